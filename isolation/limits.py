@@ -1,0 +1,60 @@
+"""How much a player may think: a depth, a number of nodes, or time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_UNITS = ("depth", "nodes", "ms", "cpu_ms")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Exactly one of a depth (plies, the root move included), a node count, wall time or CPU time in milliseconds.
+
+    Depth and nodes are reproducible; time depends on the machine.
+
+    >>> Limit(depth=5)
+    Limit(depth=5)
+    >>> Limit(nodes=100, ms=5)
+    Traceback (most recent call last):
+    ValueError: a limit is exactly one of depth, nodes, ms and cpu_ms, not nodes and ms
+    """
+
+    depth: int | None = None
+    nodes: int | None = None
+    ms: float | None = None
+    cpu_ms: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [unit for unit in _UNITS if getattr(self, unit) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"a limit is exactly one of depth, nodes, ms and cpu_ms, not {' and '.join(given) or 'none'}"
+            )
+        value = getattr(self, given[0])
+        whole = given[0] in ("depth", "nodes")
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < 2**62:
+            raise ValueError(
+                f"{given[0]} must be a positive {'whole number' if whole else 'number'}, not {value!r}"
+            )
+
+    @property
+    def unit(self) -> str:
+        """Which of depth, nodes, ms and cpu_ms is set."""
+        return next(unit for unit in _UNITS if getattr(self, unit) is not None)
+
+    @property
+    def value(self) -> float:
+        """The number that is set, in its unit."""
+        return float(getattr(self, self.unit))
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether the same search under this limit gives the same result on every machine."""
+        return self.unit in ("depth", "nodes")
+
+    def __str__(self) -> str:
+        return f"{self.unit}={self.value:g}" if self.value < 1e6 else f"{self.unit}={int(self.value)}"
+
+    def __repr__(self) -> str:
+        return f"Limit({self.unit}={getattr(self, self.unit)!r})"
