@@ -1,0 +1,78 @@
+"""Weighted sums of evaluation functions, in phases of the game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+from heuristics.classic import improved
+from heuristics.game import Game, Heuristic, Player
+from heuristics.mobility import net_advantage, net_mobility, two_step_mobility
+from heuristics.place import offensive, proximity
+from heuristics.territory import territory
+
+Parts = tuple[tuple[float, Heuristic], ...]
+
+
+@dataclass(frozen=True)
+class Composite:
+    """A weighted sum of functions whose weights may change as the board fills.
+
+    `phases` are pairs of (until this share of cells is filled, ((weight, function), ...)). A position belongs to the
+    first phase whose share is above its own: `(0.3, ...)` holds while less than 30 % of the cells are filled. Shares
+    rise and the last is 1. A won or lost position is judged once, before any weight. The parts are any functions of
+    (game, player), composites among them; `meaning` is one line for people.
+
+    Raises ValueError for shares out of order, an empty phase, an infinite weight or a part that is no function.
+
+    >>> Composite(phases=((0.5, ((1.0, improved),)),))
+    Traceback (most recent call last):
+    ValueError: phases must end with share 1, not 0.5
+    """
+
+    phases: tuple[tuple[float, Parts], ...]
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        shares = [until for until, _ in self.phases]
+        if any(later <= earlier for earlier, later in zip([0.0, *shares], shares, strict=False)):
+            raise ValueError(f"the shares of the phases must rise from above 0 to 1, not {shares}")
+        if not shares or shares[-1] != 1:
+            raise ValueError(f"phases must end with share 1, not {shares[-1] if shares else 'without any'}")
+        for until, parts in self.phases:
+            if not parts:
+                raise ValueError(f"the phase until {until:g} has no functions")
+            for weight, function in parts:
+                if not isfinite(weight) or not callable(function):
+                    raise ValueError(f"a part is (a finite weight, a function), not ({weight!r}, {function!r})")
+
+    def __call__(self, game: Game, player: Player) -> float:
+        """Return the weighted sum of the phase the position is in."""
+        if over := game.utility(player):
+            return over
+        cells = game.width * game.height
+        filled = cells - len(game.get_blank_spaces())
+        parts = next((parts for until, parts in self.phases if filled / cells < until), self.phases[-1][1])
+        total = 0.0
+        for weight, function in parts:
+            total += weight * function(game, player)
+        return total
+
+
+offensive_proximity_net_mobility = Composite(
+    phases=((1.0, ((1.0, offensive), (1.0, proximity), (1.0, net_mobility))),),
+    meaning="offensive + proximity + net_mobility.",
+)
+
+net_advantage_proximity = Composite(
+    phases=((1.0, ((1.0, net_advantage), (1.0, proximity))),),
+    meaning="net_advantage + proximity.",
+)
+
+phased = Composite(
+    phases=(
+        (0.4, ((1.0, improved), (0.25, two_step_mobility))),
+        (1.0, ((1.0, territory), (0.5, improved))),
+    ),
+    meaning="Moves now and next until 40 % of the board is filled, then territory and moves.",
+)

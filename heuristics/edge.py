@@ -1,0 +1,47 @@
+"""Scores of how far from the edges the moves lead, own moves minus the opponent's.
+
+Each move counts by its nearness to the middle rows and columns, with h = height / 2 and w = width / 2.
+"""
+
+from __future__ import annotations
+
+from heuristics.game import Game, Player
+
+
+def edge_distance(game: Game, player: Player) -> float:
+    """Distances of own moves from the edges minus the opponent's."""
+    if over := game.utility(player):
+        return over
+    return _distances(game, player) - _distances(game, game.get_opponent(player))
+
+
+def edge_distance_weighted(game: Game, player: Player) -> float:
+    """Moves count 1 at the edge and up to 2 in the middle, minus the opponent's."""
+    if over := game.utility(player):
+        return over
+    return _weighted(game, player, 1.0, 0.5) - _weighted(game, game.get_opponent(player), 1.0, 0.5)
+
+
+def edge_distance_dynamic(game: Game, player: Player) -> float:
+    """Moves count by their place early, by their number late, minus the opponent's."""
+    if over := game.utility(player):
+        return over
+    share = len(game.get_blank_spaces()) / (game.width * game.height)
+    opponent = game.get_opponent(player)
+    return _weighted(game, player, 1 - share, share / 2) - _weighted(game, opponent, 1 - share, share / 2)
+
+
+def _distances(game: Game, player: Player) -> float:
+    h, w = game.height / 2, game.width / 2
+    total = 0.0
+    for row, column in game.get_legal_moves(player):
+        total += (h - abs(h - row)) + (w - abs(w - column))
+    return total
+
+
+def _weighted(game: Game, player: Player, base: float, weight: float) -> float:
+    h, w = game.height / 2, game.width / 2
+    total = 0.0
+    for row, column in game.get_legal_moves(player):
+        total += base + weight * (h - abs(h - row)) / h + weight * (w - abs(w - column)) / w
+    return total

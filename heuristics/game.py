@@ -1,0 +1,61 @@
+"""What an evaluation function may ask of a game: the part of the classic API that also exists in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
+
+Location: TypeAlias = tuple[int, int]
+Player: TypeAlias = Any
+
+
+class Cells(Protocol):
+    """Cells as `(row, column)`: a list in the interpreter, a bit mask in compiled code."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Location]: ...
+    def __contains__(self, cell: object, /) -> bool: ...
+    def __and__(self, other: Cells, /) -> Cells: ...
+    def __or__(self, other: Cells, /) -> Cells: ...
+    def __sub__(self, other: Cells, /) -> Cells: ...
+
+
+class Game(Protocol):
+    """A position: `isolation.Board` in the interpreter, `isolation.position.Position` in compiled code."""
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+
+    @property
+    def active_player(self) -> Player:
+        """The player to move."""
+
+    @property
+    def inactive_player(self) -> Player:
+        """The player who waits."""
+
+    def get_opponent(self, player: Player, /) -> Player:
+        """Return the other player."""
+
+    def get_legal_moves(self, player: Player, /) -> Cells:
+        """Return where `player` could move to now: every blank cell before it is on the board."""
+
+    def get_blank_spaces(self) -> Cells:
+        """Return the cells nobody has been on."""
+
+    def get_player_location(self, player: Player, /) -> Location | None:
+        """Return where `player` stands; None before its first move."""
+
+    def utility(self, player: Player, /) -> float:
+        """Return +inf or -inf if `player` has won or lost, else 0."""
+
+    def reach(self, cells: Iterable[Location], /) -> Cells:
+        """Return the blank cells a knight's move away from any of `cells`."""
+
+
+Heuristic: TypeAlias = Callable[[Any, Any], float]

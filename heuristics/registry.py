@@ -1,0 +1,84 @@
+"""Evaluation functions by name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from heuristics import classic, composite, edge, mobility, place, territory
+from heuristics.game import Heuristic
+
+_FUNCTIONS: dict[str, Heuristic] = {
+    "null": classic.null,
+    "open": classic.open_moves,
+    "improved": classic.improved,
+    "center": classic.center,
+    "net_advantage": mobility.net_advantage,
+    "net_mobility": mobility.net_mobility,
+    "accessibility": place.accessibility,
+    "offensive": place.offensive,
+    "proximity": place.proximity,
+    "horizon": territory.horizon,
+    "offensive_proximity_net_mobility": composite.offensive_proximity_net_mobility,
+    "net_advantage_proximity": composite.net_advantage_proximity,
+    "phased": composite.phased,
+    "edge_distance": edge.edge_distance,
+    "edge_distance_weighted": edge.edge_distance_weighted,
+    "edge_distance_dynamic": edge.edge_distance_dynamic,
+    "mobility_filled_half": mobility.mobility_filled_half,
+    "mobility_filled": mobility.mobility_filled,
+    "late_own": mobility.late_own,
+    "territory": territory.territory,
+    "two_step_mobility": mobility.two_step_mobility,
+}
+
+_PUBLISHED = {
+    "null_score": "null",
+    "open_move_score": "open",
+    "improved_score": "improved",
+    "center_score": "center",
+    "net_advantage_score": "net_advantage",
+    "net_mobility_score": "net_mobility",
+    "accessibility_score": "accessibility",
+    "offensive_score": "offensive",
+    "proximity_score": "proximity",
+    "horizon_score": "horizon",
+    "combo_offensive_nearopponent_netmobility_score": "offensive_proximity_net_mobility",
+    "combo_netadvantage_nearopponent_score": "net_advantage_proximity",
+}
+
+
+def names() -> list[str]:
+    """Return the names of all evaluation functions, in the order of the documentation."""
+    return list(_FUNCTIONS)
+
+
+def canonical_name(name: str) -> str:
+    """Return the registry's name for a name as published: `ID_improved_score`, `ID_Improved` and `improved` are one.
+
+    Raises ValueError, naming the nearest names, if there is no such function.
+    """
+    bare = name.removeprefix("ID_").lower()
+    bare = _PUBLISHED.get(bare, bare)
+    if bare not in _FUNCTIONS:
+        near = [_PUBLISHED.get(hit, hit) for hit in get_close_matches(bare, [*_FUNCTIONS, *_PUBLISHED])]
+        hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"there are {', '.join(_FUNCTIONS)}"
+        raise ValueError(f"no heuristic is called {name!r}; {hint}")
+    return bare
+
+
+def get(name: str) -> Heuristic:
+    """Return the function of that name, or of that published name.
+
+    Raises ValueError, naming the nearest names, if there is none.
+
+    >>> get("improved") is get("ID_improved_score")
+    True
+    """
+    return _FUNCTIONS[canonical_name(name)]
+
+
+def meaning(name: str) -> str:
+    """Return what the function of that name measures, in one line."""
+    function = get(name)
+    text = function.meaning if isinstance(function, composite.Composite) else function.__doc__
+    return (text or "").strip().splitlines()[0]
