@@ -1,0 +1,132 @@
+"""Board sizes, cells, knight moves and symmetries, in plain ints.
+
+A *cell* is a row-major int ``row * columns + column``; a *move* is the classic ``(row, column)`` tuple; a *mask* is an
+int whose bit ``cell`` is set for every cell of a set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from operator import index
+
+Move = tuple[int, int]
+
+KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
+"""(row, column) steps of a knight, in the classic order, which visits targets in ascending row-major order."""
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Read a size written ROWSxCOLUMNS.
+
+    >>> parse_size("9x11")
+    (9, 11)
+
+    Raises:
+        ValueError: the text is not of that form, or a side is below 1.
+    """
+    match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError(f"a board size is written ROWSxCOLUMNS, like 7x7, not {text!r}")
+    return check_size(int(match[1]), int(match[2]))
+
+
+def format_size(rows: int, columns: int) -> str:
+    """The size as ROWSxCOLUMNS, which `parse_size` reads back."""
+    return f"{rows}x{columns}"
+
+
+def check_size(rows: int, columns: int) -> tuple[int, int]:
+    """The two sides as plain ints.
+
+    Raises:
+        ValueError: a side is not a whole number or is below 1.
+    """
+    if any(isinstance(side, bool) or not hasattr(side, "__index__") for side in (rows, columns)):
+        raise ValueError(f"the sides of a board are whole numbers, not {rows!r} rows and {columns!r} columns")
+    if rows < 1 or columns < 1:
+        raise ValueError(f"a board has at least 1 row and 1 column, not {rows} x {columns}")
+    return index(rows), index(columns)
+
+
+def cell_of(move: Move, columns: int) -> int:
+    """The row-major cell of a (row, column) move."""
+    return move[0] * columns + move[1]
+
+
+def move_of(cell: int, columns: int) -> Move:
+    """The (row, column) move of a row-major cell."""
+    return divmod(cell, columns)
+
+
+def full_mask(rows: int, columns: int) -> int:
+    """The mask of every cell of the board."""
+    return (1 << rows * columns) - 1
+
+
+def cells_of(mask: int) -> Iterator[int]:
+    """The cells of a mask, ascending."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def knight_mask(cell: int, rows: int, columns: int) -> int:
+    """The mask of the cells a knight's move away from `cell`."""
+    row, column = move_of(cell, columns)
+    return sum(
+        1 << (row + down) * columns + column + right
+        for down, right in KNIGHT_STEPS
+        if 0 <= row + down < rows and 0 <= column + right < columns
+    )
+
+
+@lru_cache(maxsize=64)
+def knight_masks(rows: int, columns: int) -> tuple[int, ...]:
+    """For every cell, the mask of the cells a knight's move away."""
+    return tuple(knight_mask(cell, rows, columns) for cell in range(rows * columns))
+
+
+@lru_cache(maxsize=64)
+def column_masks(rows: int, columns: int) -> tuple[int, ...]:
+    """For every column, the mask of its cells."""
+    first = sum(1 << row * columns for row in range(rows))
+    return tuple(first << column for column in range(columns))
+
+
+@lru_cache(maxsize=64)
+def symmetries(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
+    """The symmetries of the board, identity first: 8 of a square, 4 of a rectangle.
+
+    Each is a permutation: `symmetry[cell]` is where the symmetry takes `cell`. (On boards with a side of 1 some of
+    them coincide as permutations; they are listed all the same.)
+    """
+    bottom, right = rows - 1, columns - 1
+    images: list[Callable[[int, int], Move]] = [
+        lambda row, column: (row, column),
+        lambda row, column: (row, right - column),
+        lambda row, column: (bottom - row, column),
+        lambda row, column: (bottom - row, right - column),
+    ]
+    if rows == columns:
+        images += [
+            lambda row, column: (column, row),
+            lambda row, column: (column, bottom - row),
+            lambda row, column: (right - column, row),
+            lambda row, column: (right - column, bottom - row),
+        ]
+    moves = [move_of(cell, columns) for cell in range(rows * columns)]
+    return tuple(tuple(cell_of(image(*move), columns) for move in moves) for image in images)
+
+
+def canonical_opening(cells: Sequence[int], rows: int, columns: int) -> tuple[int, ...]:
+    """The smallest, in lexicographic order, of the sequences of cells that the board's symmetries make of this one.
+
+    Two openings are the same up to symmetry exactly when their canonical forms are equal.
+
+    >>> canonical_opening([48, 6], 7, 7)
+    (0, 6)
+    """
+    return min(tuple(symmetry[cell] for cell in cells) for symmetry in symmetries(rows, columns))
