@@ -1,0 +1,94 @@
+"""Fail-hard alpha-beta below the root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from isolation.bits import drop_lowest, is_empty, lowest, popcount, without_cell
+from isolation.position import after, location_of, moves_from
+from isolation.search.kernels.desk import (
+    CHECKPOINT,
+    NODES,
+    STOPPED,
+    begin_line,
+    count_node,
+    extend_line,
+    must_stop,
+)
+from isolation.search.kernels.leaves import horizon
+from isolation.search.kernels.open_names import ORDERED, QUIESCENT
+
+INFINITY = float("inf")
+
+
+@njit
+def best_mobility(position: Any, replies: Any) -> int:
+    """The reply after which own moves minus the opponent's moves is largest, the lowest cell among equals."""
+    best, most = lowest(replies), -99
+    opponent = moves_from(position, location_of(position, 1 - position._turn))
+    while not is_empty(replies):
+        cell = lowest(replies)
+        replies = drop_lowest(replies)
+        own = popcount(moves_from(after(position, cell), cell))
+        against = popcount(moves_from(after(position, cell), location_of(position, 1 - position._turn)))
+        if own - against > most:
+            best, most = cell, own - against
+    return best
+
+
+@njit
+def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, desk: Any) -> float:
+    """Alpha-beta one ply above the horizon: most nodes of a search are seen here, so it calls nothing recursive."""
+    nodes, checkpoint = desk[NODES], desk[CHECKPOINT]
+    while not is_empty(replies):
+        if nodes >= checkpoint:
+            desk[NODES] = nodes
+            if must_stop(desk):
+                return alpha
+            checkpoint = desk[CHECKPOINT]
+        nodes += 1
+        cell = lowest(replies)
+        replies = drop_lowest(replies)
+        child = after(position, cell)
+        if is_empty(moves_from(child, location_of(child, child._turn))):
+            value = INFINITY
+        else:
+            value = -horizon(child, desk)
+        if value > alpha:
+            alpha = value
+            begin_line(desk, ply + 1)
+            extend_line(desk, ply, cell)
+            if alpha >= beta:
+                desk[NODES] = nodes
+                return beta
+    desk[NODES] = nodes
+    return alpha
+
+
+@njit
+def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+    """The value of a position to the side to move, within [alpha, beta], searched `depth` plies deep."""
+    begin_line(desk, ply)
+    replies = moves_from(position, location_of(position, position._turn))
+    if is_empty(replies):
+        return -INFINITY
+    if depth == 0:
+        return horizon(position, desk)
+    if depth == 1 and not QUIESCENT:
+        return frontier(position, replies, ply, alpha, beta, desk)
+    while not is_empty(replies):
+        if not count_node(desk):
+            return alpha
+        cell = best_mobility(position, replies) if ORDERED else lowest(replies)
+        replies = without_cell(replies, cell)
+        value = -descend(after(position, cell), depth - 1, ply + 1, -beta, -alpha, desk)
+        if desk[STOPPED] != 0:
+            return alpha
+        if value > alpha:
+            alpha = value
+            extend_line(desk, ply, cell)
+            if alpha >= beta:
+                return beta
+    return alpha

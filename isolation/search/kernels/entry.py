@@ -1,0 +1,50 @@
+"""The entry into a compiled player: one C function of numbers and a pointer, whatever the heuristic and the method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import cfunc, njit
+
+from isolation.position import make_position
+from isolation.search.kernels.desk import (
+    BEST_LENGTH,
+    DEPTH,
+    EXACT,
+    FAILED,
+    NANOSECONDS,
+    RANDOM,
+    WALL_CLOCK,
+    nanoseconds,
+    open_desk,
+)
+from isolation.search.kernels.open_names import COLUMNS, ROWS, think
+from isolation.search.kernels.signature import ENTRY
+
+
+@njit
+def move_from(
+    low: int, high: int, own: int, other: int, depth: int, nodes: int, clock: int, budget: int, flags: int, seed: int,
+    desk: Any,
+) -> float:  # fmt: skip
+    """Choose a move for the player on `own`; the answers lie on the desk, the score is returned."""
+    start = nanoseconds(WALL_CLOCK)
+    desk[FAILED] = 1
+    desk[DEPTH] = 0
+    desk[EXACT] = 0
+    desk[BEST_LENGTH] = 0
+    desk[RANDOM] = seed
+    open_desk(desk, nodes, clock, budget)
+    score = think(make_position(ROWS, COLUMNS, low, high, own, other, 0), depth, flags, desk)
+    desk[FAILED] = 0
+    desk[NANOSECONDS] = nanoseconds(WALL_CLOCK) - start
+    return score
+
+
+@cfunc(ENTRY, cache=True)
+def entry(low, high, own, other, depth, nodes, clock, budget, flags, seed, desk):  # type: ignore[no-untyped-def]
+    """`move_from`, callable by address; an exception of the heuristic is left on the desk as FAILED."""
+    try:
+        return move_from(low, high, own, other, depth, nodes, clock, budget, flags, seed, desk)
+    except Exception:
+        return 0.0

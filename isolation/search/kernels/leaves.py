@@ -1,0 +1,38 @@
+"""What a position at the search horizon is worth to the side to move there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from isolation.bits import is_empty, lowest, popcount
+from isolation.position import after, location_of, moves_from
+from isolation.search.kernels.desk import HORIZON, count_node
+from isolation.search.kernels.open_names import QUIESCENT, score
+
+LARGEST = 1.7976931348623157e308
+
+
+@njit
+def appraise(position: Any) -> float:
+    """The heuristic's value of an unfinished position to player 0, kept finite so that infinity means proven."""
+    return min(max(float(score(position, 0)), -LARGEST), LARGEST)
+
+
+@njit
+def horizon(position: Any, desk: Any) -> float:
+    """The value of an unfinished position to the player to move: the heuristic's, after forced replies if asked for."""
+    turn = position._turn
+    if QUIESCENT:
+        replies = moves_from(position, location_of(position, turn))
+        while popcount(replies) == 1:
+            if not count_node(desk):
+                return 0.0
+            position = after(position, lowest(replies))
+            replies = moves_from(position, location_of(position, position._turn))
+            if is_empty(replies):
+                return float("-inf") if position._turn == turn else float("inf")
+    desk[HORIZON] = 1
+    value = appraise(position)
+    return value if turn == 0 else -value

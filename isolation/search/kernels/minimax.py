@@ -1,0 +1,38 @@
+"""Plain minimax below the root: every line to the full depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from isolation.bits import drop_lowest, is_empty, lowest
+from isolation.position import after, location_of, moves_from
+from isolation.search.kernels.desk import STOPPED, begin_line, count_node, extend_line
+from isolation.search.kernels.leaves import horizon
+
+INFINITY = float("inf")
+
+
+@njit
+def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+    """The value of a position to the side to move, searched `depth` plies deep; the window is not used."""
+    begin_line(desk, ply)
+    replies = moves_from(position, location_of(position, position._turn))
+    if is_empty(replies):
+        return -INFINITY
+    if depth == 0:
+        return horizon(position, desk)
+    best = -INFINITY
+    while not is_empty(replies):
+        if not count_node(desk):
+            return best
+        cell = lowest(replies)
+        replies = drop_lowest(replies)
+        value = -descend(after(position, cell), depth - 1, ply + 1, alpha, beta, desk)
+        if desk[STOPPED] != 0:
+            return best
+        if value > best:
+            best = value
+            extend_line(desk, ply, cell)
+    return best
