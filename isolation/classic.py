@@ -1,0 +1,389 @@
+"""What only code written for the classic course engines needs: private state, the classic game loop, `game_as_text`.
+
+Two editions of that engine exist. They kept a position in private attributes, which unit tests and players read, write
+and assign; `ClassicState` shows the position of a `Board` through those names.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, cast
+
+from isolation.geometry import Move, cell_of, full_mask
+
+if TYPE_CHECKING:
+    from isolation.board import Board, Locations, MoveList
+
+GameHistory = list[list[int]] | list[list[Move | None]]
+
+
+class ClassicState:
+    """The private state of both classic editions as views of a `Board`, readable, assignable and writable by element.
+
+    First edition: ``__board_state__[row][column]`` (0 open, else the number of the player that visited it),
+    ``__last_player_move__`` {player: (row, column) or None}, ``__player_symbols__``, ``__player_1__``,
+    ``__player_2__``, ``__active_player__``, ``__inactive_player__``, ``__get_moves__``.
+    Second edition: ``_board_state``, flat and column by column (0 open, 1 visited), then the index of the player to
+    move and the indices where player 2 and player 1 stand; ``_player_1``, ``_player_2``, ``_active_player``,
+    ``_inactive_player``, ``_Board__get_moves``.
+
+    What is read is a copy at that moment whose elements write through to the board. Writing state makes the board's
+    history unknown, unless nothing changes.
+    """
+
+    height: int
+    width: int
+    players: tuple[Any, Any]
+    blank: int
+    locations: Locations
+    active_index: int
+    _past: tuple[tuple[int, Locations, int], ...]
+    _setup: int | None
+
+    # First edition
+
+    @property
+    def __board_state__(self) -> list[list[int]]:
+        rows, columns = self.height, self.width
+        cells = rows * columns
+        visited = _bits(full_mask(rows, columns) & ~self.blank, cells)
+        second = _bits(self._visited_by_second() & ~self.blank, cells)
+        values = [one + two for one, two in zip(visited, second, strict=True)]
+
+        def row_view(row: int) -> list[int]:
+            return _Mirror(
+                values[row * columns : (row + 1) * columns],
+                lambda column, value: self._set_visitor(row * columns + column, value),
+            )
+
+        def set_row(row: int, row_values: Sequence[int]) -> None:
+            for column, value in enumerate(row_values):
+                self._set_visitor(row * columns + column, value)
+
+        return _Mirror([row_view(row) for row in range(rows)], set_row)
+
+    @__board_state__.setter
+    def __board_state__(self, rows: Sequence[Sequence[int]]) -> None:
+        values = [value for row in rows for value in row]
+        self._set_position(blank=_mask(value == 0 for value in values), second=_mask(value == 2 for value in values))
+
+    @property
+    def __last_player_move__(self) -> dict[Any, Move | None]:
+        moves = {player: self._move_at(cell) for player, cell in zip(self.players, self.locations, strict=True)}
+        return _MirrorDict(moves, self._set_last_move)
+
+    @__last_player_move__.setter
+    def __last_player_move__(self, moves: dict[Any, Move | None]) -> None:
+        first, second = (self._cell_at(moves.get(player)) for player in self.players)
+        self._set_position(locations=(first, second))
+
+    @property
+    def __player_symbols__(self) -> dict[Any, int]:
+        return {0: 0, self.players[0]: 1, self.players[1]: 2}
+
+    @__player_symbols__.setter
+    def __player_symbols__(self, symbols: dict[Any, int]) -> None:
+        """The symbols are always 1 and 2: assigning them, as old copying code does, changes nothing."""
+
+    def __get_moves__(self, move: Move | None) -> MoveList:
+        board = cast("Board", self)
+        return board.get_blank_spaces() if move is None else board.reach([move])
+
+    # Second edition
+
+    @property
+    def _board_state(self) -> list[Any]:
+        rows, columns = self.height, self.width
+        visited = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
+        flat: list[Any] = [value for column in range(columns) for value in visited[column::columns]]
+        first, second = self.locations
+        return _Mirror([*flat, self.active_index, self._flat_at(second), self._flat_at(first)], self._set_flat)
+
+    @_board_state.setter
+    def _board_state(self, flat: Sequence[Any]) -> None:
+        rows, columns = self.height, self.width
+        cells = rows * columns
+        blank = _mask(flat[row + column * rows] == 0 for row in range(rows) for column in range(columns))
+        locations = (self._cell_at_flat(flat[cells + 2]), self._cell_at_flat(flat[cells + 1]))
+        # This edition does not tell who visited a cell: player 2 keeps what is known to be its own.
+        second = self._visited_by_second()
+        if locations[1] is not None:
+            second |= 1 << locations[1]
+        if locations[0] is not None:
+            second &= ~(1 << locations[0])
+        self._set_position(blank=blank, locations=locations, second=second)
+
+    def _get_moves(self, location: Move | None) -> MoveList:
+        return self.__get_moves__(location)
+
+    _Board__get_moves = _get_moves
+
+    # Both
+
+    @property
+    def _player_1(self) -> Any:
+        return self.players[0]
+
+    @_player_1.setter
+    def _player_1(self, player: Any) -> None:
+        self.players = (player, self.players[1])
+
+    @property
+    def _player_2(self) -> Any:
+        return self.players[1]
+
+    @_player_2.setter
+    def _player_2(self, player: Any) -> None:
+        self.players = (self.players[0], player)
+
+    @property
+    def _active_player(self) -> Any:
+        return self.players[self.active_index]
+
+    @_active_player.setter
+    def _active_player(self, player: Any) -> None:
+        self._set_active(player, 0)
+
+    @property
+    def _inactive_player(self) -> Any:
+        return self.players[1 - self.active_index]
+
+    @_inactive_player.setter
+    def _inactive_player(self, player: Any) -> None:
+        self._set_active(player, 1)
+
+    __player_1__ = _player_1
+    __player_2__ = _player_2
+    __active_player__ = _active_player
+    __inactive_player__ = _inactive_player
+
+    def hash(self) -> int:
+        """The hash of the position."""
+        return hash(self)
+
+    def to_string(self, symbols: Sequence[str] = ("1", "2")) -> str:
+        """The board as the classic engines print it: numbered rows and columns, lines ending in newline + return."""
+        margin = len(str(self.height - 1)) + 1
+        header = " " * (margin + 3) + "   ".join(map(str, range(self.width)))
+        lines = [f"{row:<{margin}} | {self._row_string(row, symbols)} | " for row in range(self.height)]
+        return "".join(f"{line}\n\r" for line in [header, *lines])
+
+    def print_board(self) -> str:
+        """The same text as `to_string`; like the classic engines, it is returned, not printed."""
+        return self.to_string()
+
+    def play(self, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
+        """Play the game on from here between the two player objects.
+
+        Args:
+            time_limit: milliseconds a move; by default 200 if a player has the first edition's
+                ``get_move(game, legal_moves, time_left)``, else 150.
+
+        Returns:
+            The winner, the moves, and "illegal move" (the normal end, as well as a first-edition bad move), "forfeit"
+            (a bad move while moves remained) or "timeout" (judged first). If a player is of the first edition the
+            moves are a list of [player 1's move, player 2's move] that includes the losing move, else of [row, column].
+        """
+        return _play(cast("Board", self), time_limit)
+
+    def _row_string(self, row: int, symbols: Sequence[str]) -> str:
+        def symbol(cell: int) -> str:
+            if self.blank >> cell & 1:
+                return " "
+            return symbols[self.locations.index(cell)] if cell in self.locations else "-"
+
+        return " | ".join(symbol(cell) for cell in range(row * self.width, (row + 1) * self.width))
+
+    if TYPE_CHECKING:
+
+        def _index_of(self, player: Any) -> int: ...
+
+    def _visited_by_second(self) -> int:
+        """The mask of the cells player 2 visited, as far as it is known."""
+        mask = self._setup or 0
+        mover = self.active_index ^ (len(self._past) & 1)
+        for cell, _, _ in self._past:
+            mask = mask | 1 << cell if mover else mask & ~(1 << cell)
+            mover = 1 - mover
+        return mask
+
+    def _set_position(
+        self,
+        blank: int | None = None,
+        locations: Locations | None = None,
+        active_index: int | None = None,
+        second: int | None = None,
+    ) -> None:
+        before = self._visited_by_second()
+        new_blank = self.blank if blank is None else blank
+        new_locations = self.locations if locations is None else locations
+        new_active = self.active_index if active_index is None else active_index
+        new_second = (before if second is None else second) & ~new_blank
+        if (new_blank, new_locations, new_active, new_second) == (
+            self.blank, self.locations, self.active_index, before & ~self.blank,
+        ):  # fmt: skip
+            return
+        self.blank, self.locations, self.active_index = new_blank, new_locations, new_active
+        self._past, self._setup = (), new_second
+
+    def _set_active(self, player: Any, waiting: int) -> None:
+        # A player that plays itself cannot be told from its opponent.
+        if self.players[0] is not self.players[1]:
+            self._set_position(active_index=self._index_of(player) ^ waiting)
+
+    def _set_visitor(self, cell: int, value: int) -> None:
+        bit = 1 << cell
+        second = self._visited_by_second()
+        self._set_position(
+            blank=self.blank | bit if value == 0 else self.blank & ~bit,
+            second=second | bit if value == 2 else second & ~bit,
+        )
+
+    def _set_last_move(self, player: Any, move: Move | None) -> None:
+        self._set_location(self._index_of(player), self._cell_at(move))
+
+    def _set_flat(self, position: int, value: Any) -> None:
+        cells = self.height * self.width
+        if position < cells:
+            cell = cast(int, self._cell_at_flat(position))
+            bit = 1 << cell
+            self._set_position(blank=self.blank | bit if value == 0 else self.blank & ~bit)
+        elif position > cells:
+            # The entry at `cells` only repeats who is to move, as in the classic engine.
+            self._set_location(1 if position == cells + 1 else 0, self._cell_at_flat(value))
+
+    def _set_location(self, player_index: int, cell: int | None) -> None:
+        first, second = self.locations
+        self._set_position(locations=(first, cell) if player_index else (cell, second))
+
+    def _move_at(self, cell: int | None) -> Move | None:
+        return None if cell is None else divmod(cell, self.width)
+
+    def _cell_at(self, move: Move | None) -> int | None:
+        return None if move is None else cell_of(move, self.width)
+
+    def _flat_at(self, cell: int | None) -> int | None:
+        return None if cell is None else cell // self.width + cell % self.width * self.height
+
+    def _cell_at_flat(self, position: int | None) -> int | None:
+        return None if position is None else position % self.height * self.width + position // self.height
+
+
+class _Mirror(list[Any]):
+    """A list whose element assignments are also written elsewhere; copies of it are plain lists."""
+
+    def __init__(self, values: Iterable[Any], write: Callable[[int, Any], None]) -> None:
+        super().__init__(values)
+        self._write = write
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        positions = range(len(self))[key]
+        for position in positions if isinstance(positions, range) else [positions]:
+            self._write(position, self[position])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return [list(value) if isinstance(value, list) else value for value in self]
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return list, (list(self),)
+
+
+class _MirrorDict(dict[Any, Any]):
+    """A dict whose item assignments are also written elsewhere; copies of it are plain dicts."""
+
+    def __init__(self, values: dict[Any, Any], write: Callable[[Any, Any], None]) -> None:
+        super().__init__(values)
+        self._write = write
+
+    def __setitem__(self, key: Hashable, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._write(key, value)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
+def _bits(mask: int, cells: int) -> list[int]:
+    """The bits of a mask, cell 0 first; by way of text, which is quick on the 101x101 boards of old unit tests."""
+    return list(map(int, f"{mask:0{cells}b}"[::-1]))
+
+
+def _mask(flags: Iterable[bool]) -> int:
+    """The mask of the cells whose flag is set, cell 0 first."""
+    return int("0" + "".join("1" if flag else "0" for flag in flags)[::-1], 2)
+
+
+def takes_legal_moves(player: Any) -> bool:
+    """Whether a player has the first edition's ``get_move(game, legal_moves, time_left)``."""
+    try:
+        parameters = inspect.signature(player.get_move).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    required = [one for one in positional if one.default is one.empty]
+    return len(required) == 3 or any(one.name == "legal_moves" for one in positional)
+
+
+def call_get_move(player: Any, game: Board, time_left: Callable[[], float]) -> Any:
+    """Ask a classic player of either edition for its move; whatever it returns is returned, unchecked."""
+    if takes_legal_moves(player):
+        return player.get_move(game, game.get_legal_moves(), time_left)
+    return player.get_move(game, time_left)
+
+
+def game_as_text(winner: Any, move_history: Sequence[Any], termination: str = "", board: Board | None = None) -> str:
+    """A game, as `Board.play` returned it, replayed move by move in text.
+
+    Args:
+        winner: the winning player.
+        move_history: the moves, in either edition's form.
+        termination: why the game ended.
+        board: where the game began; an empty 7x7 board by default. It is left as it is.
+    """
+    from isolation.board import Board
+
+    game = Board(1, 2) if board is None else board.copy()
+    text = []
+    for ply, move in enumerate(_flat_history(move_history)):
+        text.append(f"{ply // 2}.{' ...' if ply % 2 else ''} {move}\r\n")
+        if move is not None and game.move_is_legal(move):
+            game.apply_move(move)
+        text.append(game.print_board())
+    return "".join([*text, f"{termination}\r\n", f"Winner: {winner}\r\n"])
+
+
+def _flat_history(history: Sequence[Any]) -> list[Move | None]:
+    """The moves of either edition's history, one after another."""
+    is_flat = all(isinstance(cell, int) for move in history for cell in move)
+    return [
+        move and (move[0], move[1]) for move in (history if is_flat else [move for turn in history for move in turn])
+    ]
+
+
+def _play(game: Board, time_limit: float | None) -> tuple[Any, GameHistory, str]:
+    first_edition = any(takes_legal_moves(player) for player in game.players)
+    limit = time_limit if time_limit is not None else 200 if first_edition else 150
+    first_mover = game.active_index
+    moves: list[Any] = []
+    while True:
+        legal_moves = game.get_legal_moves()
+        clock = _clock(limit)
+        move = call_get_move(game.active_player, game.copy(), clock)
+        late = clock() < 0
+        if late or move not in legal_moves:
+            break
+        moves.append(move)
+        game.apply_move(move)
+    outcome = "timeout" if late else "forfeit" if legal_moves and not first_edition else "illegal move"
+    if not first_edition:
+        return game.inactive_player, [list(played) for played in moves], outcome
+    turns: list[Any] = [None] * first_mover + [*moves, move]
+    return game.inactive_player, [turns[ply : ply + 2] for ply in range(0, len(turns), 2)], outcome
+
+
+def _clock(milliseconds: float) -> Callable[[], float]:
+    start = perf_counter()
+    return lambda: milliseconds - 1000 * (perf_counter() - start)
