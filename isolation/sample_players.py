@@ -1,0 +1,202 @@
+"""The sample players and score functions that code written for the classic engines imports from ``sample_players``.
+
+All players work with both editions' engines: ``get_move`` takes the game, then what the edition adds, the time left
+last. `MinimaxPlayer` and `AlphaBetaPlayer` follow the second edition, `CustomPlayer` the first; they are short, exact
+references, not fast. (The score functions stand in `heuristics` too, which this package does not import.)
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from isolation.board import Board
+    from isolation.geometry import Move
+
+    Score = Callable[[Board, Any], float]
+
+NO_MOVE = (-1, -1)
+_INFINITY = float("inf")
+
+
+class SearchTimeout(Exception):  # noqa: N818 - the name old code expects
+    """Raised inside a search when the time left falls below the player's threshold."""
+
+
+Timeout = SearchTimeout
+
+
+def null_score(game: Board, player: Any) -> float:
+    """0 for a game that is not over."""
+    return game.utility(player)
+
+
+def open_move_score(game: Board, player: Any) -> float:
+    """The number of moves open to the player."""
+    return game.utility(player) or float(len(game.get_legal_moves(player)))
+
+
+def improved_score(game: Board, player: Any) -> float:
+    """The number of moves open to the player, less those open to its opponent."""
+    opponent = game.get_opponent(player)
+    return game.utility(player) or float(len(game.get_legal_moves(player)) - len(game.get_legal_moves(opponent)))
+
+
+def center_score(game: Board, player: Any) -> float:
+    """The squared distance of the player from the middle of the board."""
+    if outcome := game.utility(player):
+        return outcome
+    location = game.get_player_location(player)
+    if location is None:
+        raise TypeError("center_score needs the player to be on the board")
+    row, column = location
+    return float((game.height / 2 - row) ** 2 + (game.width / 2 - column) ** 2)
+
+
+class RandomPlayer:
+    """Plays any legal move."""
+
+    def get_move(self, game: Board, *time: Any) -> Move:
+        """A legal move drawn with `random`, or (-1, -1) if there is none."""
+        return random.choice(game.get_legal_moves() or [NO_MOVE])
+
+
+class GreedyPlayer:
+    """Plays the move after which the score is best; among equals the one furthest down, then right."""
+
+    def __init__(self, score_fn: Score = open_move_score) -> None:
+        self.score = score_fn
+
+    def get_move(self, game: Board, *time: Any) -> Move:
+        """The best (score, move) one ply ahead, or (-1, -1) if there is no move."""
+        scored = [(self.score(game.forecast_move(move), self), move) for move in game.get_legal_moves()]
+        return max(scored, default=(0.0, NO_MOVE))[1]
+
+
+class HumanPlayer:
+    """Asks for moves at the terminal."""
+
+    def get_move(self, game: Board, *time: Any) -> Move:
+        """The legal move picked by its number, or (-1, -1) if there is none or the input ends."""
+        moves = game.get_legal_moves()
+        if not moves:
+            return NO_MOVE
+        print(game.to_string().replace("\r", ""))
+        print("  ".join(f"[{number}] {move}" for number, move in enumerate(moves)))
+        while True:
+            try:
+                choice = input(f"Your move, 0 to {len(moves) - 1}: ")
+            except EOFError:
+                return NO_MOVE
+            if choice.strip().isdecimal() and int(choice) < len(moves):
+                return moves[int(choice)]
+            print(f"{choice!r} is not one of the numbers 0 to {len(moves) - 1}.")
+
+
+class IsolationPlayer:
+    """What the searching players share: depth, score function, and the time to leave, in milliseconds."""
+
+    def __init__(self, search_depth: int = 3, score_fn: Score = improved_score, timeout: float = 10.0) -> None:
+        self.search_depth = search_depth
+        self.score = score_fn
+        self.TIMER_THRESHOLD = timeout
+        self.time_left: Callable[[], float] = lambda: _INFINITY
+
+    def _best(
+        self, game: Board, depth: int, alpha: float, beta: float, maximizing: bool, prune: bool
+    ) -> tuple[float, Move]:
+        if self.time_left() < self.TIMER_THRESHOLD:
+            raise SearchTimeout
+        moves = game.get_legal_moves()
+        if depth == 0 or not moves:
+            return (self.score(game, self) if moves else game.utility(self)), NO_MOVE
+        best, best_move = (-_INFINITY if maximizing else _INFINITY), moves[0]
+        for move in moves:
+            value, _ = self._best(game.forecast_move(move), depth - 1, alpha, beta, not maximizing, prune)
+            if value > best if maximizing else value < best:
+                best, best_move = value, move
+            if prune and (best >= beta if maximizing else best <= alpha):
+                break
+            if prune and maximizing:
+                alpha = max(alpha, best)
+            elif prune:
+                beta = min(beta, best)
+        return best, best_move
+
+    def _minimax(self, game: Board, depth: int, maximizing_player: bool = True) -> tuple[float, Move]:
+        return self._best(game, depth, -_INFINITY, _INFINITY, maximizing_player, prune=False)
+
+    def _alphabeta(
+        self,
+        game: Board,
+        depth: int,
+        alpha: float = -_INFINITY,
+        beta: float = _INFINITY,
+        maximizing_player: bool = True,
+    ) -> tuple[float, Move]:
+        return self._best(game, depth, alpha, beta, maximizing_player, prune=True)
+
+    def _deepest(self, game: Board, depths: range, search: Callable[[Board, int], tuple[float, Move]]) -> Move:
+        """The move of the last search that finished in time; if none did, the first legal move."""
+        move = next(iter(game.get_legal_moves()), NO_MOVE)
+        try:
+            for depth in depths:
+                _, move = search(game, depth)
+        except SearchTimeout:
+            pass
+        return move
+
+
+class MinimaxPlayer(IsolationPlayer):
+    """Minimax to a fixed depth."""
+
+    def get_move(self, game: Board, *time: Callable[[], float]) -> Move:
+        """The best move at the search depth."""
+        self.time_left = time[-1]
+        return self._deepest(game, range(self.search_depth, self.search_depth + 1), self._minimax)
+
+    def minimax(self, game: Board, depth: int) -> Move:
+        """The best move at a depth in plies."""
+        return self._minimax(game, depth)[1]
+
+
+class AlphaBetaPlayer(IsolationPlayer):
+    """Alpha-beta, deepened iteratively until the time is up or the end of the game is reached."""
+
+    def get_move(self, game: Board, *time: Callable[[], float]) -> Move:
+        """The best move of the deepest search that finished."""
+        self.time_left = time[-1]
+        return self._deepest(game, range(1, len(game.get_blank_spaces()) + 1), self._alphabeta)
+
+    def alphabeta(self, game: Board, depth: int, alpha: float = -_INFINITY, beta: float = _INFINITY) -> Move:
+        """The best move at a depth in plies."""
+        return self._alphabeta(game, depth, alpha, beta)[1]
+
+
+class CustomPlayer(IsolationPlayer):
+    """The first edition's player: minimax or alpha-beta, to a fixed depth or deepened iteratively."""
+
+    minimax = IsolationPlayer._minimax
+    alphabeta = IsolationPlayer._alphabeta
+
+    def __init__(
+        self,
+        search_depth: int = 3,
+        score_fn: Score = improved_score,
+        iterative: bool = True,
+        method: str = "minimax",
+        timeout: float = 10.0,
+    ) -> None:
+        super().__init__(search_depth, score_fn, timeout)
+        self.iterative = iterative
+        self.method = method
+
+    def get_move(self, game: Board, *time: Any) -> Move:
+        """The best move of the deepest search that finished."""
+        self.time_left = time[-1]
+        depths = range(1, len(game.get_blank_spaces()) + 1)
+        if not self.iterative:
+            depths = range(self.search_depth, self.search_depth + 1)
+        return self._deepest(game, depths, getattr(self, self.method))
