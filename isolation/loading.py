@@ -1,0 +1,326 @@
+"""Users' files: load ``path.py:name`` with the imports it expects, each file in a namespace of its own.
+
+A file finds its siblings under their plain names, and they theirs, whether the import runs at load or later inside a
+function; two files that share names, folders of siblings and all, live side by side in one process. This works
+without touching `sys.path`: the code sees a built-in ``__import__`` of its own, which turns a plain sibling name into
+the module ``isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file
+loads anew, and the same file loads under the same name in every process.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+class LoadError(ValueError):
+    """A user's file cannot be used; the message is one line that says why."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A value from a user's file, and what identifies the code behind it.
+
+    Attributes:
+        value: the function or class.
+        path: the file, absolute.
+        name: the name of the value in the file.
+        content_hash: see `content_hash`.
+    """
+
+    value: Any
+    path: Path
+    name: str
+    content_hash: str
+
+
+def split_reference(reference: str) -> tuple[str, str]:
+    """Split ``path/to/file.py:name``.
+
+    >>> split_reference("agents/game_agent.py:CustomPlayer")
+    ('agents/game_agent.py', 'CustomPlayer')
+
+    Raises:
+        LoadError: there is no path or no name.
+    """
+    path, _, name = reference.rpartition(":")
+    if not path or not name.isidentifier():
+        raise LoadError(f"a file's function or class is written path/to/file.py:name, not {reference!r}")
+    return path, name
+
+
+def load_heuristic(path: str | Path, name: str) -> Loaded:
+    """An evaluation function of a user's file, called as ``f(game, player)``.
+
+    Raises:
+        LoadError: no such file, it fails to import, lacks the name, or the value cannot be called with two arguments.
+    """
+    loaded = load(path, name)
+    if not _accepts(loaded.value, 2):
+        raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
+    return loaded
+
+
+def load_player(path: str | Path, name: str) -> Loaded:
+    """A classic player's class, or a function that makes one; the value takes no arguments and gives a fresh player.
+
+    Raises:
+        LoadError: no such file, it fails to import, lacks the name, needs arguments, or the class has no ``get_move``
+            of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
+    """
+    loaded = load(path, name)
+    if not _accepts(loaded.value, 0):
+        raise LoadError(
+            f"{path}:{name} must be a player's class that needs no arguments, not {_describe(loaded.value)}"
+        )
+    if isinstance(loaded.value, type):
+        get_move = getattr(loaded.value, "get_move", None)
+        if not (_accepts(get_move, 3) or _accepts(get_move, 4)):
+            raise LoadError(
+                f"{path}:{name} needs a method get_move(self, game, time_left) or "
+                f"get_move(self, game, legal_moves, time_left), not {_describe(get_move)}"
+            )
+    return loaded
+
+
+def load(path: str | Path, name: str) -> Loaded:
+    """Any value of a user's file.
+
+    Raises:
+        LoadError: no such file, it fails to import, or lacks the name (the message gives the nearest ones).
+    """
+    module = load_module(path)
+    if not hasattr(module, name):
+        public = [known for known in vars(module) if not known.startswith("_")]
+        near = get_close_matches(name, public, n=3, cutoff=0.4)
+        raise LoadError(f"{path} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
+
+
+def load_module(path: str | Path) -> ModuleType:
+    """A user's file as a module; the same one again until the file, or a sibling that it imports, changes.
+
+    Raises:
+        LoadError: no such file, or it fails to import (the message gives the exception and its line).
+    """
+    file = _resolve(path)
+    space = f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
+    name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
+    if name not in sys.modules:
+        _open_space(space, file.parent)
+        spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules[name] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            _close_space(space)
+            raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
+    return sys.modules[name]
+
+
+def content_hash(path: str | Path) -> str:
+    """SHA-256, in hex, of a file's source and of all siblings that its import statements reach, run or not.
+
+    Raises:
+        LoadError: no such file.
+    """
+    file = _resolve(path)
+    reached = {file: file.read_bytes()}
+    waiting = [file]
+    while waiting:
+        source = waiting.pop()
+        for sibling in _imported_siblings(source, reached[source], file.parent):
+            if sibling not in reached:
+                reached[sibling] = sibling.read_bytes()
+                waiting.append(sibling)
+    # Relative to the file and without its own name: a moved or renamed folder is the same code.
+    parts = sorted((str(source.relative_to(file.parent)), content) for source, content in reached.items())
+    return _digest([part for source, content in parts for part in (source.encode(), content)])
+
+
+def _resolve(path: str | Path) -> Path:
+    file = Path(path).expanduser().resolve()
+    if not file.is_file():
+        raise LoadError(f"no such file: {path}")
+    return file
+
+
+def _digest(parts: Sequence[bytes]) -> str:
+    sizes = b",".join(b"%d" % len(part) for part in parts)
+    return hashlib.sha256(b":".join([sizes, *parts])).hexdigest()
+
+
+def _accepts(function: Any, arguments: int) -> bool:
+    """Whether a function can be called with so many positional arguments."""
+    if not callable(function):
+        return False
+    try:
+        inspect.signature(function).bind(*[None] * arguments)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in that does not tell
+        return True
+    return True
+
+
+def _describe(value: Any) -> str:
+    if not callable(value):
+        return "nothing" if value is None else f"a {type(value).__name__}"
+    name = getattr(value, "__name__", type(value).__name__)
+    try:
+        return f"{name}{inspect.signature(value)}"
+    except (TypeError, ValueError):
+        return str(name)
+
+
+def _explain(error: BaseException, file: Path) -> str:
+    """The exception in one line, with the place in the user's code it came from."""
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    what = f"{type(error).__name__}: {' '.join(message.split())}".removesuffix(": ")
+    source, line = _place(error, file)
+    if line is None:
+        return what
+    return f"line {line}: {what}" if source == file else f"{source.name}, line {line}: {what}"
+
+
+def _place(error: BaseException, file: Path) -> tuple[Path, int | None]:
+    if isinstance(error, SyntaxError):
+        return Path(error.filename or file), error.lineno
+    sources = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    ours = Path(__file__).parent
+    own = [place for place in sources if file.parent in place[0].parents and ours not in place[0].parents]
+    return own[-1] if own else (file, None)
+
+
+# Namespaces
+
+
+def _open_space(space: str, folder: Path) -> None:
+    if not any(isinstance(finder, _UserFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _UserFinder())
+    spec = ModuleSpec(space, loader=None, is_package=True)
+    spec.submodule_search_locations = [str(folder)]
+    sys.modules[space] = module_from_spec(spec)
+
+
+def _close_space(space: str) -> None:
+    for name in [name for name in sys.modules if name == space or name.startswith(f"{space}.")]:
+        del sys.modules[name]
+
+
+def _space_of(module_name: str) -> str:
+    return ".".join(module_name.split(".")[:2])
+
+
+class _UserFinder(MetaPathFinder):
+    """Finds the siblings of users' files, and the modules of sibling packages."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith("isolation.user_"):
+            return None
+        for folder in path or []:
+            source = _source_of(Path(folder), fullname.rpartition(".")[2])
+            if source is not None:
+                return spec_from_file_location(fullname, source, loader=_UserLoader(fullname, str(source)))
+        return None
+
+
+class _UserLoader(SourceFileLoader):
+    """Runs a user's source with an ``__import__`` that knows its siblings."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        space = _space_of(module.__name__)
+        module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(space)}
+        super().exec_module(module)
+
+    def path_stats(self, path: str) -> Any:
+        # Byte code is trusted by time and size, which a quick edit keeps; users' files are small enough to go without.
+        raise OSError("no byte code for users' files")
+
+
+def _importer(space: str) -> Callable[..., ModuleType]:
+    """The ``__import__`` of one namespace."""
+    folder = Path(sys.modules[space].__path__[0])
+    is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
+
+    def user_import(
+        name: str,
+        globals: dict[str, Any] | None = None,
+        locals: dict[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        top = name.partition(".")[0]
+        if level == 0 and is_sibling(top):
+            leaf = builtins.__import__(f"{space}.{name}", globals, locals, fromlist or ["__name__"], 0)
+            return leaf if fromlist else sys.modules[f"{space}.{top}"]
+        if level == 0 and name == "sample_players":
+            return import_module("isolation.sample_players")
+        if level == 0 and name == "isolation.isolation":  # where the classic engines defined Board
+            name = "isolation"
+        return builtins.__import__(name, globals, locals, fromlist or (), level)
+
+    return user_import
+
+
+def _is_sibling(folder: Path, top: str) -> bool:
+    """Whether a plain top-level name means a module of the user's folder, as it would for a script run there."""
+    if top == "isolation" or top in sys.builtin_module_names:
+        return False
+    return _source_of(folder, top) is not None or any((folder / top).glob("*.py"))
+
+
+def _source_of(folder: Path, name: str) -> Path | None:
+    """The source file of a module or package in a folder."""
+    candidates = (folder / name / "__init__.py", folder / f"{name}.py")
+    return next((source for source in candidates if source.is_file()), None)
+
+
+# Which siblings a source refers to
+
+
+def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):  # loading it will say so
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _sources_along(folder, alias.name.split("."), folder)
+        elif isinstance(node, ast.ImportFrom):
+            start = source.parents[node.level - 1] if node.level else folder
+            for alias in node.names:
+                parts = [*(node.module.split(".") if node.module else []), alias.name]
+                yield from _sources_along(start, parts, folder)
+
+
+def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:
+    """The sources of a, a.b, a.b.c, as far as they lie in the user's folder."""
+    if start == folder and not _is_sibling(folder, parts[0]):
+        return
+    for part in parts:
+        source = _source_of(start, part) if start.is_relative_to(folder) else None
+        if source is not None:
+            yield source
+        start = start / part
