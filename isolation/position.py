@@ -32,6 +32,7 @@ from isolation import bits
 from isolation.bits import BitboardType, bitboard_for
 from isolation.geometry import column_masks, knight_masks
 
+INFINITY = float("inf")
 MOVE = types.UniTuple(types.int64, 2)
 
 
@@ -311,7 +312,7 @@ def _reach(game, cells):
 
 @overload_method(PositionType, "move_is_legal")
 def _move_is_legal(game, move):
-    return lambda game, move: move in as_cells(game, moves_from(game, location_of(game, game._turn)), False)
+    return lambda game, move: move in as_cells(game, game._blank, True)
 
 
 @overload_method(PositionType, "is_loser")
@@ -331,7 +332,7 @@ def _is_winner(game, player):
 def _utility(game, player):
     def utility(game, player):
         if bits.is_empty(moves_from(game, location_of(game, game._turn))):
-            return float("-inf") if player == game._turn else float("inf")
+            return -INFINITY if player == game._turn else INFINITY
         return 0.0
 
     return utility

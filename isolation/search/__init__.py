@@ -1,0 +1,109 @@
+"""Choosing a move: minimax, alpha-beta, iterative deepening and MCTS, compiled where possible."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from isolation.limits import Limit
+from isolation.search.result import METHODS, Method, SearchOptions, SearchResult
+
+if TYPE_CHECKING:
+    from isolation.board import Board
+
+__all__ = ["METHODS", "Limit", "Method", "SearchOptions", "SearchResult", "search"]
+
+
+def search(
+    board: Board,
+    heuristic: Callable[[Any, Any], float] | None,
+    limit: Limit,
+    method: Method = "alphabeta",
+    *,
+    seed: int = 0,
+    interpreted: bool = False,
+    **options: bool,
+) -> SearchResult:
+    """Choose a move for the player to move.
+
+    Under a depth, minimax and alpha-beta search that deep; under nodes or time they deepen iteratively, and the last
+    finished iteration's move counts. If not even one iteration finishes, that is the first legal move.
+
+    Args:
+        heuristic: `f(game, player)`; None only for MCTS, which then judges leaves by random playouts.
+        method: "minimax", "alphabeta" or "mcts".
+        seed: of random ties and playouts.
+        interpreted: search in plain Python even if the heuristic compiles.
+        options: the fields of `SearchOptions`.
+
+    Raises:
+        ValueError: the game is over, MCTS under a depth, or another method without a heuristic.
+    """
+    chosen = check_search(heuristic, limit, method, options)
+    if not board.moves_mask(board.active_index):
+        raise ValueError(f"the game is over at {board!r}: there is no move to choose")
+    if not interpreted and is_compilable(board):
+        from isolation.compiler import CompileError, compile_heuristic
+        from isolation.search.compiled import run_entry, search_entry, settings
+
+        size = (board.height, board.width)
+        try:
+            compiled = compile_heuristic(heuristic, size) if heuristic else None
+        except CompileError as error:
+            warnings.warn(f"{_name(heuristic)} runs interpreted, some hundred times slower: {error}", stacklevel=2)
+        else:
+            return run_entry(search_entry(compiled, method, chosen, size), board, settings(limit, chosen), seed)
+    return search_in_python(board, heuristic, limit, method, chosen, seed)
+
+
+def check_search(
+    heuristic: Callable[[Any, Any], float] | None, limit: Limit, method: Method, options: dict[str, bool]
+) -> SearchOptions:
+    """The options, once they are known to fit the method, the heuristic and the limit.
+
+    Raises:
+        ValueError: what does not fit.
+    """
+    if method not in METHODS:
+        raise ValueError(f"the method must be one of {', '.join(METHODS)}, not {method!r}")
+    if method == "mcts" and limit.depth is not None:
+        raise ValueError("MCTS has no depth: limit it by nodes (simulations), ms or cpu_ms")
+    if method != "mcts" and heuristic is None:
+        raise ValueError(f"{method} needs a heuristic")
+    unknown = set(options) - set(SearchOptions.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(SearchOptions.__dataclass_fields__)
+        raise ValueError(f"unknown search option {sorted(unknown)[0]!r}; there are {known}")
+    return SearchOptions(**options)
+
+
+def is_compilable(board: Board) -> bool:
+    """Whether compiled code serves the position: at most 128 cells, both players placed, an ordinary board."""
+    from isolation.board import Board
+
+    cells = board.width * board.height
+    placed = None not in board.locations
+    return type(board) is Board and cells <= 128 and placed and board.move_count == cells - board.blank.bit_count()
+
+
+def search_in_python(
+    board: Board,
+    heuristic: Callable[[Any, Any], float] | None,
+    limit: Limit,
+    method: Method,
+    options: SearchOptions,
+    seed: int,
+) -> SearchResult:
+    """The interpreted search of any method."""
+    from isolation.search.interpreted import search_interpreted
+    from isolation.search.mcts import search_mcts
+
+    if method == "mcts":
+        return search_mcts(board, heuristic, limit, seed)
+    assert heuristic is not None
+    return search_interpreted(board, heuristic, limit, method, options, seed)
+
+
+def _name(heuristic: object) -> str:
+    return getattr(heuristic, "__name__", repr(heuristic))

@@ -21,6 +21,7 @@ from isolation.search.kernels.leaves import horizon
 from isolation.search.kernels.open_names import ORDERED, QUIESCENT
 
 INFINITY = float("inf")
+PRUNES = True
 
 
 @njit

@@ -62,6 +62,16 @@ def nanoseconds(typingctx: Any, clock: Any) -> Any:
 
 
 @intrinsic
+def desk_at(typingctx: Any, address: Any) -> Any:
+    """The desk at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+
+    return types.CPointer(types.int64)(types.int64), codegen
+
+
+@intrinsic
 def next_below(typingctx: Any, value: Any) -> Any:
     """The largest float64 below a value that is not NaN; −inf stays −inf.
 

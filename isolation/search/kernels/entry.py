@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import cfunc, njit
 
 from isolation.position import make_position
@@ -15,6 +13,7 @@ from isolation.search.kernels.desk import (
     NANOSECONDS,
     RANDOM,
     WALL_CLOCK,
+    desk_at,
     nanoseconds,
     open_desk,
 )
@@ -25,9 +24,10 @@ from isolation.search.kernels.signature import ENTRY
 @njit
 def move_from(
     low: int, high: int, own: int, other: int, depth: int, nodes: int, clock: int, budget: int, flags: int, seed: int,
-    desk: Any,
+    address: int,
 ) -> float:  # fmt: skip
-    """Choose a move for the player on `own`; the answers lie on the desk, the score is returned."""
+    """Choose a move for the player on `own`; the answers lie on the desk at `address`, the score is returned."""
+    desk = desk_at(address)
     start = nanoseconds(WALL_CLOCK)
     desk[FAILED] = 1
     desk[DEPTH] = 0
@@ -42,9 +42,9 @@ def move_from(
 
 
 @cfunc(ENTRY, cache=True)
-def entry(low, high, own, other, depth, nodes, clock, budget, flags, seed, desk):  # type: ignore[no-untyped-def]
+def entry(low, high, own, other, depth, nodes, clock, budget, flags, seed, address):  # type: ignore[no-untyped-def]
     """`move_from`, callable by address; an exception of the heuristic is left on the desk as FAILED."""
     try:
-        return move_from(low, high, own, other, depth, nodes, clock, budget, flags, seed, desk)
+        return move_from(low, high, own, other, depth, nodes, clock, budget, flags, seed, address)
     except Exception:
         return 0.0

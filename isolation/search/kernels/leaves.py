@@ -17,7 +17,12 @@ LARGEST = 1.7976931348623157e308
 @njit
 def appraise(position: Any) -> float:
     """The heuristic's value of an unfinished position to player 0, kept finite so that infinity means proven."""
-    return min(max(float(score(position, 0)), -LARGEST), LARGEST)
+    value = float(score(position, 0))
+    if value > LARGEST:
+        return LARGEST
+    if value < -LARGEST:
+        return -LARGEST
+    return value
 
 
 @njit

@@ -12,6 +12,7 @@ from isolation.search.kernels.desk import STOPPED, begin_line, count_node, exten
 from isolation.search.kernels.leaves import horizon
 
 INFINITY = float("inf")
+PRUNES = False
 
 
 @njit

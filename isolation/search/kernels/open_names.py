@@ -10,6 +10,8 @@ ROWS = 7
 COLUMNS = 7
 ORDERED = False
 QUIESCENT = False
+PRUNES = False
+HAS_SCORE = False
 
 
 @njit
@@ -21,4 +23,10 @@ def score(game: Any, player: Any) -> float:
 @njit
 def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """The search below the root: minimax or alpha-beta."""
+    return 0.0
+
+
+@njit
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """The choice of a move."""
     return 0.0

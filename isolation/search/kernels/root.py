@@ -23,7 +23,7 @@ from isolation.search.kernels.desk import (
     next_below,
     next_random,
 )
-from isolation.search.kernels.open_names import descend
+from isolation.search.kernels.open_names import PRUNES, descend
 
 INFINITY = float("inf")
 AGREEING = 3
@@ -57,7 +57,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
             if next_random(desk) % equals == 0:
                 best_cell = cell
                 extend_line(desk, 0, cell)
-        if best == INFINITY and not random_ties:
+        if PRUNES and best == INFINITY and not random_ties:
             break
     return best_cell, best
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numba import types
 
-DESK = types.CPointer(types.int64)
 ENTRY = types.float64(
     types.uint64,  # low 64 blank cells
     types.uint64,  # high 64 blank cells
@@ -16,5 +15,5 @@ ENTRY = types.float64(
     types.int64,  # the time limit in nanoseconds
     types.int64,  # flags
     types.int64,  # seed
-    DESK,
+    types.int64,  # the address of the desk
 )

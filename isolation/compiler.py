@@ -1,0 +1,152 @@
+"""Native code from a plain Python heuristic, checked against the function it came from before it is trusted."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from isolation import library
+from isolation.board import Board
+from isolation.geometry import format_size
+from isolation.rewriting import CompileError, rewrite
+from isolation.search.kernels.desk import DESK_SIZE, FAILED
+from isolation.specialise import Entry, ScoreModule, entry
+
+__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "new_desk", "pack"]
+
+Heuristic = Callable[[Any, Any], float]
+CHECKED_POSITIONS = 300
+LONGEST_CHECK = 3.0
+_WORD = (1 << 64) - 1
+
+
+def new_desk() -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Working memory for compiled searches; one search at a time."""
+    return np.zeros(DESK_SIZE, np.int64)
+
+
+def pack(board: Board) -> tuple[int, int, int, int, int]:
+    """A position with both players placed, as compiled code takes it: blank cells in two words, cells, side to move."""
+    cell_0, cell_1 = board.locations
+    assert cell_0 is not None
+    assert cell_1 is not None
+    return board.blank & _WORD, board.blank >> 64, cell_0, cell_1, board.active_index
+
+
+@dataclass(frozen=True)
+class CompiledHeuristic:
+    """A heuristic that compiles: the function, and the generated module that specialised searches import."""
+
+    function: Heuristic
+    score: ScoreModule
+
+    def evaluate(self, board: Board, player_index: int) -> float:
+        """The compiled value of a position with both players placed to player 0 or 1.
+
+        Raises:
+            ArithmeticError: the heuristic raised an exception.
+        """
+        value = self._evaluate(board, player_index)
+        if value is None:
+            raise ArithmeticError(f"{self.function!r} raised an exception at {board!r}")
+        return value
+
+    def _evaluate(self, board: Board, player_index: int) -> float | None:
+        desk = _desk()
+        value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.ctypes.data)
+        return None if desk[FAILED] else value
+
+    def _evaluation(self, rows: int, columns: int) -> Entry:
+        return entry("evaluate", self.score, rows, columns)
+
+
+@cache
+def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
+    return new_desk()
+
+
+@cache
+def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
+    """Compile a heuristic for boards of `size` (rows, columns), and check it on some hundred seeded positions.
+
+    Raises:
+        CompileError: why it cannot be compiled or must not be trusted, with the line of the reason where known.
+    """
+    rewritten = rewrite(function)
+    score = ScoreModule(library.folder() / library.fingerprint(rewritten.source), rewritten.source)
+    compiled = CompiledHeuristic(function, score)
+    verdict = score.folder / f"verdict_{format_size(*size)}.json"
+    if verdict.exists():
+        problem = json.loads(verdict.read_text(encoding="utf-8"))
+    else:
+        problem = _find_problem(compiled, size)
+        library.write(verdict, json.dumps(problem))
+    if problem is not None:
+        raise CompileError(problem["reason"], problem["line"])
+    return compiled
+
+
+def _find_problem(compiled: CompiledHeuristic, size: tuple[int, int]) -> dict[str, Any] | None:
+    """Why a heuristic does not compile or computes something else than its source; None if all is well."""
+    from numba.core.errors import NumbaError
+
+    try:
+        compiled._evaluation(*size)
+    except NumbaError as error:
+        return {"reason": _plain(error), "line": None}
+    started = time.perf_counter()
+    for board in sample_positions(size, CHECKED_POSITIONS):
+        for index, player in enumerate(board.players):
+            expected = _interpreted(compiled.function, board, player)
+            if not _same(expected, compiled._evaluate(board, index)):
+                return {"reason": f"compiled, it gives {compiled._evaluate(board, index)} instead of {expected} "
+                                  f"to player {index + 1} at {board!r}", "line": None}  # fmt: skip
+        if time.perf_counter() - started > LONGEST_CHECK:
+            break
+    return None
+
+
+def _plain(error: Exception) -> str:
+    """The one line of numba's message that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if "No implementation" in line or "Unknown attribute" in line or "Cannot" in line]
+    return (telling or lines or ["numba refuses it"])[-1 if telling else 0]
+
+
+def _interpreted(function: Heuristic, board: Board, player: Any) -> float | None:
+    try:
+        return float(function(board.copy(), player))
+    except Exception:
+        return None
+
+
+def _same(expected: float | None, got: float | None) -> bool:
+    if expected is None or got is None:
+        return expected is got
+    return expected == got or (math.isnan(expected) and math.isnan(got))
+
+
+def sample_positions(size: tuple[int, int], count: int, seed: int = 1) -> Iterator[Board]:
+    """Positions of random games with both players placed, finished ones included."""
+    generator = random.Random(seed)
+    found = 0
+    while found < count:
+        board = Board(1, 2, width=size[1], height=size[0])
+        while True:
+            if board.move_count >= 2:
+                yield board.copy()
+                found += 1
+            cells = board.legal_cells()
+            if not cells or found >= count:
+                break
+            board.play_cell(generator.choice(cells))
+        if board.move_count < 2:
+            return

@@ -1,0 +1,92 @@
+"""Compiled search from Python: a position and a limit in, a SearchResult out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from isolation.board import Board
+from isolation.compiler import CompiledHeuristic, new_desk, pack
+from isolation.limits import Limit
+from isolation.search.kernels import desk as on_desk
+from isolation.search.result import Method, SearchOptions, SearchResult
+from isolation.specialise import Entry, Template, entry
+
+_SIGN = 1 << 63
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A limit and options as compiled players take them: one number each."""
+
+    depth: int
+    nodes: int
+    clock: int
+    budget: int
+    flags: int
+
+
+def settings(limit: Limit, options: SearchOptions) -> Settings:
+    """The numbers that stand for a limit and the options that are decided at run time."""
+    flags = on_desk.STOP_ON_AGREEMENT * options.stop_on_agreement | on_desk.RANDOM_TIES * options.random_ties
+    clock, milliseconds = -1, 0.0
+    if limit.ms is not None:
+        clock, milliseconds = on_desk.WALL_CLOCK, limit.ms
+    elif limit.cpu_ms is not None:
+        clock, milliseconds = on_desk.CPU_CLOCK, limit.cpu_ms
+    return Settings(limit.depth or 0, limit.nodes or on_desk.NO_LIMIT, clock, int(milliseconds * 1e6), flags)
+
+
+def search_entry(
+    heuristic: CompiledHeuristic | None, method: Method, options: SearchOptions, size: tuple[int, int]
+) -> Entry:
+    """The compiled search of a heuristic by a method, for boards of a size."""
+    ordered = options.order_moves and method == "alphabeta"
+    quiescent = options.quiescence and method != "mcts"
+    return entry(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
+
+
+def run_entry(entry: Entry, board: Board, wanted: Settings, seed: int) -> SearchResult:
+    """Let a compiled player choose a move at a position with both players placed.
+
+    Raises:
+        Exception: whatever the heuristic raised.
+    """
+    desk = _desk()
+    low, high, cell_0, cell_1, turn = pack(board)
+    own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
+    numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
+    score = entry.call(low, high, own, other, *numbers, desk.ctypes.data)
+    if desk[on_desk.FAILED]:
+        # The C function cannot pass an exception on; the function it wraps, called from Python, can.
+        words = (np.uint64(low), np.uint64(high))
+        score = entry.module.move_from(*words, own, other, *numbers, desk.ctypes.data)
+    line = desk[on_desk.BEST_LINE : on_desk.BEST_LINE + desk[on_desk.BEST_LENGTH]]
+    move = int(desk[on_desk.MOVE])
+    return SearchResult(
+        move=move,
+        score=score + 0.0,
+        depth=int(desk[on_desk.DEPTH]),
+        nodes=int(desk[on_desk.NODES]),
+        seconds=int(desk[on_desk.NANOSECONDS]) / 1e9,
+        pv=tuple(line.tolist()) or (move,),
+        exact=bool(desk[on_desk.EXACT]),
+    )
+
+
+def signed(seed: int) -> int:
+    """An unsigned 64-bit number as the signed one of the same bits."""
+    return seed - 2 * _SIGN if seed >= _SIGN else seed
+
+
+@cache
+def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
+    return new_desk()
+
+
+def player_entry(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> Entry:
+    """The compiled random or greedy player for boards of a size."""
+    return entry(template, heuristic.score if heuristic else None, *size)

@@ -1,0 +1,189 @@
+"""Minimax, alpha-beta and iterative deepening in plain Python, on any `Board`.
+
+This is the reference that the compiled search agrees with, move for move and node for node, and the path for
+heuristics that do not compile, boards beyond 128 cells, and moves made before both players are placed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from isolation.limits import Limit
+from isolation.search.result import Method, SearchOptions, SearchResult
+from isolation.seeds import random_bits
+
+if TYPE_CHECKING:
+    from isolation.board import Board
+
+Heuristic = Callable[[Any, Any], float]
+Line = tuple[int, ...]
+LARGEST = 1.7976931348623157e308
+AGREEING = 3
+
+
+class OutOfBudget(Exception):
+    """Raised inside a search when its nodes or its time are used up."""
+
+
+@dataclass
+class Budget:
+    """What a search may spend and has spent."""
+
+    limit: Limit
+    nodes: int = 0
+    started: float = field(default_factory=time.perf_counter)
+    cpu_started: float = field(default_factory=time.thread_time)
+    reached_horizon: bool = False
+
+    def count_node(self) -> None:
+        """Count one more node, or raise OutOfBudget."""
+        limit = self.limit
+        if (
+            (limit.nodes is not None and self.nodes >= limit.nodes)
+            or (limit.ms is not None and (time.perf_counter() - self.started) * 1e3 >= limit.ms)
+            or (limit.cpu_ms is not None and (time.thread_time() - self.cpu_started) * 1e3 >= limit.cpu_ms)
+        ):
+            raise OutOfBudget
+        self.nodes += 1
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One search: fixed for its duration, but for the budget."""
+
+    heuristic: Heuristic
+    player: Any
+    method: Method
+    options: SearchOptions
+    budget: Budget
+
+
+def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
+    """The heuristic's value of an unfinished position, kept finite so that infinity means proven."""
+    value = float(heuristic(board, player))
+    if value > LARGEST:
+        return LARGEST
+    return -LARGEST if value < -LARGEST else value
+
+
+def search_interpreted(
+    board: Board, heuristic: Heuristic, limit: Limit, method: Method, options: SearchOptions, seed: int = 0
+) -> SearchResult:
+    """Search with minimax or alpha-beta; see `isolation.search.search`."""
+    budget = Budget(limit)
+    search = _Search(heuristic, board.active_player, method, options, budget)
+    draw = random_bits(seed)
+    move, score, depth, line, exact, agreed = board.legal_cells()[0], 0.0, 0, (), False, 0
+    first = limit.depth or 1
+    for horizon in range(first, first + 1 if limit.depth else board.blank.bit_count() + 1):
+        budget.reached_horizon = False
+        try:
+            value, new_line = _search_root(search, board, horizon, draw)
+        except OutOfBudget:
+            break
+        agreed = agreed + 1 if new_line[0] == move else 1
+        if value != -math.inf or depth == 0:
+            move, line = new_line[0], new_line
+        depth, score = horizon, value
+        if not budget.reached_horizon or math.isinf(value):
+            exact = True
+            break
+        if options.stop_on_agreement and horizon >= AGREEING and agreed >= AGREEING:
+            break
+    seconds = time.perf_counter() - budget.started
+    return SearchResult(move, score, depth, budget.nodes, seconds, line or (move,), exact)
+
+
+def _search_root(search: _Search, board: Board, depth: int, draw: Callable[[], int]) -> tuple[float, Line]:
+    random_ties = search.options.random_ties
+    cells = board.legal_cells()
+    best, line, equals = -math.inf, (cells[0],), 0
+    search.budget.count_node()
+    for cell in cells:
+        search.budget.count_node()
+        bound = math.nextafter(best, -math.inf) if random_ties else best
+        value, below = _descend(search, board.successor(cell), depth - 1, -math.inf, -bound)
+        value = -value
+        if value > best:
+            best, line, equals = value, (cell, *below), 1
+        elif random_ties and value == best:
+            equals += 1
+            if draw() % equals == 0:
+                line = (cell, *below)
+        if best == math.inf and search.method == "alphabeta" and not random_ties:
+            break
+    return best, line
+
+
+def _descend(search: _Search, board: Board, depth: int, alpha: float, beta: float) -> tuple[float, Line]:
+    """The value of a position to the side to move, fail-hard within [alpha, beta], and the best line."""
+    cells = board.legal_cells()
+    if not cells:
+        return -math.inf, ()
+    if depth == 0:
+        return _horizon(search, board), ()
+    if search.method == "minimax":
+        alpha, beta = -math.inf, math.inf
+    elif search.options.order_moves and depth > 1:
+        cells = by_mobility(board)
+    line: Line = ()
+    for cell in cells:
+        search.budget.count_node()
+        value, below = _descend(search, board.successor(cell), depth - 1, -beta, -alpha)
+        if -value > alpha:
+            alpha, line = -value, (cell, *below)
+            if alpha >= beta and search.method == "alphabeta":
+                return beta, line
+    return alpha, line
+
+
+def by_mobility(board: Board) -> tuple[int, ...]:
+    """The legal cells, those with the largest own minus opponent mobility afterwards first, then ascending."""
+    mover = board.active_index
+
+    def disadvantage(cell: int) -> int:
+        child = board.successor(cell)
+        return child.moves_mask(1 - mover).bit_count() - child.moves_mask(mover).bit_count()
+
+    return tuple(sorted(board.legal_cells(), key=disadvantage))
+
+
+def _horizon(search: _Search, board: Board) -> float:
+    mover = board.active_player
+    if search.options.quiescence:
+        while len(cells := board.legal_cells()) == 1:
+            search.budget.count_node()
+            board = board.successor(cells[0])
+            if not board.moves_mask(board.active_index):
+                return -math.inf if board.active_player == mover else math.inf
+    search.budget.reached_horizon = True
+    value = appraise(search.heuristic, board, search.player)
+    return value if mover == search.player else -value
+
+
+def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> SearchResult:
+    """The move after which the heuristic is best for the mover, the highest cell among equals, as the classic player.
+
+    A move that ends the game counts as +inf.
+    """
+    started = time.perf_counter()
+    player = board.active_player
+    best, move = -math.inf, -1
+    for cell in board.legal_cells():
+        child = board.successor(cell)
+        value = appraise(heuristic, child, player) if child.moves_mask(child.active_index) else math.inf
+        if value >= best or move < 0:
+            best, move = value, cell
+    nodes = 1 + len(board.legal_cells())
+    return SearchResult(move, best, 1, nodes, time.perf_counter() - started, (move,), best == math.inf)
+
+
+def random_interpreted(board: Board, seed: int) -> SearchResult:
+    """Any legal move, each as likely."""
+    cells = board.legal_cells()
+    move = cells[random_bits(seed)() % len(cells)]
+    return SearchResult(move, 0.0, 0, 1, 0.0, (move,), False)

@@ -1,0 +1,22 @@
+"""A player that moves at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from isolation.bits import drop_lowest, lowest, popcount
+from isolation.position import location_of, moves_from
+from isolation.search.kernels.desk import MOVE, NODES, next_random
+
+
+@njit
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """Any legal move, each as likely."""
+    replies = moves_from(position, location_of(position, position._turn))
+    for _ in range(next_random(desk) % popcount(replies)):
+        replies = drop_lowest(replies)
+    desk[MOVE] = lowest(replies)
+    desk[NODES] = 1
+    return 0.0

@@ -1,0 +1,134 @@
+"""Monte-Carlo tree search in plain Python: the reference of `isolation.search.kernels.mcts`, and its path elsewhere.
+
+It draws the same random numbers and does the same arithmetic in the same order as the compiled search.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from isolation.limits import Limit
+from isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
+from isolation.search.result import SearchResult
+from isolation.seeds import random_bits
+
+if TYPE_CHECKING:
+    from isolation.board import Board
+
+EXPLORATION = 1.0
+Judge = Callable[["Board"], float]
+
+
+@dataclass
+class _Node:
+    """A position of the tree, by the move that led to it; `wins` are those of the player who made that move."""
+
+    cell: int
+    visits: int = 0
+    wins: float = 0.0
+    children: list[_Node] = field(default_factory=list)
+
+
+def natural_log(n: int) -> float:
+    """ln n, by arithmetic alone, so that it is the same to the last bit on every machine; error below 1e-9."""
+    halvings, mantissa = 0, float(n)
+    while mantissa > 1.5:
+        mantissa *= 0.5
+        halvings += 1
+    z = (mantissa - 1.0) / (mantissa + 1.0)
+    total, power = 0.0, z
+    for k in range(1, 24, 2):
+        total += power / k
+        power *= z * z
+    return halvings * 0.6931471805599453 + 2.0 * total
+
+
+def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: int = 0) -> SearchResult:
+    """Simulate until the limit and play the move simulated most often, the lowest cell among equals."""
+    budget = Budget(limit)
+    root, deepest = _Node(-1), 0
+    judge = _judge_by_playout(board, seed) if heuristic is None else _judge_by_heuristic(board, heuristic)
+    try:
+        while True:
+            budget.count_node()
+            deepest = max(deepest, _simulate(root, board, judge))
+    except OutOfBudget:
+        pass
+    line = []
+    node = root
+    while node.children:
+        node = max(node.children, key=lambda child: child.visits)
+        if node.visits == 0:
+            break
+        line.append(node)
+    seconds = time.perf_counter() - budget.started
+    if not line:
+        move = board.legal_cells()[0]
+        return SearchResult(move, 0.5, deepest, budget.nodes, seconds, (move,), False)
+    score = line[0].wins / line[0].visits
+    pv = tuple(node.cell for node in line)
+    return SearchResult(pv[0], score, deepest, budget.nodes, seconds, pv, False)
+
+
+def _simulate(root: _Node, board: Board, judge: Judge) -> int:
+    """Walk to a new leaf, judge it, and tell every node on the way; returns the leaf's ply."""
+    path = [root]
+    while path[-1].visits > 0:
+        node = path[-1]
+        if not node.children:
+            node.children = [_Node(cell) for cell in board.legal_cells()]
+        if not node.children:
+            break
+        child = _select(node)
+        board = board.successor(child.cell)
+        path.append(child)
+    share = judge(board)
+    for ply, node in enumerate(path):
+        node.visits += 1
+        node.wins += share if ply % 2 == 1 else 1.0 - share
+    return len(path) - 1
+
+
+def _select(node: _Node) -> _Node:
+    """The first child not yet visited, else the one with the largest upper confidence bound."""
+    log_visits = natural_log(node.visits)
+    chosen, best = node.children[0], -1.0
+    for child in node.children:
+        if child.visits == 0:
+            return child
+        bound = child.wins / child.visits + EXPLORATION * math.sqrt(2.0 * log_visits / child.visits)
+        if bound > best:
+            chosen, best = child, bound
+    return chosen
+
+
+def _judge_by_playout(root: Board, seed: int) -> Judge:
+    draw, player = random_bits(seed), root.active_index
+
+    def judge(board: Board) -> float:
+        while cells := board.legal_cells():
+            board = board.successor(cells[draw() % len(cells)])
+        return 0.0 if board.active_index == player else 1.0
+
+    return judge
+
+
+def _judge_by_heuristic(root: Board, heuristic: Heuristic) -> Judge:
+    player: Any = root.active_player
+    judged, total_size = 0, 0.0
+
+    def judge(board: Board) -> float:
+        nonlocal judged, total_size
+        if not board.moves_mask(board.active_index):
+            return 0.0 if board.active_player == player else 1.0
+        value = appraise(heuristic, board, player)
+        judged += 1
+        total_size += abs(value)
+        size = abs(value) + total_size / judged
+        return 0.5 + 0.5 * value / size if size > 0.0 else 0.5
+
+    return judge

@@ -1,0 +1,51 @@
+"""What is asked of a search beside its limit, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Method = Literal["minimax", "alphabeta", "mcts"]
+METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "mcts")
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Variations of minimax and alpha-beta, all off by default.
+
+    Attributes:
+        order_moves: at two and more plies above the horizon, try the replies with the largest own minus opponent
+            mobility first (alpha-beta only); otherwise in ascending cell order.
+        quiescence: at the horizon, follow forced replies (a side to move with a single move) to a position with a
+            choice before evaluating it.
+        stop_on_agreement: stop deepening when the last three iterations agree on the move.
+        random_ties: choose at random, each as likely, between root moves of the same value.
+    """
+
+    order_moves: bool = False
+    quiescence: bool = False
+    stop_on_agreement: bool = False
+    random_ties: bool = False
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The answer of a search.
+
+    Attributes:
+        move: the chosen cell.
+        score: its value to the player to move; ±inf means proven. For MCTS the share of simulations won.
+        depth: plies of the last finished iteration (for MCTS, of the deepest line); 0 if not even one was finished.
+        nodes: positions visited, root and leaves included, unfinished iterations too; for MCTS simulations.
+        seconds: wall time spent.
+        pv: the principal variation, cells from the root on; its first is the move.
+        exact: whether the score is the result under perfect play.
+    """
+
+    move: int
+    score: float
+    depth: int
+    nodes: int
+    seconds: float
+    pv: tuple[int, ...]
+    exact: bool
