@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from isolation import library
 
-Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate"]
+Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games"]
 
 _KERNELS = Path(__file__).parent / "search" / "kernels"
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -27,6 +27,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "greedy": ("leaves", "greedy", "entry"),
     "random": ("random", "entry"),
     "evaluate": ("evaluate",),
+    "games": ("games",),
 }
 _SPECIALISED = {"open_names", *(part for parts in _PARTS.values() for part in parts)}
 _NO_SCORE = """
@@ -50,7 +51,7 @@ class ScoreModule:
 
 @dataclass(frozen=True)
 class Entry:
-    """A compiled function: its address, for compiled callers, and a ctypes function for Python."""
+    """A compiled function: its address, for compiled callers, a ctypes function for Python, and its module."""
 
     address: int
     call: Callable[..., float]
@@ -66,7 +67,22 @@ def entry(
     ordered: bool = False,
     quiescent: bool = False,
 ) -> Entry:
-    """The entry of a template specialised on a heuristic, or on none; compiled or loaded on first use."""
+    """The C function of a template specialised on a heuristic, or on none; compiled or loaded on first use."""
+    module = specialised(template, score, rows, columns, ordered, quiescent)
+    call = ctypes.CFUNCTYPE(ctypes.c_double, *_c_types(module.entry))(module.entry.address)
+    return Entry(module.entry.address, call, module)
+
+
+@cache
+def specialised(
+    template: Template,
+    score: ScoreModule | None,
+    rows: int,
+    columns: int,
+    ordered: bool = False,
+    quiescent: bool = False,
+) -> Any:
+    """The module made from a template for a heuristic, or for none, and a board size."""
     name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
     folder = score.folder if score else library.folder() / library.fingerprint("no heuristic")
     imported = f"from {score.load().__name__} import score" if score else _NO_SCORE
@@ -79,9 +95,7 @@ def entry(
     }
     header = ["from numba import njit", *(f"{key} = {value}" for key, value in constants.items()), imported]
     text = "\n".join((*header, *(_body(part) for part in _PARTS[template])))
-    module = library.load(folder / f"{name}.py", text)
-    call = ctypes.CFUNCTYPE(ctypes.c_double, *_c_types(module.entry))(module.entry.address)
-    return Entry(module.entry.address, call, module)
+    return library.load(folder / f"{name}.py", text)
 
 
 def _c_types(function: Any) -> list[Any]:

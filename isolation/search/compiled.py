@@ -22,11 +22,20 @@ _SIGN = 1 << 63
 class Settings:
     """A limit and options as compiled players take them: one number each."""
 
-    depth: int
-    nodes: int
-    clock: int
-    budget: int
-    flags: int
+    depth: int = 0
+    nodes: int = on_desk.NO_LIMIT
+    clock: int = -1
+    budget: int = 0
+    flags: int = 0
+
+
+@dataclass(frozen=True)
+class CompiledPlayer:
+    """A native player: its code, its settings, and after how many milliseconds its move is late, if ever."""
+
+    entry: Entry
+    settings: Settings
+    late_ms: float | None = None
 
 
 def settings(limit: Limit, options: SearchOptions) -> Settings:

@@ -1,0 +1,296 @@
+"""Players of a match: at random, greedy, by search, classic player objects.
+
+An agent is plain data: what plays, how, and under which limit. `Agent.new_player` makes what chooses the moves of one
+game; for compiled agents `Agent.compiled` also gives the native player that plays whole batches of games.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from hashlib import sha256
+from inspect import getsource
+from typing import TYPE_CHECKING, Any, Protocol
+
+from isolation.board import Board
+from isolation.classic import call_get_move
+from isolation.limits import Limit
+from isolation.sample_players import open_move_score
+from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
+from isolation.search.interpreted import greedy_interpreted, random_interpreted
+
+if TYPE_CHECKING:
+    from isolation.search.compiled import CompiledPlayer
+
+Heuristic = Callable[[Any, Any], float]
+LATE_MS = 20.0
+"""A search player stops by itself within a millisecond of a time limit; the operating system may add to that."""
+
+
+class Forfeit(Exception):
+    """A player has lost the game by what it did: reason, one of `match.REASONS`, and detail."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class Player(Protocol):
+    """What chooses the moves of one game."""
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """A legal move for the player to move; the seed is this move's own.
+
+        Raises:
+            Forfeit: the move is illegal or late.
+            Exception: whatever the player's code raises; it loses by error.
+        """
+
+
+class Agent(Protocol):
+    """A player's description."""
+
+    @property
+    def name(self) -> str:
+        """How reports call it."""
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether it plays the same move in the same position again, on every machine."""
+
+    @property
+    def is_user_code(self) -> bool:
+        """Whether it runs code that does not ship with the toolkit, and so might hang."""
+
+    def settings(self) -> dict[str, Any]:
+        """All that influences its play, ready for JSON; heuristics by name and content."""
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """Its native player for boards of (rows, columns), or None if there is none."""
+
+    def new_player(self) -> Player:
+        """What chooses its moves in one game."""
+
+
+@dataclass(frozen=True)
+class RandomAgent:
+    """Any legal move, each as likely."""
+
+    name: str = "Random"
+    is_deterministic: bool = field(default=False, init=False)
+    is_user_code: bool = field(default=False, init=False)
+
+    def settings(self) -> dict[str, Any]:
+        """Nothing but what it is."""
+        return {"kind": "random"}
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """The native random player."""
+        if size[0] * size[1] > 128:
+            return None
+        from isolation.search.compiled import CompiledPlayer, Settings, player_entry
+
+        return CompiledPlayer(player_entry("random", None, size), Settings())
+
+    def new_player(self) -> Player:
+        """Itself: it has no memory."""
+        return self
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """Any legal move, each as likely."""
+        return random_interpreted(board, seed)
+
+
+@dataclass(frozen=True)
+class GreedyAgent:
+    """The move that looks best one ply ahead, the highest cell among equals; by default with the most replies left."""
+
+    name: str = "Greedy"
+    heuristic: Heuristic = open_move_score
+    heuristic_name: str = "open"
+    is_user_code: bool = False
+    is_deterministic: bool = field(default=True, init=False)
+
+    def settings(self) -> dict[str, Any]:
+        """The heuristic's name and content."""
+        return {"kind": "greedy", "heuristic": self.heuristic_name, "code": code_hash(self.heuristic)}
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """The native greedy player, if its heuristic compiles."""
+        heuristic = try_to_compile(self.heuristic, size)
+        if heuristic is None:
+            return None
+        from isolation.search.compiled import CompiledPlayer, Settings, player_entry
+
+        return CompiledPlayer(player_entry("greedy", heuristic, size), Settings())
+
+    def new_player(self) -> Player:
+        """Itself: it has no memory."""
+        return self
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """The best move one ply ahead."""
+        return _choose(self, board, seed, lambda: greedy_interpreted(board, self.heuristic))
+
+
+@dataclass(frozen=True)
+class SearchAgent:
+    """A heuristic under a search method and a limit."""
+
+    name: str
+    method: Method
+    heuristic: Heuristic | None
+    heuristic_name: str
+    limit: Limit
+    options: SearchOptions = SearchOptions()
+    is_user_code: bool = False
+
+    def __post_init__(self) -> None:
+        check_search(self.heuristic, self.limit, self.method, {})
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether neither a clock nor a random choice is involved."""
+        has_playouts = self.method == "mcts" and self.heuristic is None
+        return self.limit.is_reproducible and not self.options.random_ties and not has_playouts
+
+    def settings(self) -> dict[str, Any]:
+        """Method, heuristic by name and content, limit and the options that are on."""
+        options = [name for name, is_on in asdict(self.options).items() if is_on]
+        heuristic = {"heuristic": self.heuristic_name, "code": code_hash(self.heuristic)} if self.heuristic else {}
+        limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
+        return {"kind": "search", "method": self.method, **heuristic, "limit": limit, "options": options}
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """The native search player, if its heuristic compiles."""
+        heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
+        if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > 128:
+            return None
+        from isolation.search.compiled import CompiledPlayer, search_entry, settings
+
+        return CompiledPlayer(
+            search_entry(heuristic, self.method, self.options, size), settings(self.limit, self.options), self._late_ms
+        )
+
+    @property
+    def _late_ms(self) -> float | None:
+        milliseconds = self.limit.ms or self.limit.cpu_ms
+        return milliseconds + LATE_MS if milliseconds else None
+
+    def new_player(self) -> Player:
+        """Itself: it has no memory."""
+        return self
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """The move its search finds."""
+        result = _choose(
+            self,
+            board,
+            seed,
+            lambda: search_in_python(board, self.heuristic, self.limit, self.method, self.options, seed),
+        )
+        if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
+            raise Forfeit("timeout", f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
+        return result
+
+
+@dataclass(frozen=True)
+class ClassicAgent:
+    """A player object of the classic scripts, of either edition; each game has a fresh one.
+
+    `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
+    the move's seed.
+    """
+
+    name: str
+    factory: Callable[[], Any]
+    origin: tuple[tuple[str, str], ...]
+    limit: Limit = Limit(ms=150)
+    is_deterministic: bool = field(default=False, init=False)
+    is_user_code: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        if self.limit.is_reproducible:
+            raise ValueError(f"a classic player can only be limited by ms or cpu_ms, not by {self.limit}")
+
+    def settings(self) -> dict[str, Any]:
+        """Where the player's code comes from, and its limit."""
+        return {"kind": "classic", **dict(self.origin), "limit": {self.limit.unit: self.limit.value}}
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """None: a player object runs interpreted."""
+        return None
+
+    def new_player(self) -> Player:
+        """A fresh player object."""
+        return _ClassicPlayer(self.factory(), self.limit)
+
+
+@dataclass
+class _ClassicPlayer:
+    player: Any
+    limit: Limit
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """The move that `get_move` returns, judged as the classic engines do: late first, then legal."""
+        random.seed(seed)
+        _seed_numpy(seed)
+        clock = time.perf_counter if self.limit.ms is not None else time.process_time
+        legal_moves = board.get_legal_moves()
+        game = board.copy()
+        started = clock()
+
+        def time_left() -> float:
+            return self.limit.value - 1e3 * (clock() - started)
+
+        move = call_get_move(self.player, game, time_left)
+        seconds = clock() - started
+        if seconds * 1e3 > self.limit.value:
+            raise Forfeit("timeout", f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
+        if not isinstance(move, tuple) or move not in legal_moves:
+            raise Forfeit("illegal_move", f"played {move!r}")
+        cell = int(move[0]) * board.width + int(move[1])
+        return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
+
+
+def _seed_numpy(seed: int) -> None:
+    import numpy as np
+
+    np.random.seed(seed % 2**32)
+
+
+def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], SearchResult]) -> SearchResult:
+    player = agent.compiled((board.height, board.width)) if is_compilable(board) else None
+    if player is None:
+        return interpreted()
+    from isolation.search.compiled import run_entry
+
+    return run_entry(player.entry, board, player.settings, seed)
+
+
+@cache
+def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
+    """The compiled heuristic, or None if the board is too large or the heuristic does not compile."""
+    if size[0] * size[1] > 128:
+        return None
+    from isolation.compiler import CompileError, compile_heuristic
+
+    try:
+        return compile_heuristic(heuristic, size)
+    except CompileError:
+        return None
+
+
+def code_hash(heuristic: Heuristic) -> str:
+    """A short hash of a heuristic's code, helpers and constants included."""
+    from isolation.rewriting import CompileError, rewrite
+
+    try:
+        code = rewrite(heuristic).source
+    except CompileError:
+        code = getsource(heuristic)
+    return sha256(code.encode()).hexdigest()[:16]

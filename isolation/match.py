@@ -1,0 +1,288 @@
+"""Games between two agents: one, or a batch, from given openings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.agents import Agent, Forfeit, Player
+from isolation.board import Board
+from isolation.geometry import parse_size
+from isolation.guard import Guard, Hang
+from isolation.search.result import SearchResult
+from isolation.seeds import move_seed
+
+if TYPE_CHECKING:
+    from isolation.search.compiled import CompiledPlayer
+
+REASONS = ("no_moves", "timeout", "illegal_move", "error", "hang")
+"""Why a game ended: the loser had no move, was late, moved illegally, raised an exception, or never answered."""
+
+_NO_TIME_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game, for people and tests.
+
+    Attributes:
+        size: of the board, ROWSxCOLUMNS.
+        opening: the cells played before the agents took over.
+        agent_1, agent_2: the agents' names; agent 1 places first.
+        winner: 1 or 2.
+        reason: one of `REASONS`, what the loser did.
+        detail: more about an unusual end.
+        moves: the cells of all plies, the opening's included.
+        score, depth, nodes, time_us, exact: of every ply as its mover saw it, aligned with `moves`; on opening plies
+            NaN, zeros and False.
+    """
+
+    size: str
+    opening: tuple[int, ...]
+    agent_1: str
+    agent_2: str
+    winner: int
+    reason: str
+    detail: str
+    moves: tuple[int, ...]
+    score: tuple[float, ...]
+    depth: tuple[int, ...]
+    nodes: tuple[int, ...]
+    time_us: tuple[int, ...]
+    exact: tuple[bool, ...]
+
+    @property
+    def plies(self) -> int:
+        """Plies played, the opening's included."""
+        return len(self.moves)
+
+
+@dataclass(frozen=True)
+class Games:
+    """A batch of n finished games as columns; the plies of all games lie one after another, split by `offsets`.
+
+    Attributes:
+        winner: int8[n], 1 or 2.
+        reason: int8[n], an index into `REASONS`.
+        detail: n texts, mostly empty.
+        offsets: int64[n + 1]; game i has the plies offsets[i] to offsets[i + 1].
+        moves, score, depth, nodes, time_us, exact: one entry a ply, see `GameRecord`.
+    """
+
+    winner: NDArray[np.int8]
+    reason: NDArray[np.int8]
+    detail: list[str]
+    offsets: NDArray[np.int64]
+    moves: NDArray[np.int16]
+    score: NDArray[np.float64]
+    depth: NDArray[np.int16]
+    nodes: NDArray[np.int64]
+    time_us: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.winner)
+
+
+def play(
+    agent_1: Agent,
+    agent_2: Agent,
+    opening: Sequence[int] = (),
+    size: str = "7x7",
+    *,
+    seed: int = 0,
+    hard_cap: float | None = None,
+) -> GameRecord:
+    """Play one game; see `play_games`."""
+    games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
+    plies = (tuple(getattr(games, name).tolist()) for name in _PLY_COLUMNS)
+    return GameRecord(
+        size, tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASONS[games.reason[0]],
+        games.detail[0], *plies,
+    )  # fmt: skip
+
+
+def play_games(
+    agent_1: Agent,
+    agent_2: Agent,
+    openings: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    size: str = "7x7",
+    hard_cap: float | None = None,
+    *,
+    note: NDArray[np.int64] | None = None,
+    interpreted: bool = False,
+) -> Games:
+    """Play one game from every opening, agent 1 placing first.
+
+    Two compiled agents play the whole batch in compiled code; the records are the same as those of the interpreted
+    loop, times aside.
+
+    Args:
+        openings: legal sequences of cells; compiled play needs both placements in each.
+        seeds: one unsigned 64-bit number a game.
+        hard_cap: seconds after which a move counts as a hang. Agents that might hang then live in a child process.
+        note: two numbers, kept at the index of the game being played and the index (0, 1) of its mover.
+        interpreted: play in the interpreted loop even if both agents are compiled.
+
+    Raises:
+        ValueError: an illegal opening.
+    """
+    rows, columns = parse_size(size)
+    boards = [Board.from_moves(opening, size) for opening in openings]
+    note = np.zeros(2, np.int64) if note is None else note
+    players = [None if interpreted else agent.compiled((rows, columns)) for agent in (agent_1, agent_2)]
+    guarded = hard_cap is not None and any(might_hang(agent) for agent in (agent_1, agent_2))
+    if all(players) and not guarded and all(len(opening) >= 2 for opening in openings):
+        games = _play_compiled(players, openings, seeds, (rows, columns), note)  # type: ignore[arg-type]
+        return _with_details(games, (agent_1, agent_2), seeds, size)
+    return _play_interpreted((agent_1, agent_2), boards, seeds, hard_cap, note)
+
+
+def might_hang(agent: Agent) -> bool:
+    """Whether an agent could fail to answer: it runs code that does not ship with the toolkit."""
+    return agent.is_user_code
+
+
+def _play_compiled(
+    players: Sequence[CompiledPlayer],
+    openings: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    size: tuple[int, int],
+    note: NDArray[np.int64],
+) -> Games:
+    from isolation.compiler import new_desk
+    from isolation.specialise import specialised
+
+    count, cells = len(openings), size[0] * size[1]
+    winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
+    plies = tuple(np.empty(count * cells, kind) for kind in _PLY_TYPES)
+    starts = np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64)
+    desk = new_desk()
+    specialised("games", None, *size).play_games(
+        np.array([cell for opening in openings for cell in opening], np.int64),
+        starts,
+        np.array(seeds, np.uint64),
+        np.array([_as_row(player) for player in players], np.int64),
+        desk.ctypes.data,
+        note,
+        (winner, reason, ends),
+        plies,
+    )
+    offsets = np.concatenate(([0], ends)).astype(np.int64)
+    return Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
+
+
+def _as_row(player: CompiledPlayer) -> list[int]:
+    late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
+    settings = player.settings
+    return [
+        player.entry.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
+    ]  # fmt: skip
+
+
+def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int], size: str) -> Games:
+    """The games, those lost by an error or a late move with their details, which compiled code cannot tell."""
+    for index in np.flatnonzero(games.reason):
+        moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
+        if REASONS[games.reason[index]] == "timeout":
+            games.detail[index] = f"late at ply {len(moves) + 1}"
+            continue
+        board = Board.from_moves(moves, size)
+        try:
+            agents[board.active_index].new_player().choose(board, move_seed(seeds[index], len(moves)))
+        except Exception as error:
+            games.detail[index] = _explain(error)
+    return games
+
+
+def _play_interpreted(
+    agents: tuple[Agent, Agent],
+    boards: list[Board],
+    seeds: Sequence[int],
+    hard_cap: float | None,
+    note: NDArray[np.int64],
+) -> Games:
+    guards = [Guard(agent, hard_cap) if hard_cap is not None and might_hang(agent) else None for agent in agents]
+    makers = [guard.new_player if guard else agent.new_player for guard, agent in zip(guards, agents, strict=True)]
+    try:
+        games = zip(boards, seeds, strict=True)
+        return _collect([_play_one(makers, board, seed, note, index) for index, (board, seed) in enumerate(games)])
+    finally:
+        for guard in guards:
+            if guard:
+                guard.close()
+
+
+@dataclass(frozen=True)
+class _Played:
+    """A finished game: who won and why, the plies of the opening, all cells, and what the later plies rest on."""
+
+    winner: int
+    reason: str
+    detail: str
+    opening: int
+    cells: tuple[int, ...]
+    results: list[SearchResult]
+
+
+def _play_one(
+    makers: list[Callable[[], Player]], board: Board, seed: int, note: NDArray[np.int64], index: int
+) -> _Played:
+    opening_plies = board.move_count
+    results: list[SearchResult] = []
+    players: list[Player | None] = [None, None]
+    while True:
+        turn = board.active_index
+        note[0], note[1] = index, turn
+        loss = None if board.moves_mask(turn) else ("no_moves", "")
+        if loss is None:
+            try:
+                player = players[turn] = players[turn] or makers[turn]()
+                result = player.choose(board, move_seed(seed, board.move_count))
+            except Exception as error:
+                loss = _loss(error)
+            except SystemExit as error:
+                loss = ("error", f"SystemExit: {error}")
+        if loss is None and not board.moves_mask(turn) >> result.move & 1:
+            loss = ("illegal_move", f"played cell {result.move}")
+        if loss is not None:
+            return _Played(2 - turn, *loss, opening_plies, board.history, results)
+        results.append(result)
+        board.play_cell(result.move)
+
+
+def _loss(error: Exception) -> tuple[str, str]:
+    if isinstance(error, Forfeit):
+        return error.reason, error.detail
+    if isinstance(error, Hang):
+        return "hang", str(error)
+    return "error", _explain(error)
+
+
+def _explain(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
+
+
+_PLY_COLUMNS = ("moves", "score", "depth", "nodes", "time_us", "exact")
+_PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)
+
+
+def _collect(played: list[_Played]) -> Games:
+    rows: list[tuple[Any, ...]] = []
+    for game in played:
+        rows += [(cell, float("nan"), 0, 0, 0, False) for cell in game.cells[: game.opening]]
+        rows += [(r.move, r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
+    columns = list(zip(*rows, strict=True)) or [()] * len(_PLY_TYPES)
+    return Games(
+        np.array([game.winner for game in played], np.int8),
+        np.array([REASONS.index(game.reason) for game in played], np.int8),
+        [game.detail for game in played],
+        np.concatenate(([0], np.cumsum([len(game.cells) for game in played]))).astype(np.int64),
+        *(np.array(column, kind) for column, kind in zip(columns, _PLY_TYPES, strict=True)),
+    )
