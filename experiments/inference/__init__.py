@@ -1,0 +1,1 @@
+"""Inference: pure functions of counts and frames, each returning a plain dataclass that keeps its inputs."""

@@ -1,0 +1,121 @@
+"""Intervals for means over openings, when everything played from one opening moves together.
+
+The unit is the opening (or a class of openings alike by symmetry): whatever is played from it is summed first, and only
+openings are taken as independent. Each opening enters as one number, chosen so that their mean is the estimate.
+
+Where hardly anything varies (shares near 0 or 1, agents that play alike) a resampled or normal interval collapses. As
+with Agresti and Coull, openings never played are therefore added: together they weigh as much as one lost and one won
+pair per opponent would if opponents were independent, so with one opponent this is the default interval of `pairs`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import norm, t
+
+from experiments.inference.arguments import Floats, inside
+from experiments.inference.pairs import added_pairs
+
+DRAWS = 5000
+
+_DISTINCT = 1000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate between its ends. NaN with the widest possible ends when there is nothing to estimate from."""
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+
+
+def rate_interval(
+    wins: npt.ArrayLike, games: npt.ArrayLike, opponents: float = 1.0, confidence: float = 0.95
+) -> Interval:
+    """The share of games won, from wins and games per opening, with the normal interval of Agresti and Coull.
+
+    `opponents` is how many were met per opening on average. With one opponent and two games per opening this is
+    exactly the default interval of `pairs`.
+    """
+    inside("confidence", confidence)
+    won, played = np.asarray(wins, np.float64), np.asarray(games, np.float64)
+    if played.size == 0 or played.sum() == 0:
+        return Interval(math.nan, 0.0, 1.0, confidence)
+    rate = float(won.sum() / played.sum())
+    values = rate + (won - rate * played) * played.size / played.sum()
+    added, reach = added_pairs(confidence), 0.5 / math.sqrt(max(opponents, 1.0))
+    n = values.size + 2 * added
+    mean = (values.sum() + added) / n
+    squares = ((values - mean) ** 2).sum() + added * ((0.5 - reach - mean) ** 2 + (0.5 + reach - mean) ** 2)
+    half = float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(squares) / n
+    low, high = max(min(mean - half, rate), 0.0), min(max(mean + half, rate), 1.0)
+    return Interval(rate, float(low), float(high), confidence)
+
+
+def bootstrap_interval(
+    values: npt.ArrayLike,
+    rng: np.random.Generator,
+    opponents: float = 1.0,
+    confidence: float = 0.95,
+) -> Interval:
+    """The mean of one difference in [−1, 1] per opening, by resampling openings.
+
+    Two openings that differ by ±√½/√opponents are added (Agresti and Min, 2005, for paired differences), and the
+    percentiles are taken further out for few openings by the ratio of Student's to the normal quantile (Hesterberg,
+    2015). Simulated coverage at 95 %: 0.94 to 0.99 from 20 openings on.
+    """
+    array = np.asarray(values, np.float64)
+    inside("confidence", confidence)
+    if array.size == 0:
+        return Interval(math.nan, -1.0, 1.0, confidence)
+    if array.size == 1:
+        return Interval(float(array[0]), -1.0, 1.0, confidence)
+    reach = math.sqrt(0.5 / max(opponents, 1.0))
+    draws = _resample(np.append(array, [-reach, reach]), rng)
+    return _ends(float(array.mean()), draws, array.size, confidence)
+
+
+def bootstrap_difference(
+    contender: npt.ArrayLike,
+    baseline: npt.ArrayLike,
+    rng: np.random.Generator,
+    opponents: float = 1.0,
+    confidence: float = 0.95,
+) -> Interval:
+    """The difference of two means over openings, one score in [0, 1] per opening, each set resampled by itself."""
+    one, other = np.asarray(contender, np.float64), np.asarray(baseline, np.float64)
+    inside("confidence", confidence)
+    if not one.size or not other.size:
+        return Interval(math.nan, -1.0, 1.0, confidence)
+    estimate = float(one.mean() - other.mean())
+    fewest = min(one.size, other.size)
+    if fewest == 1:
+        return Interval(estimate, -1.0, 1.0, confidence)
+    reach = 0.5 / math.sqrt(max(opponents, 1.0))
+    added = [0.5 - reach, 0.5 + reach]
+    draws = _resample(np.append(one, added), rng) - _resample(np.append(other, added), rng)
+    return _ends(estimate, draws, fewest, confidence)
+
+
+def _resample(values: Floats, rng: np.random.Generator) -> Floats:
+    """Means of resamples. Equal values are drawn together, so the cost depends on how many are distinct, not on n."""
+    distinct, times = np.unique(values, return_counts=True)
+    if distinct.size > _DISTINCT:
+        step = np.ptp(values) / _DISTINCT
+        rounded = np.round(values / step) * step
+        distinct, times = np.unique(rounded, return_counts=True)
+        distinct = distinct + (values.mean() - rounded.mean())
+    return np.asarray(rng.multinomial(values.size, times / values.size, size=DRAWS) @ distinct / values.size)
+
+
+def _ends(estimate: float, draws: Floats, openings: int, confidence: float) -> Interval:
+    student = math.sqrt(openings / (openings - 1)) * float(t.ppf(0.5 + confidence / 2, openings - 1))
+    tail = float(norm.cdf(-student))
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return Interval(estimate, max(min(float(low), estimate), -1.0), min(max(float(high), estimate), 1.0), confidence)

@@ -1,0 +1,452 @@
+"""Is the contender better than the baseline? Both meet the same opponents, from the same openings.
+
+Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
+difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
+If contender and baseline met different openings (as a control does, on purpose) both are taken as independent samples.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import chi2, f, norm
+
+from experiments.inference.arguments import Floats, Ints, inside, whole
+from experiments.inference.clusters import Interval, bootstrap_difference, bootstrap_interval
+from experiments.inference.multiplicity import holm
+from experiments.inference.pairing import PairTable, record_of
+from experiments.inference.permutation import PermutationTest, label_test, sign_flip_test
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class OpponentEffect:
+    """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline"."""
+
+    opponent: str
+    openings: int
+    contender_rate: float
+    baseline_rate: float
+    difference: Interval
+    p_better: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One contender beside the baseline. Rates and differences are shares of games won, averaged over opponents.
+
+    `paired`: both met the same openings and only those count; else `openings` are the contender's and
+    `baseline_openings` the baseline's. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
+    played by one of the two only; `missing` opponents, met by one of the two only.
+
+    `difference` is about openings at large, with an interval by resampling openings; `standard_error` is that of the
+    mean of the per-opponent `effects`, from their `covariance` clustered by opening. `on_these` is about the `pool` of
+    openings the played ones were drawn from, exact if all were played; None without a pool, or unless `paired`.
+    `p_value` is two-sided, exact for a paired comparison. `adjusted_p` is Holm-adjusted over the `family` of
+    contenders in one report; in a report of one, and for a control, it is `p_value`. `heterogeneity_q` with
+    `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be asked).
+    `p_every_opponent` is against "no better against at least one of them" (intersection-union).
+    `more_openings` estimates what is missing to find, with power 0.8, a difference of the size seen: infinite if none
+    was seen, 0 if it is found.
+    """
+
+    contender: str
+    baseline: str
+    opponents: tuple[str, ...]
+    missing: tuple[str, ...]
+    paired: bool
+    openings: int
+    baseline_openings: int
+    unshared: int
+    unfinished: int
+    pool: int | None
+    confidence: float
+    alpha: float
+    seed: int
+    contender_rate: float
+    baseline_rate: float
+    difference: Interval
+    standard_error: float
+    on_these: Interval | None
+    p_value: float
+    adjusted_p: float
+    family: int
+    effects: tuple[OpponentEffect, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    heterogeneity_q: float
+    heterogeneity_df: int
+    heterogeneity_p: float
+    p_every_opponent: float
+
+    @property
+    def is_census(self) -> bool:
+        """Whether every opening of the pool was played by both, so that `on_these` is exact."""
+        return self.on_these is not None and self.openings == self.pool
+
+    @property
+    def better_against_every_opponent(self) -> bool:
+        """Whether the contender beats the baseline's result against each opponent, at `alpha`."""
+        return self.p_every_opponent <= self.alpha
+
+    @property
+    def verdict(self) -> str:
+        """For openings at large, by the adjusted p-value: "better", "worse" or "cannot tell"."""
+        if self.adjusted_p > self.alpha or not self.difference.estimate:
+            return "cannot tell"
+        return "better" if self.difference.estimate > 0 else "worse"
+
+    @property
+    def verdict_on_these(self) -> str | None:
+        """For the pool's openings, by the interval: "better", "worse", "cannot tell", "equal" (census only) or None."""
+        if self.on_these is None:
+            return None
+        if self.on_these.low > 0:
+            return "better"
+        if self.on_these.high < 0:
+            return "worse"
+        return "equal" if self.is_census else "cannot tell"
+
+    @property
+    def more_openings(self) -> float:
+        """About how many openings are missing to find a difference of the size seen."""
+        if self.verdict != "cannot tell":
+            return 0.0
+        if not self.openings or not self.difference.estimate:
+            return math.inf
+        reach = (self.difference.high - self.difference.low) / (2 * _quantile(0.5 + self.confidence / 2))
+        wanted = _quantile(1 - self.alpha / (2 * self.family)) + _quantile(POWER)
+        return max(self.openings * ((wanted * reach / self.difference.estimate) ** 2 - 1), 1.0)
+
+    @property
+    def more_pairs(self) -> float:
+        """`more_openings` in pairs of the contender (the baseline needs as many)."""
+        return self.more_openings * len(self.opponents)
+
+    @property
+    def words(self) -> str:
+        """The verdict for openings at large as one plain phrase."""
+        if self.verdict != "cannot tell":
+            return self.verdict
+        if not self.openings or not self.baseline_openings:
+            return "cannot tell: no complete pairs in common"
+        if self.more_pairs > 1e6:
+            return "cannot tell: no difference to speak of was seen"
+        return f"cannot tell: about {_two_digits(self.more_pairs):,} more pairs would be needed"
+
+
+@dataclass(frozen=True, eq=False)
+class OpeningDifferences:
+    """Win rate of the contender minus that of the baseline, in [−1, 1], per opening that both finished."""
+
+    contender: str
+    baseline: str
+    openings: Ints
+    values: Floats
+
+
+def compare_all(
+    table: PairTable,
+    baseline: str,
+    contenders: Sequence[str] | None = None,
+    controls: Collection[str] = (),
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    pool: int | None = None,
+) -> tuple[Comparison, ...]:
+    """`compare` for every contender, p-values Holm-adjusted over those that are not `controls`, in the order given.
+
+    Without `contenders` these are all other agents that met one of the baseline's opponents.
+    """
+    if contenders is None:
+        met = _opponents(table, baseline)
+        contenders = [name for name in table.agents if name != baseline and met & _opponents(table, name)]
+    results = [
+        compare(table, name, baseline, seed=seed, confidence=confidence, alpha=alpha, pool=pool) for name in contenders
+    ]
+    claims = [result.p_value for result in results if result.contender not in controls]
+    adjusted = iter(holm(claims).adjusted)
+    return tuple(
+        result if result.contender in controls else replace(result, adjusted_p=next(adjusted), family=len(claims))
+        for result in results
+    )
+
+
+def compare(
+    table: PairTable,
+    contender: str,
+    baseline: str,
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    pool: int | None = None,
+) -> Comparison:
+    """Compare `contender` with `baseline` on the opponents both met.
+
+    Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
+    openings the schedule draws from without replacement; give it only if both agents and all opponents play an opening
+    the same way every time. Raises ValueError for unknown agents, an agent compared with itself, no common opponent,
+    or a pool smaller than the openings played.
+    """
+    whole("seed", seed)
+    inside("confidence", confidence)
+    inside("alpha", alpha)
+    if contender == baseline:
+        raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
+    met = [_opponents(table, name) - {contender, baseline} for name in (contender, baseline)]
+    opponents = sorted(met[0] & met[1])
+    if not opponents:
+        raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
+    own, base = _cells(table, contender, opponents), _cells(table, baseline, opponents)
+    shared = np.intersect1d(own.opening, base.opening)
+    unshared = np.setxor1d(own.opening, base.opening)
+    paired = 2 * shared.size >= min(own.opening.size, base.opening.size)
+    if paired:
+        own, base = _shared_cells(own, base, shared)
+    played = np.asarray(own.pairs.any(axis=0) & base.pairs.any(axis=0))
+    own, base = own.against(played), base.against(played)
+    samples = [_differences(own, base)] if paired else [_rates(own), _rates(base)]
+    if pool is not None and whole("pool", pool) < own.opening.size:
+        raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
+
+    rng = np.random.default_rng([seed, zlib.crc32(contender.encode())])
+    against = [name for name, was_played in zip(opponents, played, strict=True) if was_played]
+    effects = tuple(_effect(name, i, own, base, samples, rng, confidence) for i, name in enumerate(against))
+    covariance = np.sum([sample.covariance for sample in samples], axis=0)
+    q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
+    test = _test(samples, slice(None), rng)
+    codes = [table.code(contender), table.code(baseline)]
+    unfinished = ~table.complete & (np.isin(table.first, codes) | np.isin(table.second, codes))
+    return Comparison(
+        contender=contender,
+        baseline=baseline,
+        opponents=tuple(against),
+        missing=tuple(sorted((met[0] | met[1]) - set(against))),
+        paired=paired,
+        openings=own.opening.size,
+        baseline_openings=base.opening.size,
+        unshared=unshared.size if paired else 0,
+        unfinished=int(np.count_nonzero(unfinished)),
+        pool=pool,
+        confidence=confidence,
+        alpha=alpha,
+        seed=seed,
+        contender_rate=float(np.mean([e.contender_rate for e in effects])) if effects else math.nan,
+        baseline_rate=float(np.mean([e.baseline_rate for e in effects])) if effects else math.nan,
+        difference=_interval(samples, slice(None), rng, confidence),
+        standard_error=math.sqrt(max(float(covariance.mean()), 0.0)) if effects else math.nan,
+        on_these=_on_these(samples[0], pool, rng, confidence) if paired and pool else None,
+        p_value=test.p_value,
+        adjusted_p=test.p_value,
+        family=1,
+        effects=effects,
+        covariance=tuple(tuple(float(c) for c in row) for row in covariance),
+        heterogeneity_q=q,
+        heterogeneity_df=degrees,
+        heterogeneity_p=heterogeneity_p,
+        p_every_opponent=max((effect.p_better for effect in effects), default=1.0),
+    )
+
+
+def opening_differences(table: PairTable, contender: str, baseline: str) -> OpeningDifferences:
+    """The difference of each opening that both finished against all common opponents, in order of first appearance.
+
+    What a live interval or a sequential test of a gauntlet reads: (1 + values)/2 lie in [0, 1].
+    """
+    opponents = sorted(_opponents(table, contender) & _opponents(table, baseline))
+    own, base = (_cells(table, name, opponents) for name in (contender, baseline))
+    own, base = _shared_cells(own, base, np.intersect1d(own.opening, base.opening))
+    finished = (own.pairs > 0).all(axis=1) if opponents else np.zeros(0, dtype=bool)
+    values = (own.rates - base.rates)[finished].mean(axis=1) if finished.any() else np.empty(0)
+    return OpeningDifferences(contender, baseline, own.opening[finished], values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """One agent's complete pairs by opening (rows) and opponent (columns)."""
+
+    opening: Ints
+    cluster: Ints
+    wins: Ints
+    pairs: Ints
+
+    @property
+    def rates(self) -> Floats:
+        """Share of games won; NaN where there is no pair."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.wins / (2 * self.pairs))
+
+    def against(self, opponents: npt.NDArray[np.bool_]) -> _Cells:
+        """The chosen columns, and the rows that have a pair in them."""
+        rows = self.pairs[:, opponents].any(axis=1)
+        return _Cells(
+            self.opening[rows], self.cluster[rows], self.wins[rows][:, opponents], self.pairs[rows][:, opponents]
+        )
+
+
+def _opponents(table: PairTable, agent: str) -> set[str]:
+    code = table.code(agent)
+    met = {*np.unique(table.second[table.first == code]), *np.unique(table.first[table.second == code])}
+    return {table.agents[other] for other in met}
+
+
+def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> _Cells:
+    record = record_of(table, agent)
+    column = np.full(len(table.agents), -1)
+    column[[table.code(name) for name in opponents]] = np.arange(len(opponents))
+    against = column[record.opponent]
+    chosen = against >= 0
+    opening, start, row = np.unique(record.opening[chosen], return_index=True, return_inverse=True)
+    cell = row * len(opponents) + against[chosen]
+    shape = (opening.size, len(opponents))
+    wins = np.bincount(cell, record.wins[chosen], opening.size * len(opponents)).astype(np.int64)
+    pairs = np.bincount(cell, minlength=opening.size * len(opponents))
+    return _Cells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
+
+
+def _shared_cells(one: _Cells, other: _Cells, openings: Ints) -> tuple[_Cells, _Cells]:
+    """Both at the given openings, with only those pairs whose opening and opponent the other has as well."""
+    rows = [np.searchsorted(cells.opening, openings) for cells in (one, other)]
+    both = (one.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
+    first, second = (
+        _Cells(openings, cells.cluster[row], cells.wins[row] * both, cells.pairs[row] * both)
+        for cells, row in zip((one, other), rows, strict=True)
+    )
+    return first, second
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """One number per opening and opponent, reduced to means over openings and every opening's part in their errors.
+
+    `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
+    those of such sums. `cluster_parts` are the same summed over openings that are alike. `flips` (clusters, opponents)
+    are whole-number differences for the sign-flip test.
+    """
+
+    means: Floats
+    opening_parts: Floats
+    cluster_parts: Floats
+    flips: Ints
+
+    @property
+    def covariance(self) -> Floats:
+        """Of `means`, clustered; zero for a single cluster."""
+        clusters = len(self.cluster_parts)
+        return np.asarray(self.cluster_parts.T @ self.cluster_parts * (clusters / max(clusters - 1, 1)))
+
+    def values(self, parts: Floats, columns: slice) -> Floats:
+        """One value per row of `parts`, averaged over the chosen opponents; their mean is that of `means`."""
+        if not parts[:, columns].size:
+            return np.empty(0)
+        return np.asarray(self.means[columns].mean() + len(parts) * parts[:, columns].mean(axis=1))
+
+
+def _differences(own: _Cells, base: _Cells) -> _Sample:
+    # weighting each side by the other's number of pairs keeps the differences whole when a cell was played repeatedly
+    return _reduce(own.rates - base.rates, own.cluster, own.wins * base.pairs - base.wins * own.pairs)
+
+
+def _rates(cells: _Cells) -> _Sample:
+    return _reduce(cells.rates, cells.cluster, cells.wins)
+
+
+def _reduce(values: Floats, cluster: Ints, whole_values: Ints) -> _Sample:
+    known = ~np.isnan(values)
+    times = np.maximum(known.sum(axis=0), 1)
+    means = np.where(known, values, 0).sum(axis=0) / times
+    parts = np.where(known, values - means, 0) / times
+    _, group = np.unique(cluster, return_inverse=True)
+    clusters = int(group.max(initial=-1)) + 1
+    by_cluster = np.zeros((clusters, values.shape[1]))
+    flips = np.zeros((clusters, values.shape[1]), dtype=np.int64)
+    np.add.at(by_cluster, group, parts)
+    np.add.at(flips, group, whole_values)
+    return _Sample(means, parts, by_cluster, flips)
+
+
+def _interval(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator, confidence: float) -> Interval:
+    opponents = float(samples[0].means[columns].size)
+    values = [sample.values(sample.cluster_parts, columns) for sample in samples]
+    if len(values) == 1:
+        return bootstrap_interval(values[0], rng, opponents, confidence)
+    return bootstrap_difference(values[0], values[1], rng, opponents, confidence)
+
+
+def _test(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator) -> PermutationTest:
+    if len(samples) == 1:
+        return sign_flip_test(samples[0].flips[:, columns].sum(axis=1))
+    one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
+    return label_test(one, other, rng)
+
+
+def _effect(
+    opponent: str,
+    column: int,
+    own: _Cells,
+    base: _Cells,
+    samples: Sequence[_Sample],
+    rng: np.random.Generator,
+    confidence: float,
+) -> OpponentEffect:
+    columns = slice(column, column + 1)
+    return OpponentEffect(
+        opponent=opponent,
+        openings=int(np.count_nonzero(own.pairs[:, column])),
+        contender_rate=float(np.nanmean(own.rates[:, column])),
+        baseline_rate=float(np.nanmean(base.rates[:, column])),
+        difference=_interval(samples, columns, rng, confidence),
+        p_better=_test(samples, columns, rng).p_better,
+    )
+
+
+def _on_these(sample: _Sample, pool: int, rng: np.random.Generator, confidence: float) -> Interval:
+    """The interval at large, shrunk to what the unseen openings of the pool can change: nothing after a census."""
+    at_large = bootstrap_interval(
+        sample.values(sample.opening_parts, slice(None)), rng, float(sample.means.size), confidence
+    )
+    unseen = 1 - len(sample.opening_parts) / pool
+    step = 1 / (4 * pool * max(sample.means.size, 1)) if unseen else 0.0
+    low, high = (math.sqrt(unseen) * (end - at_large.estimate) for end in (at_large.low, at_large.high))
+    return Interval(at_large.estimate, at_large.estimate + low - step, at_large.estimate + high + step, confidence)
+
+
+def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[float, int, float]:
+    """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening.
+
+    Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise it
+    is taken as chi-squared. One added opening, won against one opponent and lost against none, keeps the covariance
+    of opponents that never differ invertible.
+    """
+    effects = samples[0].means - (samples[1].means if len(samples) == 2 else 0)
+    clusters = min(len(sample.cluster_parts) for sample in samples)
+    degrees = effects.size - 1
+    if degrees < 1 or clusters < 2:
+        return math.nan, max(degrees, 0), math.nan
+    contrasts = np.eye(effects.size)[1:] - np.eye(effects.size)[0]
+    spread = contrasts @ (covariance + np.eye(effects.size) / clusters**2) @ contrasts.T
+    shift = contrasts @ effects
+    q = float(shift @ np.linalg.solve(spread, shift))
+    if len(samples) == 2:
+        return q, degrees, float(chi2.sf(q, degrees))
+    if clusters <= degrees:
+        return q, degrees, math.nan
+    scale = (clusters - degrees) / ((clusters - 1) * degrees)
+    return q, degrees, float(f.sf(q * scale, degrees, clusters - degrees))
+
+
+def _quantile(probability: float) -> float:
+    return float(norm.ppf(probability))
+
+
+def _two_digits(value: float) -> int:
+    """`value` rounded to two significant digits."""
+    return int(float(f"{value:.2g}"))

@@ -1,0 +1,81 @@
+"""The multinomial likelihood over equally spaced outcomes when its mean, or its mean in deviations, is given.
+
+Both the sequential test and the profile-likelihood interval rest on one fact: under a linear constraint
+Σ pᵢ·aᵢ = 0 the likeliest shares are pᵢ = p̂ᵢ / (1 + x·aᵢ), where x solves Σ p̂ᵢ·aᵢ / (1 + x·aᵢ) = 0. Everything here
+works on the last axis, so that a whole path of counts is one call.
+
+Source: M. Van den Bergh, "Comments on Normalized Elo" and "The generalized SPRT"; A. B. Owen, "Empirical Likelihood".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import xlog1py
+
+from experiments.inference.arguments import Floats
+
+_STEPS = 200
+_ROUNDS = 50
+
+
+def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
+    """The x at which Σ sharesᵢ·deviationsᵢ / (1 + x·deviationsᵢ) is zero, within the range that keeps all 1 + x·aᵢ ≥ 0.
+
+    `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has
+    no share the sum may keep its sign; x is then the end of its range, which is the constrained maximum as well.
+    """
+    shares, deviations = np.broadcast_arrays(shares, deviations)
+    low, high = -1 / deviations.max(axis=-1), -1 / deviations.min(axis=-1)
+    tolerance = 1e-15 * (high - low)
+    x = np.zeros_like(low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(_STEPS):
+            ratios = deviations / (1 + x[..., None] * deviations)
+            value = (shares * ratios).sum(axis=-1)
+            low, high = np.where(value > 0, x, low), np.where(value < 0, x, high)
+            newton = x + value / (shares * ratios**2).sum(axis=-1)
+            following = np.where((low < newton) & (newton < high), newton, (low + high) / 2)
+            following = np.where(value == 0, x, following)
+            done = np.abs(following - x) <= tolerance
+            x = following
+            if done.all():
+                break
+    return np.asarray(x, dtype=np.float64)
+
+
+def constrain_mean(shares: Floats, mean: float) -> Floats:
+    """The likeliest shares (…, k) whose mean over equally spaced outcomes in [0, 1] is `mean`, given observed `shares`.
+
+    All `shares` must be positive.
+    """
+    deviations = np.linspace(0, 1, shares.shape[-1]) - mean
+    return shares / (1 + solve_tilt(shares, deviations)[..., None] * deviations)
+
+
+def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
+    """The likeliest shares (…, k) whose mean is ½ plus `deviations_from_half` of their own standard deviations.
+
+    The constraint is not linear; it is linearised at the last solution until the shares stand still.
+    All `shares` must be positive.
+    """
+    outcomes = np.linspace(0, 1, shares.shape[-1])
+    t = deviations_from_half
+    fitted = np.full_like(shares, 1 / shares.shape[-1])
+    for _ in range(_ROUNDS):
+        mean = (fitted @ outcomes)[..., None]
+        deviation = np.sqrt((fitted @ outcomes**2)[..., None] - mean**2)
+        linear = outcomes - 0.5 - t * deviation * (1 + ((mean - outcomes) / deviation) ** 2) / 2
+        previous, fitted = fitted, shares / (1 + solve_tilt(shares, linear)[..., None] * linear)
+        if np.abs(fitted - previous).max(initial=0.0) < 1e-12:
+            break
+    return fitted
+
+
+def deviance(counts: Floats, mean: float) -> Floats:
+    """Twice the log-likelihood lost by insisting on `mean`, in (0, 1), for `counts` (…, k); counts may be zero."""
+    deviations = np.linspace(0, 1, counts.shape[-1]) - mean
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    tilt = solve_tilt(shares, deviations)[..., None]
+    with np.errstate(invalid="ignore"):
+        terms = xlog1py(counts, tilt * deviations)
+    return 2 * np.asarray(terms.sum(axis=-1), dtype=np.float64)

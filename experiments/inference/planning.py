@@ -1,0 +1,104 @@
+"""How many pairs an answer costs, before any are played."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.stats import norm
+
+from experiments.inference.arguments import inside, positive
+from experiments.inference.elo import score_from_elo
+from experiments.inference.pairs import PairCounts
+from experiments.inference.sequential import Sprt
+
+TYPICAL_VARIANCE = 0.125
+"""Variance of a pair's score between equal players when half of the pairs are split, as independent games would be."""
+
+
+@dataclass(frozen=True)
+class FixedPlan:
+    """A number of pairs (or openings) fixed in advance.
+
+    `effect` is the difference to be found, in share of games won; `variance` that of the observation it is the mean of.
+    """
+
+    effect: float
+    variance: float
+    power: float
+    alpha: float
+    pairs: int
+
+
+def pairs_for_effect(
+    effect: float, power: float = 0.8, alpha: float = 0.05, variance: float = TYPICAL_VARIANCE
+) -> FixedPlan:
+    """Pairs needed to find `effect` with probability `power` in a two-sided test at `alpha` (normal approximation).
+
+    In a head-to-head, `effect` is the score minus ½ and `variance` that of a pair. In a gauntlet, `effect` is the
+    difference of two win rates and `variance` that of an opening's difference; the result then counts openings.
+
+    >>> pairs_for_effect(score_from_elo(20) - 0.5).pairs
+    1187
+    """
+    positive("effect", abs(effect))
+    positive("variance", variance)
+    inside("power", power, 0.5)
+    inside("alpha", alpha)
+    needed = variance * (float(norm.ppf(1 - alpha / 2)) + float(norm.ppf(power))) ** 2 / effect**2
+    return FixedPlan(effect, variance, power, alpha, max(math.ceil(needed), 1))
+
+
+@dataclass(frozen=True)
+class PilotPlan:
+    """What a pilot says is still to be played. `more` is 0 when the pilot was large enough."""
+
+    pilot: PairCounts
+    plan: FixedPlan
+    more: int
+
+
+def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alpha: float = 0.05) -> PilotPlan:
+    """Pairs to play beyond a pilot, by the pilot's own variance, to find `effect`.
+
+    The variance is that of Agresti–Coull on pairs, so that a pilot of nothing but split pairs promises no miracle.
+    Raises ValueError for an empty pilot.
+    """
+    if pilot.n == 0:
+        raise ValueError("the pilot holds no pairs; without one, leave it out")
+    plan = pairs_for_effect(effect, power, alpha, PairCounts(pilot.lost + 2, pilot.split, pilot.won + 2).variance)
+    return PilotPlan(pilot, plan, max(plan.pairs - pilot.n, 0))
+
+
+@dataclass(frozen=True)
+class SprtPlan:
+    """What to expect of a sequential test when the truth is `elo`."""
+
+    sprt: Sprt
+    elo: float
+    variance: float
+    pass_probability: float
+    expected_pairs: float
+
+
+def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> SprtPlan:
+    """Chance that the test accepts H1, and its expected length in pairs, when the true Elo difference is `elo`.
+
+    The ratio is taken for a Brownian motion between the bounds (Wald): good for many pairs, a little short for few.
+    Raises ValueError unless the test's model is "logistic".
+    """
+    positive("variance", variance)
+    if sprt.model != "logistic":
+        raise ValueError(f"model must be 'logistic' to plan in Elo, not {sprt.model!r}")
+    s0, s1, s = (score_from_elo(value) for value in (sprt.low, sprt.high, elo))
+    drift = (s1 - s0) * (2 * s - s0 - s1) / (2 * variance)
+    spread = (s1 - s0) ** 2 / variance
+    low, high = sprt.lower_bound, sprt.upper_bound
+    tilt = 2 * drift / spread
+    if abs(tilt) * (high - low) < 1e-6:
+        return SprtPlan(sprt, elo, variance, -low / (high - low), -low * high / spread)
+    # the chance to reach the bound the drift points away from, written with exponents that cannot overflow
+    near, far = (high, -low) if tilt > 0 else (-low, high)
+    away = (math.exp(-abs(tilt) * far) - math.exp(-abs(tilt) * (near + far))) / -math.expm1(-abs(tilt) * (near + far))
+    passed = 1 - away if tilt > 0 else away
+    return SprtPlan(sprt, elo, variance, passed, (passed * high + (1 - passed) * low) / drift)

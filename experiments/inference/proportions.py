@@ -1,0 +1,55 @@
+"""Intervals for the share of independent games won.
+
+Independent means: no opening played twice, no game sharing anything with another. For games played in pairs, use
+`pairs`: swapping sides makes the two games of an opening depend on each other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy.stats import binomtest
+
+from experiments.inference.arguments import inside, whole
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """A share of games won with its interval. Without games the estimate is NaN and the interval [0, 1]."""
+
+    wins: int
+    games: int
+    confidence: float
+    method: str
+    estimate: float
+    low: float
+    high: float
+
+
+def wilson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
+    """The score interval of E. B. Wilson (1927): close to nominal on average at any number of games."""
+    return _proportion(wins, games, confidence, "wilson")
+
+
+def clopper_pearson(wins: int, games: int, confidence: float = 0.95) -> Proportion:
+    """The exact interval of Clopper and Pearson (1934): never covers less than nominal, wider than needed."""
+    return _proportion(wins, games, confidence, "exact")
+
+
+def _proportion(wins: int, games: int, confidence: float, method: Literal["wilson", "exact"]) -> Proportion:
+    name = {"wilson": "Wilson", "exact": "Clopper–Pearson"}[method]
+    whole("games", games)
+    whole("wins", wins)
+    inside("confidence", confidence)
+    if wins > games:
+        raise ValueError(f"wins must be at most games, not {wins} of {games}")
+    if games == 0:
+        return Proportion(wins, games, confidence, name, math.nan, 0.0, 1.0)
+    interval = binomtest(wins, games).proportion_ci(confidence, method)
+    # rounding can leave the interval a hair short of the estimate at its ends
+    estimate = wins / games
+    return Proportion(
+        wins, games, confidence, name, estimate, min(float(interval.low), estimate), max(float(interval.high), estimate)
+    )

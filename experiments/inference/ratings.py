@@ -1,0 +1,198 @@
+"""Bradley–Terry ratings: one number per agent that explains who beats whom, on the Elo scale.
+
+Where a gauntlet only says how a contender does against its opponents, ratings use every game of the pool. They are
+differences: the zero is a choice, and they hold for this pool of agents, under these limits, from these openings.
+
+The likeliest ratings are infinite for agents that won or lost everything, and undetermined between groups that never
+met or where one group won everything. Those agents get half a game won and half a game lost, spread over all others,
+and are named in `half_game_added`.
+
+Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
+
+from experiments.inference.arguments import Floats, inside, whole
+from experiments.inference.elo import ELO_PER_LOGIT
+from experiments.inference.pairing import PairTable
+
+DRAWS = 500
+
+_CHUNK_CELLS = 4_000_000
+_STEPS = 200
+_LONGEST_STEP = 2.0
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One agent's rating in Elo above the zero, with its interval over resampled openings."""
+
+    agent: str
+    elo: float
+    low: float
+    high: float
+    games: int
+    wins: int
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings, best first. `superiority[i][j]` is the likelihood that `ratings[i]` is above `ratings[j]`.
+
+    `zero` names the agent at 0, None when the mean of the pool is 0. `unfinished` pairs are left out.
+    """
+
+    ratings: tuple[Rating, ...]
+    superiority: tuple[tuple[float, ...], ...]
+    zero: str | None
+    half_game_added: tuple[str, ...]
+    openings: int
+    unfinished: int
+    confidence: float
+    draws: int
+    seed: int
+
+
+def rate_agents(
+    table: PairTable, zero: str | None = None, *, seed: int = 0, confidence: float = 0.95, draws: int = DRAWS
+) -> Ratings:
+    """Fit ratings to the complete pairs of `table`, with intervals by resampling whole openings `draws` times.
+
+    `zero` names the agent whose rating is 0; without it the pool's mean is. An opening carries everything played from
+    it into a resample, by whatever agents. Raises ValueError for an unknown `zero`.
+    """
+    whole("seed", seed)
+    whole("draws", draws, 2)
+    inside("confidence", confidence)
+    zero_code = None if zero is None else table.code(zero)
+    agents = len(table.agents)
+    complete = table.complete
+    _, group = np.unique(table.cluster[complete], return_inverse=True)
+    openings = int(group.max(initial=-1)) + 1
+    if not openings:
+        return Ratings((), (), zero, (), 0, table.unfinished, confidence, draws, seed)
+    first, second, wins = table.first[complete], table.second[complete], table.wins[complete]
+    met, matchup = np.unique(first * agents + second, return_inverse=True)
+    shape = openings * met.size
+    won = np.bincount(group * met.size + matchup, wins, shape).reshape(openings, met.size).astype(np.float64)
+    lost = np.bincount(group * met.size + matchup, 2 - wins, shape).reshape(openings, met.size).astype(np.float64)
+
+    totals = _win_matrix(np.ones((1, openings)), won, lost, met, agents)
+    added = outside_main_group(totals[0])
+    logits = _anchored(fit_ratings(totals), zero_code)[0]
+    resampled = _resample(won, lost, met, agents, np.random.default_rng(seed), draws)
+    spread = _anchored(fit_ratings(resampled), zero_code)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
+    order = np.argsort(-logits, kind="stable")
+    above = (spread[:, :, None] > spread[:, None, :]).mean(axis=0)
+    ties = (spread[:, :, None] == spread[:, None, :]).mean(axis=0)
+    superiority = (above + ties / 2)[np.ix_(order, order)]
+    wins_of, games_of = totals[0].sum(axis=1), totals[0].sum(axis=1) + totals[0].sum(axis=0)
+    return Ratings(
+        ratings=tuple(
+            Rating(
+                agent=table.agents[i],
+                elo=float(logits[i] * ELO_PER_LOGIT),
+                low=float(min(low[i], logits[i]) * ELO_PER_LOGIT),
+                high=float(max(high[i], logits[i]) * ELO_PER_LOGIT),
+                games=round(games_of[i]),
+                wins=round(wins_of[i]),
+            )
+            for i in order
+        ),
+        superiority=tuple(tuple(float(p) for p in row) for row in superiority),
+        zero=zero,
+        half_game_added=tuple(table.agents[i] for i in np.flatnonzero(added)),
+        openings=openings,
+        unfinished=table.unfinished,
+        confidence=confidence,
+        draws=draws,
+        seed=seed,
+    )
+
+
+def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
+    """Which agents have no finite likeliest rating beside the others, from `wins[i, j]` of i over j.
+
+    Agents are of one group if each has beaten the other, directly or through a chain. All outside the largest group
+    (of the groups of one size, the one with most games) are marked; those with no games at all too.
+    """
+    groups, group = connected_components(wins > 0, directed=True, connection="strong")
+    sizes = np.bincount(group, minlength=groups)
+    games = np.bincount(group, wins.sum(axis=0) + wins.sum(axis=1), groups)
+    main = max(range(groups), key=lambda g: (sizes[g], games[g])) if groups else 0
+    return np.asarray(group != main)
+
+
+def fit_ratings(wins: Floats) -> Floats:
+    """Likeliest ratings in logits, mean zero, for a stack of win matrices (…, agents, agents); by Newton's method.
+
+    Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly over all others.
+    """
+    stack = wins.reshape(-1, *wins.shape[-2:]).copy()
+    agents = stack.shape[-1]
+    if agents < 2:
+        return np.zeros(wins.shape[:-1])
+    for matrix in stack:
+        outside = outside_main_group(matrix)
+        share = 0.5 / (agents - 1)
+        matrix[outside, :] += share
+        matrix[:, outside] += share
+        np.fill_diagonal(matrix, 0)
+    games = stack + stack.transpose(0, 2, 1)
+    logits = np.zeros(stack.shape[:-1])
+    ones = np.ones((agents, agents)) / agents
+    for _ in range(_STEPS):
+        chances = expit(logits[:, :, None] - logits[:, None, :])
+        gradient = (stack - games * chances).sum(axis=2)
+        weights = games * chances * (1 - chances)
+        information = -weights
+        diagonal = np.arange(agents)
+        information[:, diagonal, diagonal] += weights.sum(axis=2)
+        # ratings are determined up to a constant; the added matrix of ones keeps their mean where it is
+        step = np.linalg.solve(information + ones * weights.sum(axis=(1, 2))[:, None, None], gradient[:, :, None])[
+            ..., 0
+        ]
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        logits += step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, 1e-300))
+        if longest.max() < 1e-10:
+            break
+    return np.asarray((logits - logits.mean(axis=1, keepdims=True)).reshape(wins.shape[:-1]))
+
+
+def _anchored(logits: Floats, zero: int | None) -> Floats:
+    return logits if zero is None else logits - logits[:, [zero]]
+
+
+def _win_matrix(weights: Floats, won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int) -> Floats:
+    """Win matrices (draws, agents, agents) of openings weighted (draws, openings)."""
+    wins = np.zeros((len(weights), agents, agents))
+    first, second = np.divmod(met, agents)
+    wins[:, first, second] = weights @ won
+    wins[:, second, first] = weights @ lost
+    return wins
+
+
+def _resample(
+    won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int, rng: np.random.Generator, draws: int
+) -> Floats:
+    openings = len(won)
+    size = max(_CHUNK_CELLS // openings, 1)
+    parts = []
+    for start in range(0, draws, size):
+        weights = np.stack(
+            [
+                np.bincount(rng.integers(openings, size=openings), minlength=openings).astype(np.float64)
+                for _ in range(min(size, draws - start))
+            ]
+        )
+        parts.append(_win_matrix(weights, won, lost, met, agents))
+    return np.concatenate(parts)

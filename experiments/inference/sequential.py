@@ -1,0 +1,138 @@
+"""The sequential probability ratio test: stop a match as soon as it is decided.
+
+The generalized SPRT over k equally spaced outcomes: 2 for single games, 3 for pairs of games without draws, 5 for
+pairs of games that can be drawn. Nothing but the mean is assumed of the outcomes, so it does not matter how often the
+opening decides. Looking after every pair is what the test is made for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.inference.arguments import Floats, inside, one_of, whole
+from experiments.inference.arguments import counts as checked_counts
+from experiments.inference.elo import NORMALIZED_ELO_PER_SIGMA, games_per_outcome, score_from_elo
+from experiments.inference.likelihood import constrain_deviations, constrain_mean
+
+MODELS = ("logistic", "normalized", "score")
+Decision = Literal["H0", "H1"]
+
+_EMPTY_CELL = 1e-3
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """H0: the strength is `low`; H1: it is `high`.
+
+    Model "logistic": `low` and `high` are Elo differences. "normalized": normalized Elo differences, so that the
+    length of the test depends less on the openings. "score": mean outcomes in [0, 1]; with outcomes (1 + d)/2 this
+    tests differences d, such as those of a gauntlet, where Elo means nothing.
+    `alpha` is the chance to accept H1 under H0, `beta` to accept H0 under H1.
+    """
+
+    low: float
+    high: float
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: str = "logistic"
+
+    def __post_init__(self) -> None:
+        one_of("model", self.model, MODELS)
+        inside("alpha", self.alpha, 0, 0.5)
+        inside("beta", self.beta, 0, 0.5)
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(f"low must be below high, not {self.low!r} and {self.high!r}")
+        if self.model == "score":
+            inside("low", self.low)
+            inside("high", self.high)
+
+    @property
+    def lower_bound(self) -> float:
+        """H0 is accepted when the log-likelihood ratio falls to this."""
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper_bound(self) -> float:
+        """H1 is accepted when the log-likelihood ratio rises to this."""
+        return math.log((1 - self.beta) / self.alpha)
+
+
+def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
+    """ln of the likelihood ratio of H1 to H0 for counts (…, k) over equally spaced outcomes, worst to best; shape (…).
+
+    n·Σ p̂ᵢ·ln(p1ᵢ/p0ᵢ), where p0 and p1 are the likeliest shares under either hypothesis; empty cells count as 0.001.
+    Without observations it is 0.
+    """
+    array = checked_counts("counts", counts)
+    n = array.sum(axis=-1)
+    filled = np.where(array == 0, _EMPTY_CELL, array)
+    shares = filled / filled.sum(axis=-1, keepdims=True)
+    if sprt.model == "normalized":
+        scale = math.sqrt(games_per_outcome(array.shape[-1])) / NORMALIZED_ELO_PER_SIGMA
+        p0, p1 = (constrain_deviations(shares, bound * scale) for bound in (sprt.low, sprt.high))
+    else:
+        score = score_from_elo if sprt.model == "logistic" else float
+        p0, p1 = (constrain_mean(shares, score(bound)) for bound in (sprt.low, sprt.high))
+    ratio = (filled * np.log(p1 / p0)).sum(axis=-1)
+    return np.where(n > 0, ratio, 0.0)
+
+
+@dataclass(frozen=True)
+class SprtResult:
+    """Where a test stands. `decision` is None while it is open."""
+
+    sprt: Sprt
+    counts: tuple[float, ...]
+    llr: float
+    decision: Decision | None
+
+
+def sprt_result(counts: Sequence[float], sprt: Sprt) -> SprtResult:
+    """The test read once, at its end; a test looked at on the way must be read with `sprt_path`, which stops."""
+    llr = float(log_likelihood_ratio(counts, sprt))
+    return SprtResult(sprt, tuple(float(c) for c in counts), llr, _decide(llr, sprt))
+
+
+@dataclass(frozen=True, eq=False)
+class SprtPath:
+    """The test after every observation, in playing order.
+
+    `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs); `llr[i]` is the ratio after i + 1 of
+    them. `decided_after` observations the test stopped with `decision`; both None while it is open. Later entries of
+    `llr` are what would have been seen by going on.
+    """
+
+    sprt: Sprt
+    outcomes: npt.NDArray[np.int64]
+    classes: int
+    llr: Floats
+    decided_after: int | None
+    decision: Decision | None
+
+
+def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath:
+    """Run the test over `outcomes`, class numbers 0 … classes − 1 in playing order (games won in each pair, for 3)."""
+    whole("classes", classes, 2)
+    array = np.asarray(outcomes, dtype=np.int64).ravel()
+    wrong = array[(array < 0) | (array >= classes)]
+    if wrong.size:
+        raise ValueError(f"outcomes must be class numbers from 0 to {classes - 1}, not {wrong[0]}")
+    counts = np.cumsum(array[:, None] == np.arange(classes), axis=0, dtype=np.float64)
+    llr = log_likelihood_ratio(counts, sprt)
+    crossed = np.flatnonzero((llr <= sprt.lower_bound) | (llr >= sprt.upper_bound))
+    if not crossed.size:
+        return SprtPath(sprt, array, classes, llr, None, None)
+    first = int(crossed[0])
+    return SprtPath(sprt, array, classes, llr, first + 1, _decide(float(llr[first]), sprt))
+
+
+def _decide(llr: float, sprt: Sprt) -> Decision | None:
+    if llr >= sprt.upper_bound:
+        return "H1"
+    return "H0" if llr <= sprt.lower_bound else None
