@@ -278,7 +278,7 @@ class Board(ClassicState):
             ValueError: the cell is not legal, and why.
         """
         if reason := self._refusal(cell):
-            raise ValueError(f"cell {cell!r} {reason}")
+            raise ValueError(reason)
         self.apply_move(move_of(index(cell), self.width))
 
     def undo(self) -> int:
@@ -348,15 +348,16 @@ class Board(ClassicState):
         return -1
 
     def _refusal(self, cell: int) -> str:
+        """Why the player to move cannot go to that cell; empty if it can."""
         cells = self.height * self.width
         if isinstance(cell, bool) or not hasattr(cell, "__index__"):
-            return f"is not a cell number from 0 to {cells - 1}"
+            return f"{cell!r} is not a cell, a number from 0 to {cells - 1}"
         if not 0 <= cell < cells:
-            return f"is not on the board, whose cells are 0 to {cells - 1}"
+            return f"cell {cell} is not on the board, whose cells are 0 to {cells - 1}"
         if not self.blank >> index(cell) & 1:
-            return "is already visited"
+            return f"cell {cell} is already visited"
         if not self.moves_mask(self.active_index) >> index(cell) & 1:
-            return f"is not a knight's move from cell {self.locations[self.active_index]}"
+            return f"cell {cell} is not a knight's move from cell {self.locations[self.active_index]}"
         return ""
 
 

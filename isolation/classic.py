@@ -318,8 +318,9 @@ def _mask(flags: Iterable[bool]) -> int:
 
 def takes_legal_moves(player: Any) -> bool:
     """Whether a player has the first edition's ``get_move(game, legal_moves, time_left)``."""
+    get_move: Any = getattr(player, "get_move", None)
     try:
-        parameters = inspect.signature(player.get_move).parameters.values()
+        parameters = inspect.signature(get_move).parameters.values()
     except (TypeError, ValueError):
         return False
     positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]

@@ -108,7 +108,7 @@ def load(path: str | Path, name: str) -> Loaded:
     module = load_module(path)
     if not hasattr(module, name):
         public = [known for known in vars(module) if not known.startswith("_")]
-        near = get_close_matches(name, public, n=3, cutoff=0.4)
+        near = get_close_matches(name, public, n=3, cutoff=0.7)
         raise LoadError(f"{path} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     return Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
 

@@ -1,0 +1,3 @@
+"""What lies here is classic code that tests load as a user would; pytest must not collect it."""
+
+collect_ignore_glob = ["*"]
