@@ -17,28 +17,14 @@ from isolation import library
 from isolation.board import Board
 from isolation.geometry import format_size
 from isolation.rewriting import CompileError, rewrite
-from isolation.search.kernels.desk import DESK_SIZE, FAILED
-from isolation.specialise import Entry, ScoreModule, entry
+from isolation.search.kernels.desk import FAILED
+from isolation.specialise import Entry, ScoreModule, entry, new_desk, pack
 
-__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "new_desk", "pack"]
+__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]
 
 Heuristic = Callable[[Any, Any], float]
 CHECKED_POSITIONS = 300
 LONGEST_CHECK = 3.0
-_WORD = (1 << 64) - 1
-
-
-def new_desk() -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Working memory for compiled searches; one search at a time."""
-    return np.zeros(DESK_SIZE, np.int64)
-
-
-def pack(board: Board) -> tuple[int, int, int, int, int]:
-    """A position with both players placed, as compiled code takes it: blank cells in two words, cells, side to move."""
-    cell_0, cell_1 = board.locations
-    assert cell_0 is not None
-    assert cell_1 is not None
-    return board.blank & _WORD, board.blank >> 64, cell_0, cell_1, board.active_index
 
 
 @dataclass(frozen=True)

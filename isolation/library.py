@@ -64,8 +64,8 @@ def engine_fingerprint() -> str:
     digest = hashlib.sha256()
     for version in (platform.python_version(), numba.__version__, llvmlite.__version__):
         digest.update(version.encode())
-    sources = ("bits.py", "compiler.py", "geometry.py", "position.py", "rewriting.py", "specialise.py")
-    for path in (*(package / name for name in sources), *sorted((package / "search" / "kernels").glob("*.py"))):
+    sources = [package / f"{name}.py" for name in ("bits", "compiler", "geometry", "position", "specialise")]
+    for path in (*sources, *sorted((package / "search" / "kernels").glob("*.py"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

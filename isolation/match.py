@@ -155,8 +155,7 @@ def _play_compiled(
     size: tuple[int, int],
     note: NDArray[np.int64],
 ) -> Games:
-    from isolation.compiler import new_desk
-    from isolation.specialise import specialised
+    from isolation.specialise import new_desk, specialised
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)

@@ -15,9 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from isolation import library
+import numpy as np
 
-Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games"]
+from isolation import library
+from isolation.board import Board
+
+Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft"]
 
 _KERNELS = Path(__file__).parent / "search" / "kernels"
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -28,8 +31,10 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "random": ("random", "entry"),
     "evaluate": ("evaluate",),
     "games": ("games",),
+    "perft": ("perft",),
 }
 _SPECIALISED = {"open_names", *(part for parts in _PARTS.values() for part in parts)}
+_WORD = (1 << 64) - 1
 _NO_SCORE = """
 @njit
 def score(game, player):
@@ -117,3 +122,18 @@ def _is_replaced(node: ast.stmt) -> bool:
     if not isinstance(node, ast.ImportFrom):
         return False
     return node.module == "__future__" or (node.module or "").rpartition(".")[2] in _SPECIALISED
+
+
+def new_desk() -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Working memory for compiled searches; one search at a time."""
+    from isolation.search.kernels.desk import DESK_SIZE
+
+    return np.zeros(DESK_SIZE, np.int64)
+
+
+def pack(board: Board) -> tuple[int, int, int, int, int]:
+    """A position with both players placed, as compiled code takes it: blank cells in two words, cells, side to move."""
+    cell_0, cell_1 = board.locations
+    assert cell_0 is not None
+    assert cell_1 is not None
+    return board.blank & _WORD, board.blank >> 64, cell_0, cell_1, board.active_index
