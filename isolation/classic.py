@@ -115,10 +115,7 @@ class ClassicState:
             second &= ~(1 << locations[0])
         self._set_position(blank=blank, locations=locations, second=second)
 
-    def _get_moves(self, location: Move | None) -> MoveList:
-        return self.__get_moves__(location)
-
-    _Board__get_moves = _get_moves
+    _Board__get_moves = __get_moves__
 
     # Both
 
