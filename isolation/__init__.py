@@ -5,7 +5,9 @@ The public names are loaded on first use, so that ``from isolation import Board`
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,3 +44,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps `isolation.search` and `isolation.perft` the functions when the modules that define them are imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, getattr(value, name) if isinstance(value, ModuleType) and name in _HOMES else value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, naive_moves, replay
 
+import isolation
 from isolation import Board, Outcome, board
 from isolation.geometry import cells_of
 
@@ -348,3 +349,17 @@ def test_importing_the_board_imports_no_compiler_nor_plots():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_public_names_are_the_functions_whatever_was_imported_before():
+    code = (
+        "import isolation.perft, isolation.search, isolation.match; from isolation import perft, search;"
+        "print(callable(perft), callable(search), callable(isolation.perft), 'Board' in dir(isolation))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["True"] * 4
+
+
+def test_an_unknown_public_name_is_refused():
+    with pytest.raises(AttributeError, match="module 'isolation' has no attribute 'nonsense'"):
+        isolation.nonsense  # noqa: B018 - reading it is the test
