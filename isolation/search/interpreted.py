@@ -98,6 +98,12 @@ def search_interpreted(
     return SearchResult(move, score, depth, budget.nodes, seconds, line or (move,), exact)
 
 
+def value_of_move(board: Board, heuristic: Heuristic, cell: int, depth: int) -> float:
+    """What minimax to a depth, the move itself included, says a move is worth to the player to move."""
+    search = _Search(heuristic, board.active_player, "minimax", SearchOptions(), Budget(Limit(depth=depth)))
+    return -_descend(search, board.successor(cell), depth - 1, -math.inf, math.inf)[0]
+
+
 def _search_root(search: _Search, board: Board, depth: int, draw: Callable[[], int]) -> tuple[float, Line]:
     random_ties = search.options.random_ties
     cells = board.legal_cells()

@@ -1,0 +1,89 @@
+"""A quick trial of a heuristic: does it compile, what does it cost, is it sound, and how does it do at first sight?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import heuristics
+from experiments.inference.pairs import PairCounts, PairInterval, pair_interval
+from isolation.agents import SearchAgent
+from isolation.checkup import Finding, check_values, interpreted_cost
+from isolation.compiler import CompileError, compile_heuristic
+from isolation.limits import Limit
+from isolation.match import play_games
+from isolation.speed import nodes_per_second, random_openings
+
+Heuristic = Callable[[Any, Any], float]
+BASELINE = "improved"
+NODES = 1000
+OPENING_PLIES = 4
+MOST_PAIRS = 500
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial found.
+
+    Attributes:
+        problem: why the heuristic does not compile, or None.
+        line: the line of the construct that keeps it from compiling, where known.
+        nanoseconds: what a node costs in alpha-beta search, the heuristic's share and the search's together.
+        baseline_nanoseconds: the same for the baseline.
+        interpreted_microseconds: what a call costs in Python.
+        findings: whether its values are sound.
+        interval: score against the baseline over pairs of games, or None if its values are not sound.
+    """
+
+    problem: str | None
+    line: int | None
+    nanoseconds: float
+    baseline_nanoseconds: float
+    interpreted_microseconds: float
+    findings: list[Finding]
+    interval: PairInterval | None
+
+
+def try_heuristic(heuristic: Heuristic, seconds: float = 4.0, seed: int = 1) -> Trial:
+    """Try a heuristic out, with at most `seconds` of games against iterative deepening with the baseline."""
+    problem, line = None, None
+    try:
+        compile_heuristic(heuristic)
+    except CompileError as error:
+        problem, line = error.reason, error.line
+    findings = check_values(heuristic)
+    is_sound = findings[0].ok
+    return Trial(
+        problem,
+        line,
+        _cost(heuristic, problem is not None) if is_sound else float("nan"),
+        _cost(heuristics.get(BASELINE), interpreted=False),
+        interpreted_cost(heuristic),
+        findings,
+        _quick_match(heuristic, seconds, seed) if is_sound else None,
+    )
+
+
+def _cost(heuristic: Heuristic, interpreted: bool) -> float:
+    openings = random_openings(20, OPENING_PLIES)
+    depth = 3 if interpreted else 6
+    speed = nodes_per_second(heuristic, openings, depth, interpreted=interpreted, at_least=0.2)
+    return 1e9 / speed.per_second
+
+
+def _quick_match(heuristic: Heuristic, seconds: float, seed: int) -> PairInterval:
+    """Pairs of games from openings drawn at random, until the time or the openings are used up."""
+    contender = SearchAgent("contender", "alphabeta", heuristic, "contender", Limit(nodes=NODES))
+    baseline = SearchAgent("baseline", "alphabeta", heuristics.get(BASELINE), BASELINE, Limit(nodes=NODES))
+    openings = list(dict.fromkeys(random_openings(2 * MOST_PAIRS, OPENING_PLIES, seed=seed)))[:MOST_PAIRS]
+    counts, size, started = [0, 0, 0], 1, time.perf_counter()
+    while openings and time.perf_counter() - started < seconds:
+        batch, openings = openings[:size], openings[size:]
+        size = min(2 * size, 50)
+        first = play_games(contender, baseline, batch, range(len(batch)))
+        second = play_games(baseline, contender, batch, range(len(batch)))
+        for won_first, won_second in zip(first.winner == 1, second.winner == 2, strict=True):
+            counts[int(won_first) + int(won_second)] += 1
+    return pair_interval(PairCounts(*counts))

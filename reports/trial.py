@@ -1,0 +1,47 @@
+"""A trial of a heuristic in words."""
+
+from __future__ import annotations
+
+from experiments.inference.pairs import PairInterval
+from experiments.trial import NODES, Trial
+
+
+def describe_trial(name: str, trial: Trial) -> str:
+    """What a trial found, a line each."""
+    return "\n".join([name, *(f"  {line}" for line in (*_cost(trial), *_soundness(trial), *_strength(trial)))])
+
+
+def _cost(trial: Trial) -> list[str]:
+    if trial.problem:
+        where = f" (line {trial.line})" if trial.line else ""
+        return [
+            f"Does not compile: {trial.problem}{where}.",
+            f"It runs interpreted: {trial.nanoseconds / 1000:,.1f} µs a node, "
+            f"{trial.nanoseconds / trial.baseline_nanoseconds:,.0f} times the baseline's cost.",
+        ]
+    ratio = trial.nanoseconds / trial.baseline_nanoseconds
+    return [
+        "Compiles, and gives the same values as the Python function.",
+        f"Costs {trial.nanoseconds:,.0f} ns a node, {ratio:.1f} times the baseline; "
+        f"in Python a call takes {trial.interpreted_microseconds:,.0f} µs.",
+    ]
+
+
+def _soundness(trial: Trial) -> list[str]:
+    return [f"{'Sound' if one.ok else 'Problem'}: {one.check}: {one.seen}." for one in trial.findings]
+
+
+def _strength(trial: Trial) -> list[str]:
+    if trial.interval is None or trial.interval.pairs.n == 0:
+        return ["No match was played."]
+    share = trial.interval
+    return [
+        f"Against ID:improved at {NODES} nodes a move: won {share.estimate:.1%} of the games "
+        f"({share.low:.1%} to {share.high:.1%}, {share.pairs.n} pairs), {_verdict(share)}."
+    ]
+
+
+def _verdict(share: PairInterval) -> str:
+    if share.low > 0.5:
+        return "better at first sight"
+    return "worse at first sight" if share.high < 0.5 else "not told apart yet"
