@@ -1,0 +1,1 @@
+"""Designing, running and recording tournaments, and inferring from what they record."""

@@ -1,0 +1,279 @@
+"""What a tournament is: a validated model, read from TOML and written back as TOML.
+
+`Config()` is the classic evaluation. Every value is checked on the way in; what an agent spec means is the business of
+`experiments.roster`, and what the whole comes to on a given board that of `experiments.schedule`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from experiments.openings import Colours
+from experiments.roster import parse_limit
+from isolation.geometry import parse_size
+
+Format = Literal["gauntlet", "round-robin", "head-to-head"]
+
+CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
+MOST_CELLS = 32_767
+"""Cells travel as 16-bit integers."""
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True},
+    "head-to-head": {"baseline": "ID:improved"},
+    "round-robin": {},
+}
+
+
+@dataclass(frozen=True)
+class OpeningSpec:
+    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; of which colours."""
+
+    kind: Literal["random", "placements", "file"]
+    plies: int = 2
+    path: str = ""
+    colours: Colours = "any"
+
+
+class Config(BaseModel):
+    """A tournament. The keys are those of the TOML file; `docs/tournaments.md` explains them one by one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    board: str = "7x7"
+    format: Format = "gauntlet"
+    contenders: tuple[str, ...] = ("ID:*",)
+    baseline: str | None = None
+    opponents: tuple[str, ...] = ()
+    control: bool = False
+    openings: str = "random:2"
+    pairs: int | Literal["all"] = 100
+    limit: str = "nodes=10000"
+    equal_cost: bool = False
+    sprt: tuple[float, ...] | None = None
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    hard_cap: float | None = Field(default=None, gt=0)
+    jobs: int = Field(default=0, ge=0)
+    out: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Add the defaults that depend on other keys, so that a loaded configuration hides nothing."""
+        format_ = data.get("format", "gauntlet")
+        allowed = _DEFAULTS.get(format_, {}) if isinstance(format_, str) else {}
+        for key in ("baseline", "opponents", "control"):
+            if format_ in _DEFAULTS and key not in allowed and data.get(key):
+                raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
+        openings = data.get("openings", "random:2")
+        pairs = 100 if str(openings).startswith("random") else "all"
+        filled = {"pairs": pairs, **allowed, **data}
+        return {key: tuple(value) if isinstance(value, list) else value for key, value in filled.items()}
+
+    @model_validator(mode="after")
+    def _agree(self) -> Config:
+        if self.format == "gauntlet" and not self.opponents:
+            raise ValueError("opponents is empty: a gauntlet needs at least one")
+        if self.pairs == "all" and self.opening_spec.kind == "random":
+            raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
+        return self
+
+    @field_validator("board")
+    @classmethod
+    def _check_board(cls, value: str) -> str:
+        rows, columns = parse_size(value)
+        if rows * columns > MOST_CELLS:
+            raise ValueError(f"too large: a board has at most {MOST_CELLS} cells, this one {rows * columns}")
+        return f"{rows}x{columns}"
+
+    @field_validator("openings")
+    @classmethod
+    def _check_openings(cls, value: str) -> str:
+        parse_openings(value)
+        return value
+
+    @field_validator("limit")
+    @classmethod
+    def _check_limit(cls, value: str) -> str:
+        return str(parse_limit(value))
+
+    @field_validator("contenders")
+    @classmethod
+    def _check_contenders(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise ValueError("at least one contender is needed")
+        return value
+
+    @field_validator("pairs", mode="before")
+    @classmethod
+    def _check_pairs(cls, value: object) -> object:
+        if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise ValueError('pairs are a whole number from 1 up, or "all"')
+        return value
+
+    @field_validator("sprt")
+    @classmethod
+    def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if value is not None and not (len(value) == 2 and value[0] < value[1]):
+            raise ValueError("two rising Elo differences are needed, like [0, 20]")
+        return value
+
+    @property
+    def opening_spec(self) -> OpeningSpec:
+        """The parsed `openings`."""
+        return parse_openings(self.openings)
+
+
+def parse_openings(text: str) -> OpeningSpec:
+    """Read `random:PLIES`, `placements` or `file:PATH`, with `,same` or `,other` behind it for those colours only.
+
+    >>> parse_openings("random:4")
+    OpeningSpec(kind='random', plies=4, path='', colours='any')
+    >>> parse_openings("placements,same").colours
+    'same'
+
+    Raises:
+        ValueError: the text is none of these.
+    """
+    source, _, colours = text.partition(",")
+    if colours not in ("", *get_args(Colours)):
+        raise ValueError(f"after the comma stands same or other, not {colours!r}")
+    chosen: Colours = colours or "any"  # type: ignore[assignment]
+    if source == "placements":
+        return OpeningSpec("placements", colours=chosen)
+    if source.startswith("file:") and source != "file:":
+        return OpeningSpec("file", path=source.removeprefix("file:"), colours=chosen)
+    if match := re.fullmatch(r"random(?::(\d{1,4}))?", source, re.ASCII):
+        return OpeningSpec("random", plies=int(match[1] or 2), colours=chosen)
+    raise ValueError("openings are random:PLIES, placements or file:PATH")
+
+
+def load_config(path: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+    """The configuration of a TOML file (or the classic evaluation), with some keys replaced.
+
+    Raises:
+        ValueError: the file cannot be read or a key or value is wrong: one line with the file, the key, the value and
+            what would be right.
+    """
+    data = _read_toml(path) if path else {}
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    try:
+        return Config.model_validate({**data, **given})
+    except ValidationError as error:
+        where = f"{path}: " if path else ""
+        raise ValueError(where + _explain(error)) from None
+
+
+def to_toml(config: Config) -> str:
+    """The configuration as TOML, every key written out; `load_config` reads it back as an equal one."""
+    values = config.model_dump(exclude_none=True)
+    return "".join(f"{key} = {_toml_value(value)}\n" for key, value in values.items())
+
+
+def example_toml() -> str:
+    """A commented TOML file that says what the defaults say."""
+    return _EXAMPLE
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+
+
+def _explain(error: ValidationError) -> str:
+    """The first thing wrong, in one line."""
+    first = error.errors(include_url=False, include_context=True)[0]
+    key = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in first["loc"])
+    message = str(first["msg"]).removeprefix("Value error, ").replace("tuple", "list")
+    if not key:
+        return message
+    if first["type"] == "extra_forbidden":
+        near = get_close_matches(key, Config.model_fields, n=2)
+        return f"unknown key {key}; " + (f"did you mean {' or '.join(near)}?" if near else f"keys are {_keys()}")
+    return f"{key} = {json.dumps(first['input'], default=str, ensure_ascii=False)}: {message[:1].lower()}{message[1:]}"
+
+
+def _keys() -> str:
+    return ", ".join(Config.model_fields)
+
+
+def _formats_with(key: str) -> str:
+    return " or ".join(f'"{name}"' for name, defaults in _DEFAULTS.items() if key in defaults)
+
+
+def _toml_value(value: object) -> str:
+    """JSON's strings, numbers, booleans and lists are TOML's, but for the delete character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+_EXAMPLE = """\
+# A tournament. Everything here is the default, the classic evaluation: change what you like, delete the rest.
+# Run it with: isolation tournament THIS_FILE. Every flag of the command replaces the key of its name.
+
+# The board, ROWSxCOLUMNS.
+board = "7x7"
+
+# gauntlet: each contender, the baseline and the control play every opponent.
+# head-to-head: each contender plays the baseline. round-robin: the contenders play each other.
+format = "gauntlet"
+
+# Who plays. Agents are named by short specs (docs/tournaments.md):
+#   random, greedy
+#   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
+#   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
+#   ID:my_heuristic.py:score  a function of yours;   game_agent.py:CustomPlayer  a player class of yours
+#   Name=ID:open@nodes=5000   any of these under a name of your choice
+#   ID:*                      one for every heuristic of the registry
+contenders = ["ID:*"]
+
+# What the contenders are compared with (gauntlet, head-to-head).
+baseline = "ID:improved"
+
+# Whom they all play (gauntlet).
+opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
+
+# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with.
+control = true
+
+# random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
+# Add ,same or ,other to keep only placements on cells of the same or of the other colour.
+openings = "random:2"
+
+# Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
+pairs = 100
+
+# The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
+# 10,000 nodes a move is about what the classic engine saw in its 150 ms.
+limit = "nodes=10000"
+
+# Scale each contender's node limit by its cost per node, measured against the baseline's when the run starts.
+equal_cost = false
+
+# Stop a contender as soon as a sequential test of these two Elo differences is decided (head-to-head).
+# sprt = [0, 20]
+
+# The run's seed: openings, random players and random choices between equal moves all derive from it.
+seed = 1
+
+# Seconds after which a player that does not answer at all is ended and loses.
+# hard_cap = 10.0
+
+# Worker processes; 0 for one per core.
+jobs = 0
+
+# The directory of the run; without it a new one under runs/.
+# out = "runs/my-tournament"
+"""

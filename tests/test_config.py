@@ -1,0 +1,122 @@
+"""Configurations: what a file may say, what it must not, and that writing one back loses nothing."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.config import Config, example_toml, load_config, parse_openings, to_toml
+
+
+def load(tmp_path: Path, text: str) -> Config:
+    path = tmp_path / "t.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_config(path)
+
+
+def test_the_default_is_the_classic_evaluation() -> None:
+    config = load_config()
+    assert config.contenders == ("ID:*",)
+    assert config.baseline == "ID:improved"
+    assert config.opponents == ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
+    assert (config.board, config.format, config.control) == ("7x7", "gauntlet", True)
+    assert (config.openings, config.pairs, config.limit) == ("random:2", 100, "nodes=10000")
+
+
+def test_the_commented_example_says_what_the_defaults_say(tmp_path: Path) -> None:
+    assert load(tmp_path, example_toml()) == Config()
+    assert all(f"{key} = " in example_toml() for key in Config.model_fields)
+
+
+@pytest.mark.parametrize("example", sorted(Path("examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_examples_load(example: Path) -> None:
+    assert load_config(example).contenders
+
+
+CONFIGS = st.builds(
+    lambda **keys: load_config(None, keys),
+    board=st.sampled_from(["7x7", "9x11", "5x6"]),
+    format=st.sampled_from(["gauntlet", "head-to-head", "round-robin"]),
+    contenders=st.lists(st.text(min_size=1), min_size=1, max_size=4),
+    openings=st.sampled_from(["random:2", "random:6", "placements", "placements,same", 'file:a "b"\\c.txt,other']),
+    limit=st.sampled_from(["nodes=500", "depth=4", "ms=150", "cpu_ms=2.5"]),
+    equal_cost=st.booleans(),
+    sprt=st.sampled_from([None, [0, 20], [-5.0, 5.5]]),
+    seed=st.integers(0, 2**63 - 1),
+    hard_cap=st.sampled_from([None, 2, 0.5]),
+    jobs=st.integers(0, 64),
+    out=st.none() | st.text(min_size=1),
+)
+
+
+@given(CONFIGS)
+def test_written_as_toml_and_read_back_it_is_the_same(config: Config) -> None:
+    import tomllib
+
+    assert load_config(None, tomllib.loads(to_toml(config))) == config
+
+
+def test_flags_replace_keys_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text('pairs = 7\nboard = "9x9"\n')
+    config = load_config(path, {"pairs": 8, "seed": None})
+    assert (config.pairs, config.board, config.seed) == (8, "9x9", Config().seed)
+
+
+def test_placements_and_files_are_played_whole_unless_told_otherwise(tmp_path: Path) -> None:
+    assert load(tmp_path, 'openings = "placements"').pairs == "all"
+    assert load(tmp_path, 'openings = "file:book.txt"\npairs = 5').pairs == 5
+
+
+def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
+    assert load(tmp_path, 'format = "head-to-head"').baseline == "ID:improved"
+    robin = load(tmp_path, 'format = "round-robin"')
+    assert (robin.baseline, robin.opponents, robin.control) == (None, (), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pairs = 0", 'pairs = 0: pairs are a whole number from 1 up, or "all"'),
+        ('pairs = "all"', "pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file"),
+        ("contendors = []", "unknown key contendors; did you mean contenders?"),
+        ("contenders = []", "contenders = []: at least one contender is needed"),
+        ('contenders = "ID:open"', 'contenders = "ID:open": input should be a valid list'),
+        ('opponents = ["random", 3]', "opponents[1] = 3: input should be a valid string"),
+        ("opponents = []", "opponents is empty: a gauntlet needs at least one"),
+        ('board = "7"', "board = \"7\": a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
+        ('board = "200x200"', 'board = "200x200": too large: a board has at most 32767 cells, this one 40000'),
+        ('limit = "nodes=0"', "limit = \"nodes=0\": nodes must be a positive whole number, not '0'"),
+        ('limit = "7"', "limit = \"7\": a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not '7'"),
+        ('openings = "rndom"', 'openings = "rndom": openings are random:PLIES, placements or file:PATH'),
+        (
+            'openings = "placements,blue"',
+            "openings = \"placements,blue\": after the comma stands same or other, not 'blue'",
+        ),
+        ('format = "swiss"', "format = \"swiss\": input should be 'gauntlet', 'round-robin' or 'head-to-head'"),
+        ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
+        ("hard_cap = 0", "hard_cap = 0: input should be greater than 0"),
+        ("sprt = [3]", "sprt = [3]: two rising Elo differences are needed, like [0, 20]"),
+        (
+            'format = "round-robin"\nbaseline = "random"',
+            'a round-robin has no baseline; remove it, or use format = "gauntlet" or "head-to-head"',
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match="t.toml: ") as caught:
+        load(tmp_path, text)
+    assert str(caught.value) == f"{tmp_path / 't.toml'}: {message}"
+
+
+def test_malformed_toml_and_missing_files_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^.*t\.toml: not TOML: .*line 1.*$"):
+        load(tmp_path, "pairs = = 3")
+    with pytest.raises(ValueError, match=r"none\.toml: No such file or directory$"):
+        load_config(tmp_path / "none.toml")
+
+
+def test_opening_specs() -> None:
+    assert (parse_openings("random").plies, parse_openings("random:6,other").colours) == (2, "other")
+    assert (parse_openings("file:a:b.txt").path, parse_openings("file:a.txt,same").colours) == ("a:b.txt", "same")

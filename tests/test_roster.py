@@ -1,0 +1,157 @@
+"""Agent specs: the grammar, default names that tell apart what differs, and errors that point at the wrong part."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import heuristics
+from experiments.roster import SpecError, complete, expand, parse_agent, parse_limit, parse_spec, settings_text
+from isolation import Limit
+
+METHODS = st.sampled_from(["MM", "AB", "ID", "MCTS"])
+LIMITS = st.one_of(
+    st.builds("nodes={}".format, st.integers(1, 10**9)),
+    st.builds("ms={}".format, st.floats(0.001, 1e6)),
+    st.builds("cpu_ms={}".format, st.integers(1, 10**6)),
+)
+TARGETS = st.one_of(
+    st.sampled_from(heuristics.names()), st.sampled_from(["my.py:score", "a@b/c d.py:f", "/x/y.py:g", "../z.py:h"])
+)
+SWITCHES = st.lists(st.sampled_from(["quiescence", "agree", "ties"]), unique=True)
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> str:
+    name = draw(st.sampled_from(["", "Mine=", "A b-c.1="]))
+    method = draw(METHODS)
+    options = [draw(LIMITS), *([] if method == "MCTS" else draw(SWITCHES))]
+    kept = draw(st.lists(st.sampled_from(options), unique=True)) if "agree" not in options else options
+    return f"{name}{method}:{draw(TARGETS)}" + (f"@{','.join(kept)}" if kept else "")
+
+
+@given(specs())
+def test_a_completed_spec_reads_back_as_itself(text: str) -> None:
+    spec = complete(parse_spec(text))
+    again = complete(parse_spec(str(spec)))
+    assert (str(again), again.name, again.limit, again.switches) == (str(spec), spec.name, spec.limit, spec.switches)
+
+
+@given(specs(), specs())
+def test_default_names_tell_apart_what_differs(one: str, other: str) -> None:
+    first, second = complete(parse_spec(one)), complete(parse_spec(other))
+    if first.name == second.name and not ("=" in one.split(":")[0] or "=" in other.split(":")[0]):
+        assert str(first) == str(second)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("random", "Random"),
+        ("greedy", "Greedy"),
+        ("MM:open@depth=3", "MM_Open"),
+        ("AB:improved", "AB_Improved"),
+        ("AB:improved@depth=7", "AB_Improved_depth7"),
+        ("ID:improved", "ID_Improved"),
+        ("id:improved_score@nodes=10000", "ID_Improved"),
+        ("ID:territory@nodes=5000", "ID_Territory_5000nodes"),
+        ("ID:net_advantage@ms=1.5,order", "ID_Net_Advantage_1.5ms_order"),
+        ("MCTS@nodes=1000", "MCTS_1000nodes"),
+        ("MCTS:improved", "MCTS_Improved"),
+        ("alice/game_agent.py:CustomPlayer", "alice.game_agent.CustomPlayer"),
+        ("/home/bob/my work/my.py:P@cpu_ms=20", "my_work.my.P_20cpu_ms"),
+        ("ID:my.py:score", "ID_my.score"),
+        (" My agent = ID:open@nodes=5", "My agent"),
+    ],
+)
+def test_names(text: str, name: str) -> None:
+    assert complete(parse_spec(text)).name == name
+
+
+def test_a_default_limit_is_for_players_that_have_none_of_their_own() -> None:
+    limits = {text: complete(parse_spec(text), Limit(ms=20)).limit for text in ("ID:open", "MM:open", "a.py:P", "MCTS")}
+    assert limits == {"ID:open": Limit(ms=20), "MM:open": Limit(depth=3), "a.py:P": Limit(ms=20), "MCTS": Limit(ms=20)}
+    assert complete(parse_spec("a.py:P"), Limit(nodes=5)).limit == Limit(ms=150)
+    assert complete(parse_spec("random")).limit is None
+
+
+def test_a_star_stands_for_every_heuristic() -> None:
+    assert [spec.target for spec in expand(parse_spec("AB:*@depth=2"))] == heuristics.names()
+    assert len(expand(parse_spec("AB:open"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "message"),
+    [
+        ("ID:improvd@nodes=5", "improvd", "did you mean improved?"),
+        ("rndom", "rndom", "did you mean random?"),
+        ("ID_Improved", "ID_Improved", "did you mean ID:improved?"),
+        ("territory", "territory", "did you mean ID:territory?"),
+        ("X=ID", "ID", "ID needs a heuristic, like ID:improved"),
+        ("ID:@nodes=3", ":", "a heuristic must follow ID:"),
+        ("ID:improved@nodes=0", "nodes=0", "nodes must be a positive whole number, not '0'"),
+        ("ID:improved@nodse=5,order", "nodse=5", "did you mean nodes?"),
+        ("ID:improved@nodes=5,depth=3", "depth=3", "a second limit, after nodes=5"),
+        ("ID:improved@nodes=5, MS=3", "MS=3", "no option is called 'MS'; did you mean ms?"),
+        ("MCTS@depth=3", "depth=3", "MCTS has no depth"),
+        ("MCTS:open@order", "order", "order is an option of AB and ID only"),
+        ("random@nodes=5", "nodes=5", "random has no limit"),
+        ("AB:open@agree", "agree", "agree needs iterations to compare"),
+        ("a/b.py:P@nodes=5", "nodes=5", "a player from a file is limited by time"),
+        ("a/b.py", "a/b.py", "like a/b.py:CustomPlayer"),
+        ("ID:a/b.py@nodes=3", "a/b.py", "like a/b.py:my_score"),
+        ("ID:missing.py:score", "missing.py:score", "no such file"),
+    ],
+)
+def test_an_error_points_at_the_wrong_part(text: str, wrong: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_agent(text)
+    first, shown, pointer = str(caught.value).split("\n")
+    assert message in first
+    start = pointer.index("^")
+    assert shown[start : start + pointer.count("^")] == wrong
+
+
+def test_a_named_star_is_refused() -> None:
+    with pytest.raises(SpecError, match="stands for many agents"):
+        expand(parse_spec("Mine=ID:*"))
+
+
+def test_agents_are_what_their_specs_say() -> None:
+    agent = parse_agent("Mine=ID:territory@nodes=5000,quiescence,ties")
+    assert (agent.name, agent.is_deterministic) == ("Mine", False)
+    settings = agent.settings()
+    assert (settings["limit"], settings["heuristic"]) == ({"nodes": 5000}, "territory")
+    assert sorted(settings["options"]) == ["quiescence", "random_ties"]
+    assert parse_agent("ID:improved").is_deterministic
+
+
+def test_a_file_s_heuristic_plays_and_its_settings_follow_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    texts = []
+    for weight in (1, 2):
+        path.write_text(f"from aside import W\n\ndef score(game, player):\n    return {weight}.0 * W\n")
+        for aside in (3, 4):
+            (tmp_path / "aside.py").write_text(f"W = {aside}\n")
+            spec = complete(parse_spec(f"ID:{path}:score@nodes=100"))
+            texts.append(settings_text(spec, parse_agent(str(spec))))
+    assert len(set(texts)) == 4
+
+
+def test_a_classic_player_is_loaded_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "game_agent.py"
+    path.write_text("class P:\n    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n")
+    agent = parse_agent(f"{path}:P@ms=40")
+    assert agent.name.endswith("game_agent.P_40ms")
+    assert not agent.is_deterministic
+    path.write_text("class P:\n    pass\n")
+    with pytest.raises(SpecError, match="get_move"):
+        parse_agent(f"{path}:P")
+
+
+def test_limits() -> None:
+    assert parse_limit("cpu_ms=2.5") == Limit(cpu_ms=2.5)
+    for wrong in ("nodes", "nodes=1.5", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
+        with pytest.raises(ValueError, match="must be a positive|a limit is written"):
+            parse_limit(wrong)

@@ -1,0 +1,180 @@
+"""Schedules and designs: who plays whom from what, each game once, with seeds that hang on the game alone."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.config import Config, load_config
+from experiments.design import Plan, make_plan
+from experiments.schedule import Schedule, groups, pair_points, points_table, record_points
+
+
+def plan_of(**keys: object) -> Plan:
+    return make_plan(load_config(None, keys))
+
+
+def all_ids(schedule: Schedule) -> np.ndarray:
+    ids = np.arange(schedule.bound)
+    return ids[schedule.exists(ids)]
+
+
+def games_of(plan: Plan) -> list[tuple[str, str, tuple[int, ...]]]:
+    schedule = plan.schedule
+    ids = all_ids(schedule)
+    names = [(schedule.agents[one], schedule.agents[two]) for one, two in schedule.players(ids)]
+    return [(*pair, tuple(opening)) for pair, opening in zip(names, schedule.openings(ids), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def classic() -> Plan:
+    return make_plan(Config())
+
+
+def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
+    roles = Counter(role for entry in classic.entries for role in entry.roles)
+    assert roles == {"baseline": 1, "contender": 20, "control": 1, "opponent": 7}
+    assert len(classic.schedule) == 22 * 7 * 200
+    assert not classic.is_census
+
+
+def test_every_game_is_played_once_and_once_with_the_sides_swapped(classic: Plan) -> None:
+    games = games_of(classic)
+    assert len(set(games)) == len(games) == len(classic.schedule)
+    assert {(two, one, opening) for one, two, opening in games} == set(games)
+
+
+def test_contenders_meet_the_same_openings_and_the_control_others(classic: Plan) -> None:
+    met: dict[str, set[tuple[int, ...]]] = {}
+    for one, _, opening in games_of(classic):
+        met.setdefault(one, set()).add(opening)
+    control = met["ID_Improved_control"]
+    contenders = [openings for name, openings in met.items() if name.startswith("ID_") and not name.endswith("control")]
+    assert all(openings == contenders[0] for openings in contenders)
+    assert len(control) == len(contenders[0]) == 100
+    assert not control & contenders[0]
+
+
+def test_every_prefix_of_the_schedule_treats_contenders_alike(classic: Plan) -> None:
+    schedule = classic.schedule
+    played = Counter(schedule.match_of(np.arange(schedule.bound * 3 // 8)).tolist())
+    assert max(played.values()) - min(played.values()) <= 2
+
+
+def test_the_two_games_of_a_pair_share_an_opening_and_a_pair_id(classic: Plan) -> None:
+    schedule = classic.schedule
+    ids = all_ids(schedule)
+    rows = schedule.opening_rows(ids)
+    assert np.array_equal(rows[::2], rows[1::2])
+    assert np.array_equal(schedule.players(ids)[::2], schedule.players(ids)[1::2, ::-1])
+
+
+def test_seeds_hang_on_agents_and_opening_not_on_the_order_or_the_company() -> None:
+    small = plan_of(contenders=["AB:open"], opponents=["random"], pairs=5)
+    large = plan_of(contenders=["MM:open", "AB:open"], opponents=["greedy", "random"], pairs=9)
+
+    def seeds(plan: Plan) -> dict[object, int]:
+        return dict(zip(games_of(plan), plan.schedule.seeds(all_ids(plan.schedule)).tolist(), strict=True))
+
+    shared = {game: seed for game, seed in seeds(large).items() if "AB_Open" in game and game in seeds(small)}
+    assert len(shared) == 10
+    assert shared == {game: seed for game, seed in seeds(small).items() if "AB_Open" in game}
+    assert len(set(seeds(large).values())) == len(seeds(large))
+    assert not set(seeds(small).values()) & set(
+        seeds(plan_of(contenders=["AB:open"], opponents=["random"], seed=2)).values()
+    )
+
+
+def test_groups_hold_the_games_of_two_agents_on_the_same_sides(classic: Plan) -> None:
+    ids = all_ids(classic.schedule)[100:900]
+    split = groups(classic.schedule, ids)
+    assert sorted(np.concatenate(split).tolist()) == ids.tolist()
+    assert all(len(np.unique(classic.schedule.players(group), axis=0)) == 1 for group in split)
+
+
+def test_results_are_counted_for_the_first_agent_of_the_match() -> None:
+    schedule = plan_of(format="head-to-head", contenders=["AB:open"], baseline="MM:open", pairs=3).schedule
+    points = points_table(schedule)
+    record_points(points, np.array([0, 1, 2, 3, 4]), [1, 2, 2, 2, 2])
+    assert pair_points(points).tolist() == [[2], [1], [-1]]
+
+
+def test_a_resolved_configuration_makes_the_same_plan_again(tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text("24,14\n14,24\n0,1\n2,3\n")
+    for keys in (
+        {"pairs": 3},
+        {"openings": "placements,same", "board": "4x4"},
+        {"openings": f"file:{book}", "pairs": 2},
+        {"format": "round-robin", "contenders": ["MM:open", "AB:open@depth=2", "random"]},
+        {"format": "head-to-head", "contenders": ["MM:*"], "baseline": "X=ID:open@ms=5"},
+    ):
+        plan = plan_of(**keys)
+        again = make_plan(plan.config)
+        assert again.schedule.fingerprint == plan.schedule.fingerprint
+        assert again.config == plan.config
+
+
+def test_exhausted_openings_are_said_and_no_game_is_repeated() -> None:
+    plan = plan_of(board="4x4", contenders=["AB:open"], pairs=10_000)
+    games = games_of(plan)
+    assert len(set(games)) == len(games)
+    assert any("openings exhausted: 10,000 pairs asked for, 240 different openings" in note for note in plan.notes)
+    assert any("no control" in note for note in plan.notes)
+
+
+def test_a_census_is_recognised_only_where_nothing_is_left_to_chance() -> None:
+    census = plan_of(board="4x4", openings="placements", contenders=["AB:open"], opponents=["MM:open"])
+    assert census.is_census
+    assert any("census" in note for note in census.notes)
+    assert not plan_of(board="4x4", openings="placements", contenders=["AB:open"], opponents=["random"]).is_census
+    assert not plan_of(board="4x4", openings="placements", contenders=["AB:open@ties"], opponents=["greedy"]).is_census
+    assert not plan_of(board="4x4", openings="random:2", pairs=239, opponents=["greedy"], control=False).is_census
+    assert plan_of(board="4x4", openings="random:2", pairs=240, opponents=["greedy"], control=False).is_census
+
+
+def test_the_population_is_known_for_agents_that_leave_nothing_to_chance() -> None:
+    plan = plan_of(contenders=["AB:open"], opponents=["random", "greedy"], pairs=4)
+    populations = {plan.schedule.agents[match.second]: match.population for match in plan.schedule.matches}
+    assert populations == {"Random": 0, "Greedy": 2352}
+
+
+def test_an_agent_never_plays_itself() -> None:
+    plan = plan_of(contenders=["AB:open"], opponents=["AB:open@depth=5", "greedy"], pairs=2)
+    assert all(one != two for one, two, _ in games_of(plan))
+    assert "AB_Open does not play AB_Open: they are the same player" in plan.notes
+
+
+def test_round_robin_and_head_to_head() -> None:
+    robin = plan_of(format="round-robin", contenders=["random", "greedy", "MM:open", "AB:open"], pairs=2)
+    assert len(robin.schedule.matches) == 6
+    duel = plan_of(format="head-to-head", contenders=["MM:open", "AB:open"], baseline="greedy", pairs=2)
+    assert [duel.schedule.agents[match.second] for match in duel.schedule.matches] == ["Greedy", "Greedy"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"contenders": ["X=ID:open", "X=ID:center"]}, "contenders: two agents are called X; name one of them"),
+        ({"contenders": ["ID:open", "Y=ID:open"]}, "contenders: Y plays exactly like ID_Open"),
+        ({"contenders": ["Y=ID:improved"]}, "contenders: Y plays exactly like ID_Improved"),
+        ({"contenders": ["X=ID:open"], "opponents": ["X=random"]}, "two different agents are called X"),
+        ({"contenders": ["ID:opn"]}, "contenders\\[0\\]: no heuristic is called 'opn'; did you mean open"),
+        ({"opponents": ["random", "ID:missing.py:f"]}, "opponents\\[1\\]: no such file"),
+        ({"baseline": "ID:*"}, "baseline: exactly one agent is needed"),
+        ({"format": "round-robin", "contenders": ["random"]}, "nothing to play"),
+        ({"board": "1x2"}, "a 1x2 board has no opening of 2 plies"),
+        ({"openings": "file:nowhere.txt"}, "nowhere.txt: cannot read openings"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(keys: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plan_of(**keys)
+
+
+def test_more_jobs_than_cores_under_a_wall_clock_are_warned_of() -> None:
+    keys: dict[str, object] = {"contenders": ["ID:open@ms=5"], "pairs": 1}
+    assert any("bias" in note for note in plan_of(**keys, jobs=10_000).notes)
+    assert not any("bias" in note for note in plan_of(**keys, jobs=1).notes)
+    assert any("think by the clock" in note for note in plan_of(**keys).notes)
