@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "csv", "markdown")
 
 
+class BadInput(click.ClickException):
+    """The user's input was wrong; the message is one line."""
+
+    exit_code = 2
+
+
 class Commands(click.Group):
     """Commands in the order they are written, whose user errors end in one line."""
 
@@ -37,9 +43,7 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             context.exit(0)
         except ValueError as error:
-            failure = click.ClickException(str(error))
-            failure.exit_code = 2
-            raise failure from error
+            raise BadInput(str(error)) from error
         except OSError as error:
             raise click.ClickException(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")) from error
 

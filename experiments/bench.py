@@ -40,9 +40,13 @@ def _searches() -> list[dict[str, Any]]:
     rows = []
     for name in _SHOWN:
         speed = nodes_per_second(heuristics.get(name), openings, DEPTH).per_second
-        rows.append(_row(f"alpha-beta, {name}, 7x7, depth {DEPTH}", speed / 1e6, "M nodes/s", speed / reference, "improved"))
+        rows.append(
+            _row(f"alpha-beta, {name}, 7x7, depth {DEPTH}", speed / 1e6, "M nodes/s", speed / reference, "improved")
+        )
     large = nodes_per_second(improved, random_openings(20, 2, "9x11"), DEPTH - 2, "9x11").per_second
-    rows.append(_row(f"alpha-beta, improved, 9x11, depth {DEPTH - 2}", large / 1e6, "M nodes/s", large / reference, "7x7"))
+    rows.append(
+        _row(f"alpha-beta, improved, 9x11, depth {DEPTH - 2}", large / 1e6, "M nodes/s", large / reference, "7x7")
+    )
     few = openings[:5]
     slow = nodes_per_second(improved, few, DEPTH - 1, interpreted=True).per_second
     fast = nodes_per_second(improved, few, DEPTH - 1).per_second
@@ -67,7 +71,9 @@ def _start_up() -> list[dict[str, Any]]:
         first = [sys.executable, "-c", _FIRST_MOVE.format(weight=time.time_ns() % 997 + 2)]
         _seconds([sys.executable, "-c", _FIRST_MOVE.format(weight=1)], cache)
         rows.append(_row("start to first move, new heuristic", _seconds(first, cache), "s", None, ""))
-        rows.append(_row("start to first move, warm cache", min(_seconds(first, cache) for _ in range(3)), "s", None, ""))
+        rows.append(
+            _row("start to first move, warm cache", min(_seconds(first, cache) for _ in range(3)), "s", None, "")
+        )
     return rows
 
 

@@ -50,7 +50,7 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Find
             try:
                 value = heuristic(board.copy(), player)
             except Exception as error:
-                return Finding(check, False, f"raises {type(error).__name__} ({error}) at {board!r} for player {player}")
+                return Finding(check, False, f"raises {_explain(error)} at {board!r} for player {player}")
             if isinstance(value, bool) or not _is_number(value):
                 return Finding(check, False, f"returns {value!r} at {board!r} for player {player}, not a number")
     return Finding(check, True, f"numbers on all of {len(boards)} positions, for both players")

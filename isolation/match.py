@@ -159,7 +159,7 @@ def _play_compiled(
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
-    plies = tuple(np.empty(count * cells, kind) for kind in _PLY_TYPES)
+    plies: tuple[Any, ...] = tuple(np.empty(count * cells, kind) for kind in _PLY_TYPES)
     starts = np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64)
     desk = new_desk()
     specialised("games", None, *size).play_games(
@@ -186,7 +186,7 @@ def _as_row(player: CompiledPlayer) -> list[int]:
 
 def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int], size: str) -> Games:
     """The games, those lost by an error or a late move with their details, which compiled code cannot tell."""
-    for index in np.flatnonzero(games.reason):
+    for index in np.flatnonzero(games.reason).tolist():
         moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
         if REASONS[games.reason[index]] == "timeout":
             games.detail[index] = f"late at ply {len(moves) + 1}"

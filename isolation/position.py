@@ -29,7 +29,7 @@ from numba.extending import (
 )
 
 from isolation import bits
-from isolation.bits import BitboardType, bitboard_for
+from isolation.bits import bitboard_for
 from isolation.geometry import column_masks, knight_masks
 
 INFINITY = float("inf")
@@ -352,7 +352,7 @@ def _copy(game):
 # --- sets of cells ------------------------------------------------------------------------------------------------
 
 
-def _are_cells(*values: Any):
+def _are_cells(*values: Any) -> bool:
     return all(isinstance(value, CellsType) for value in values)
 
 
@@ -430,14 +430,14 @@ def _getitem(cells, index):
 @overload(operator.eq)
 def _eq(a, b):
     if _are_cells(a, b):
-        return lambda a, b: bits.is_empty(bits.union(bits.difference(a._mask, b._mask), bits.difference(b._mask, a._mask)))
+        return lambda a, b: len(a - b) == 0 and len(b - a) == 0
     return None
 
 
 @overload(operator.ne)
 def _ne(a, b):
     if _are_cells(a, b):
-        return lambda a, b: not (a == b)
+        return lambda a, b: len(a - b) > 0 or len(b - a) > 0
     return None
 
 

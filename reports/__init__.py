@@ -1,0 +1,1 @@
+"""Findings for people: tables, plots, pages, replays."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from isolation import Board
-from isolation.geometry import format_size
+from isolation.geometry import format_size, parse_size
 
 KNIGHT_JUMPS = {(down, right) for down in (-2, -1, 1, 2) for right in (-2, -1, 1, 2) if abs(down) != abs(right)}
 
@@ -15,10 +15,6 @@ small_sizes = st.one_of(
 )
 all_sizes = st.one_of(small_sizes, st.just((101, 101)))
 
-# A machine busy with something else must not fail a test.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
-
 
 @st.composite
 def games(draw: st.DrawFn, max_plies: int = 40, sizes: st.SearchStrategy[tuple[int, int]] = all_sizes) -> Board:
@@ -26,6 +22,18 @@ def games(draw: st.DrawFn, max_plies: int = 40, sizes: st.SearchStrategy[tuple[i
     rows, columns = draw(sizes)
     random = draw(st.randoms(use_true_random=False))
     return random_game(random, rows, columns, draw(st.integers(0, max_plies)))
+
+
+@st.composite
+def positions(draw: st.DrawFn, sizes: st.SearchStrategy[str] | None = None) -> Board:
+    """A position, 7x7 by default, with both players placed and in which the side to move can move."""
+    rows, columns = parse_size(draw(sizes) if sizes else "7x7")
+    random = draw(st.randoms(use_true_random=False))
+    board = random_game(random, rows, columns, draw(st.integers(2, 30)))
+    while not board.legal_cells():
+        board.undo()
+    assume(board.move_count >= 2)
+    return Board.from_moves(board.history, board.size)
 
 
 def random_game(random, rows, columns, plies):

@@ -77,7 +77,8 @@ def search_interpreted(
     budget = Budget(limit)
     search = _Search(heuristic, board.active_player, method, options, budget)
     draw = random_bits(seed)
-    move, score, depth, line, exact, agreed = board.legal_cells()[0], 0.0, 0, (), False, 0
+    move, score, depth, exact, agreed = board.legal_cells()[0], 0.0, 0, False, 0
+    line: Line = (move,)
     first = limit.depth or 1
     for horizon in range(first, first + 1 if limit.depth else board.blank.bit_count() + 1):
         budget.reached_horizon = False
@@ -95,7 +96,7 @@ def search_interpreted(
         if options.stop_on_agreement and horizon >= AGREEING and agreed >= AGREEING:
             break
     seconds = time.perf_counter() - budget.started
-    return SearchResult(move, score, depth, budget.nodes, seconds, line or (move,), exact)
+    return SearchResult(move, score, depth, budget.nodes, seconds, line, exact)
 
 
 def value_of_move(board: Board, heuristic: Heuristic, cell: int, depth: int) -> float:
@@ -107,7 +108,8 @@ def value_of_move(board: Board, heuristic: Heuristic, cell: int, depth: int) -> 
 def _search_root(search: _Search, board: Board, depth: int, draw: Callable[[], int]) -> tuple[float, Line]:
     random_ties = search.options.random_ties
     cells = board.legal_cells()
-    best, line, equals = -math.inf, (cells[0],), 0
+    best, equals = -math.inf, 0
+    line: Line = (cells[0],)
     search.budget.count_node()
     for cell in cells:
         search.budget.count_node()

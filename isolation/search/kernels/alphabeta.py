@@ -28,12 +28,12 @@ PRUNES = True
 def best_mobility(position: Any, replies: Any) -> int:
     """The reply after which own moves minus the opponent's moves is largest, the lowest cell among equals."""
     best, most = lowest(replies), -99
-    opponent = moves_from(position, location_of(position, 1 - position._turn))
     while not is_empty(replies):
         cell = lowest(replies)
         replies = drop_lowest(replies)
-        own = popcount(moves_from(after(position, cell), cell))
-        against = popcount(moves_from(after(position, cell), location_of(position, 1 - position._turn)))
+        child = after(position, cell)
+        own = popcount(moves_from(child, cell))
+        against = popcount(moves_from(child, location_of(child, child._turn)))
         if own - against > most:
             best, most = cell, own - against
     return best
@@ -53,10 +53,8 @@ def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, d
         cell = lowest(replies)
         replies = drop_lowest(replies)
         child = after(position, cell)
-        if is_empty(moves_from(child, location_of(child, child._turn))):
-            value = INFINITY
-        else:
-            value = -horizon(child, desk)
+        over = is_empty(moves_from(child, location_of(child, child._turn)))
+        value = INFINITY if over else -horizon(child, desk)
         if value > alpha:
             alpha = value
             begin_line(desk, ply + 1)

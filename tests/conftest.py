@@ -1,0 +1,15 @@
+import os
+import tempfile
+
+import pytest
+from hypothesis import settings
+
+# A machine busy with something else must not fail a test.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile into a folder that lasts for the session, and leave the user's own alone."""
+    if "ISOLATION_CACHE" not in os.environ:
+        os.environ["ISOLATION_CACHE"] = tempfile.mkdtemp(prefix="isolation-tests-")

@@ -1,0 +1,201 @@
+"""Games between agents: rules of losing, and compiled play equal to the interpreted loop."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import heuristics
+from isolation import Board, Limit, play
+from isolation.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
+from isolation.match import REASONS, play_games
+from isolation.search import SearchOptions
+from isolation.speed import random_openings
+
+
+def search_agent(method, name, options=SearchOptions(), **limit):  # noqa: B008
+    heuristic = heuristics.get(name) if name else None
+    return SearchAgent(f"{method}:{name}", method, heuristic, name, Limit(**limit), options)
+
+
+AGENTS = [
+    RandomAgent(),
+    GreedyAgent(),
+    search_agent("minimax", "open", depth=2),
+    search_agent("alphabeta", "improved", depth=4),
+    search_agent("alphabeta", "territory", nodes=150),
+    search_agent("alphabeta", "null", SearchOptions(random_ties=True), nodes=80),
+    search_agent("mcts", "improved", nodes=40),
+    search_agent("mcts", "", nodes=30),
+]
+
+
+def columns(games):
+    names = ("winner", "reason", "offsets", "moves", "score", "depth", "nodes", "exact")
+    return {name: getattr(games, name).tolist() for name in names if name != "score"} | {
+        "score": [None if math.isnan(value) else value for value in games.score],
+        "detail": games.detail,
+    }
+
+
+@settings(max_examples=40)
+@given(
+    agent_1=st.sampled_from(AGENTS),
+    agent_2=st.sampled_from(AGENTS),
+    size=st.sampled_from(["4x5", "7x7", "9x11"]),
+    plies=st.integers(2, 6),
+    seed=st.integers(0, 2**32),
+)
+def test_compiled_play_records_the_same_games_as_the_interpreted_loop(agent_1, agent_2, size, plies, seed):
+    openings = random_openings(3, plies, size, seed=seed)
+    seeds = [seed, 2**64 - 1 - seed, seed << 31]
+    batch, loop = (play_games(agent_1, agent_2, openings, seeds, size, interpreted=flag) for flag in (False, True))
+    assert columns(batch) == columns(loop)
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_every_recorded_game_replays_to_a_position_without_a_move(agent):
+    games = play_games(agent, AGENTS[0], random_openings(20, 3), range(20))
+    for index in range(len(games)):
+        cells = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
+        outcome = Board.from_moves(cells).outcome()
+        assert outcome is not None
+        assert outcome.winner == games.winner[index]
+
+
+def test_the_same_seed_gives_the_same_game_and_another_seed_another():
+    games = [play(RandomAgent(), RandomAgent(), [24, 14], seed=seed).moves for seed in (5, 5, 6)]
+    assert games[0] == games[1] != games[2]
+
+
+def test_a_game_can_begin_before_the_placements():
+    record = play(search_agent("alphabeta", "improved", depth=2), RandomAgent(), size="4x4")
+    assert Board.from_moves(record.moves, "4x4").outcome() is not None
+    assert record.opening == ()
+    assert record.depth[0] == 2
+
+
+class Player:
+    """A second-edition player that does what its subclass says at its third move."""
+
+    def __init__(self):
+        self.moves = 0
+
+    def get_move(self, game, time_left):
+        self.moves += 1
+        return self.third_move(game, time_left) if self.moves == 3 else game.get_legal_moves()[0]
+
+
+class Illegal(Player):
+    def third_move(self, game, time_left):
+        return 0, 0
+
+
+class AsList(Player):
+    def third_move(self, game, time_left):
+        return list(game.get_legal_moves()[0])
+
+
+class NoMove(Player):
+    def third_move(self, game, time_left):
+        return None
+
+
+class Raising(Player):
+    def third_move(self, game, time_left):
+        raise KeyError("lost my way")
+
+
+class Late(Player):
+    def third_move(self, game, time_left):
+        while time_left() > -1:
+            pass
+        return game.get_legal_moves()[0]
+
+
+class Leaving(Player):
+    def third_move(self, game, time_left):
+        raise SystemExit(3)
+
+
+class Hanging(Player):
+    def third_move(self, game, time_left):
+        while True:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("player", "reason", "detail"),
+    [
+        (Illegal, "illegal_move", "played (0, 0)"),
+        (AsList, "illegal_move", "played ["),
+        (NoMove, "illegal_move", "played None"),
+        (Raising, "error", "KeyError: 'lost my way'"),
+        (Leaving, "error", "SystemExit: 3"),
+        (Late, "timeout", "of 20 ms"),
+    ],
+)
+@pytest.mark.parametrize("hard_cap", [None, 5.0])
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_cap, place):
+    agents = [ClassicAgent("it", player, (), Limit(ms=20)), GreedyAgent()]
+    record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
+    assert (record.winner, record.reason) == (3 - place, reason)
+    assert detail in record.detail
+    assert record.plies == 2 + 4 + (place - 1)
+
+
+def test_a_player_that_hangs_loses_and_the_next_game_is_played():
+    hanging = ClassicAgent("hanging", Hanging, (), Limit(ms=50))
+    games = play_games(hanging, GreedyAgent(), [(24, 14), (0, 1)], [1, 2], hard_cap=0.3)
+    assert [REASONS[reason] for reason in games.reason] == ["hang", "hang"]
+    assert games.detail[0] == "no answer within 0.3 s"
+    assert games.winner.tolist() == [2, 2]
+
+
+def sometimes_failing(game, player):
+    """Raises a ZeroDivisionError once few cells are left, in compiled code and in Python."""
+    return 1 / max(0, len(game.get_blank_spaces()) - 30)
+
+
+def test_an_exception_in_compiled_code_loses_by_error_with_its_message():
+    agent = SearchAgent("failing", "alphabeta", sometimes_failing, "failing", Limit(depth=2))
+    assert agent.compiled((7, 7)) is not None
+    batch, loop = (
+        play_games(agent, RandomAgent(), random_openings(4, 2), range(4), interpreted=flag) for flag in (False, True)
+    )
+    assert {REASONS[reason] for reason in batch.reason} == {"error"}
+    assert all("ZeroDivisionError" in detail for detail in batch.detail)
+    assert columns(batch) | {"detail": None} == columns(loop) | {"detail": None}
+
+
+def test_the_note_tells_which_game_and_which_mover_were_played_last():
+    note = np.zeros(2, np.int64)
+    games = play_games(RandomAgent(), RandomAgent(), random_openings(5, 4), range(5), note=note)
+    assert note.tolist() == [4, 2 - games.winner[4]]
+
+
+def test_an_illegal_opening_is_refused():
+    with pytest.raises(ValueError, match="illegal move at ply 3"):
+        play(RandomAgent(), RandomAgent(), [24, 14, 0])
+
+
+def test_a_classic_player_cannot_be_limited_by_nodes():
+    with pytest.raises(ValueError, match="only be limited by ms or cpu_ms"):
+        ClassicAgent("it", Illegal, (), Limit(nodes=5))
+
+
+def test_settings_tell_agents_apart_that_differ_in_anything():
+    agents = [*AGENTS, search_agent("alphabeta", "improved", depth=5), search_agent("alphabeta", "improved", nodes=4)]
+    assert len({str(agent.settings()) for agent in agents}) == len(agents)
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [(RandomAgent(), False), (GreedyAgent(), True), (AGENTS[3], True), (AGENTS[5], False), (AGENTS[7], False),
+     (search_agent("alphabeta", "improved", ms=5), False)],
+)  # fmt: skip
+def test_only_agents_without_clock_and_chance_are_deterministic(agent, expected):
+    assert agent.is_deterministic is expected

@@ -1,0 +1,211 @@
+"""Compiled and interpreted search: reference counts, equality, limits."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_games import positions
+
+import heuristics
+from isolation import Board, Limit, search
+from isolation.search import METHODS, SearchOptions
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
+POSITIONS = {position["name"]: position for position in REFERENCE["positions"]}
+OPTIONS = [{}, *({name: True} for name in SearchOptions.__dataclass_fields__)]
+
+
+def reference_board(position):
+    return Board.from_moves(position["moves"], f"{position['height']}x{position['width']}")
+
+
+def facts(result):
+    return result.move, result.score, result.depth, result.nodes, result.pv, result.exact
+
+
+@pytest.mark.parametrize("method", ["minimax", "alphabeta"])
+@pytest.mark.parametrize("name", POSITIONS)
+def test_values_and_node_counts_are_the_references(name, method):
+    position = POSITIONS[name]
+    board = reference_board(position)
+    for depth, (value, nodes) in enumerate(zip(position["value"], position[f"{method}_nodes"], strict=True), start=1):
+        result = search(board, heuristics.get("improved"), Limit(depth=depth), method)
+        assert (result.score, result.nodes, result.depth) == (float(value), nodes, depth)
+
+
+@pytest.mark.parametrize("method", ["minimax", "alphabeta"])
+@pytest.mark.parametrize("name", POSITIONS)
+def test_the_interpreted_search_counts_the_same(name, method):
+    position = POSITIONS[name]
+    board = reference_board(position)
+    for depth in range(1, 5):
+        result = search(board, heuristics.get("improved"), Limit(depth=depth), method, interpreted=True)
+        assert (result.score, result.nodes) == (
+            float(position["value"][depth - 1]),
+            position[f"{method}_nodes"][depth - 1],
+        )
+
+
+@settings(max_examples=60)
+@given(
+    board=positions(st.sampled_from(["5x6", "7x7", "9x11"])),
+    name=st.sampled_from(["improved", "open", "territory", "edge_distance_dynamic"]),
+    method=st.sampled_from(METHODS),
+    limit=st.one_of(
+        st.integers(1, 3).map(lambda depth: Limit(depth=depth)), st.integers(1, 900).map(lambda n: Limit(nodes=n))
+    ),
+    options=st.sampled_from(OPTIONS),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_compiled_and_interpreted_search_agree_to_the_node(board, name, method, limit, options, seed):
+    if method == "mcts":
+        options = {}
+        limit = limit if limit.nodes else Limit(nodes=100)
+    compiled, interpreted = (
+        search(board, heuristics.get(name), limit, method, seed=seed, interpreted=flag, **options)
+        for flag in (False, True)
+    )
+    assert facts(compiled) == facts(interpreted)
+
+
+@settings(max_examples=30)
+@given(board=positions(), seed=st.integers(0, 2**64 - 1))
+def test_mcts_without_a_heuristic_plays_the_same_playouts_compiled_and_interpreted(board, seed):
+    compiled, interpreted = (
+        search(board, None, Limit(nodes=60), "mcts", seed=seed, interpreted=flag) for flag in (False, True)
+    )
+    assert facts(compiled) == facts(interpreted)
+
+
+@settings(max_examples=60)
+@given(
+    board=positions(st.sampled_from(["4x5", "7x7"])),
+    name=st.sampled_from(heuristics.names()),
+    depth=st.integers(1, 5),
+)
+def test_alpha_beta_has_minimaxs_value_and_move_for_every_heuristic(board, name, depth):
+    full, pruned, ordered = (
+        search(board, heuristics.get(name), Limit(depth=depth), method, **options)
+        for method, options in (("minimax", {}), ("alphabeta", {}), ("alphabeta", {"order_moves": True}))
+    )
+    assert (pruned.score, pruned.move) == (full.score, full.move)
+    assert ordered.score == full.score
+    assert pruned.nodes <= full.nodes
+
+
+@settings(max_examples=50)
+@given(board=positions(), nodes=st.integers(1, 3000), method=st.sampled_from(METHODS))
+def test_a_search_never_exceeds_its_node_limit(board, nodes, method):
+    result = search(board, heuristics.get("improved"), Limit(nodes=nodes), method)
+    assert result.nodes <= nodes
+    assert board.moves_mask(board.active_index) >> result.move & 1
+
+
+def test_a_node_limit_too_small_for_one_iteration_plays_the_first_legal_move():
+    result = search(Board.from_moves([24, 14]), heuristics.get("improved"), Limit(nodes=3))
+    assert (result.move, result.depth, result.exact) == (9, 0, False)
+
+
+@pytest.mark.parametrize("limit", [Limit(ms=30), Limit(cpu_ms=30)])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_time_limit_ends_the_search_with_a_finished_iteration(limit, method):
+    result = search(Board.from_moves([24, 14]), heuristics.get("improved"), limit, method)
+    assert result.depth > 3
+    assert not result.exact
+
+
+def test_an_infinite_score_is_a_proof_even_if_the_heuristic_claims_victories():
+    def boastful(game, player):
+        return float("inf") if len(game.get_legal_moves(player)) > 3 else float("-inf")
+
+    result = search(Board.from_moves([24, 14]), boastful, Limit(depth=2))
+    assert math.isfinite(result.score)
+    assert not result.exact
+
+
+def test_a_lost_position_keeps_the_move_that_hid_the_loss_longest():
+    for seed in range(200):
+        board = random_board(seed, plies=18)
+        full = search(board, heuristics.get("improved"), Limit(nodes=10**6))
+        if full.score == -math.inf and full.depth > 2:
+            before = search(board, heuristics.get("improved"), Limit(depth=full.depth - 1))
+            assert before.score > -math.inf
+            assert full.move == before.move
+            return
+    pytest.fail("no lost position among the samples")
+
+
+def test_the_principal_variation_is_playable_and_leads_to_the_score():
+    board = Board.from_moves([24, 14])
+    result = search(board, heuristics.get("improved"), Limit(depth=6))
+    assert result.pv[0] == result.move
+    assert len(result.pv) == 6
+    for cell in result.pv:
+        board.play_cell(cell)
+    assert heuristics.get("improved")(board, 1) == result.score
+
+
+def test_agreement_ends_deepening_once_three_iterations_choose_the_same_move():
+    board = Board.from_moves([24, 14])
+    moves = [search(board, heuristics.get("improved"), Limit(depth=d)).move for d in range(1, 15)]
+    expected = next(d for d in range(3, 15) if len(set(moves[d - 3 : d])) == 1)
+    result = search(board, heuristics.get("improved"), Limit(nodes=10**6), stop_on_agreement=True)
+    assert (result.depth, result.move) == (expected, moves[expected - 1])
+
+
+def test_random_ties_choose_between_all_best_moves_and_no_others():
+    board = Board.from_moves([24, 14])
+    chosen = {search(board, heuristics.get("null"), Limit(depth=2), seed=s, random_ties=True).move for s in range(200)}
+    assert chosen == set(board.legal_cells())
+
+
+def test_quiescence_follows_forced_replies_before_judging():
+    improved = heuristics.get("improved")
+    differing = 0
+    for seed in range(60):
+        board = random_board(seed, plies=20)
+        plain, quiet = (search(board, improved, Limit(depth=2), quiescence=q) for q in (False, True))
+        assert quiet.nodes >= plain.nodes or quiet.score != plain.score
+        differing += quiet.score != plain.score
+    assert differing > 0
+
+
+def random_board(seed, plies):
+    from isolation.speed import random_openings
+
+    return Board.from_moves(random_openings(1, plies, seed=seed)[0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "mcts", "limit": Limit(depth=3)}, "MCTS has no depth"),
+        ({"method": "negamax"}, "must be one of minimax, alphabeta, mcts"),
+        ({"heuristic": None}, "needs a heuristic"),
+        ({"fast": True}, "unknown search option 'fast'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, message):
+    call = {"heuristic": heuristics.get("improved"), "limit": Limit(nodes=5), **arguments}
+    with pytest.raises(ValueError, match=message):
+        search(Board.from_moves([24, 14]), **call)
+
+
+def test_a_finished_game_has_no_move_to_choose():
+    with pytest.raises(ValueError, match="the game is over"):
+        search(Board.from_moves([4, 0], "3x3"), heuristics.get("improved"), Limit(depth=1))
+
+
+@pytest.mark.parametrize("moves", [[], [3]])
+def test_placements_are_searched_too(moves):
+    result = search(Board.from_moves(moves, "3x4"), heuristics.get("improved"), Limit(nodes=10**5))
+    assert result.exact
+    assert (result.score > 0) == (len(moves) == 1)
+
+
+def test_boards_beyond_128_cells_run_interpreted():
+    result = search(Board.from_moves([0, 5000], "101x101"), heuristics.get("improved"), Limit(depth=2))
+    assert result.depth == 2
