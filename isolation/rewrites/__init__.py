@@ -1,0 +1,15 @@
+"""What is rewritten before numba sees a heuristic, one subject a module.
+
+| module | in the heuristic | in the generated module |
+| --- | --- | --- |
+| tidying | docstrings, annotations, `print`, logging, imports inside the function | nothing |
+| folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
+| playing | `game.__get_moves__(cell)`, `g = game.copy(); g.apply_move(m)` | `game.reach`, `g = g.forecast_move(m)` |
+| literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
+| numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances, `x is 2` | functions of `support` |
+| iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
+| calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |
+
+`sources` finds the syntax tree of a function, `scopes` says what its names mean, `constants` writes values out,
+`support` is what generated modules import.
+"""

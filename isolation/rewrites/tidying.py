@@ -1,0 +1,94 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Leave out what has no part in the value, such as docstrings and prints; take note of imports and functions."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import logging
+from typing import Any
+
+from isolation.rewrites.base import Rewrite, at
+from isolation.rewrites.errors import refuse
+from isolation.rewrites.scopes import Callee, Nested
+from isolation.rewrites.sources import bound_names
+
+
+class Tidy(Rewrite):
+    """Inner definitions and imports become known names; statements without effect on the value go."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        bound = [name for statement in node.body for name in bound_names(statement)]
+        self.repeated = {name for name in bound if bound.count(name) > 1}
+        super().apply(node)
+        node.body = node.body or [at(node, ast.Pass())]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Make an inner function known."""
+        self._learn(node.name, Callee(Nested(node, self.scope)), node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Make a lambda known that is given a name, and which variables are games and players."""
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return node
+        name, kind = node.targets[0].id, self.kind(node.value)
+        if isinstance(node.value, ast.Lambda):
+            return self._learn(name, Callee(Nested(node.value, self.scope)), node)
+        if kind is not None and name not in self.repeated:
+            self.scope.kinds[name] = kind
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Drop the annotation."""
+        return at(node, ast.Assign([node.target], node.value)) if node.value else None
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        """Make an imported module known."""
+        for alias in node.names:
+            module = _module(alias.name, node)
+            top = module if alias.asname else importlib.import_module(alias.name.partition(".")[0])
+            self._learn(alias.asname or alias.name.partition(".")[0], top, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """Make imported names known."""
+        module = _module(node.module or "", node) if node.level == 0 else refuse("it imports relatively", node)
+        for alias in node.names:
+            if not hasattr(module, alias.name):
+                refuse(f"{node.module} has no {alias.name}", node)
+            self._learn(alias.asname or alias.name, getattr(module, alias.name), node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Drop prints, log messages, and strings and names standing alone."""
+        if isinstance(node.value, ast.Constant | ast.Name):
+            return None
+        if isinstance(node.value, ast.Call) and self._only_speaks(node.value.func):
+            return None
+        return node
+
+    def visit_Global(self, node: ast.Global) -> Any:
+        """Drop the declaration of a global that is only read."""
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+        """Drop the declaration of a variable that is only read."""
+
+    def _learn(self, name: str, value: object, node: ast.AST) -> None:
+        if name in self.repeated:
+            refuse(f"{name} is given more than one meaning", node)
+        self.scope.known[name] = value
+
+    def _only_speaks(self, function: ast.expr) -> bool:
+        if self.builtin(function) == "print":
+            return True
+        found = self.known(function)
+        if found is not None:
+            return getattr(found.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
+        owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
+        return owner is not None and isinstance(owner.value, logging.Logger)
+
+
+def _module(name: str, node: ast.AST) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        refuse(f"it imports {name}, which is not installed", node)
