@@ -170,25 +170,19 @@ class Iterate(Rewrite):
         if len(node.args) > 1 and "key" not in keywords:
             return None
         items = node.args[0] if len(node.args) == 1 else at(node, ast.Tuple(node.args, ast.Load()))
-        stream = self._stream(items)
-        if self._is_key(keywords.get("key")):
-            stream = self._keyed(stream, keywords["key"])
-            kind = "extreme_by_key"
-        else:
-            kind = "extreme"
+        stream, key = self._stream(items), keywords.get("key")
         if "default" in keywords:
-            return self._build(f"{kind}_or_default", node, stream, self.visit(keywords["default"]), order=beyond)
-        return self._build(kind, node, stream, order=beyond)
+            default = self.visit(keywords["default"])
+            return self._build("extreme_or_default", node, stream, default, order=beyond, key=key)
+        return self._build("extreme", node, stream, order=beyond, key=key)
 
     def _consume_sorted(self, node: ast.Call) -> ast.expr | None:
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         reverse = keywords.get("reverse", ast.Constant(False))
         if not isinstance(reverse, ast.Constant):
             return None
-        stream = self._stream(node.args[0])
-        key = keywords.get("key")
-        keyed = self._keyed(stream, key) if self._is_key(key) and key else self._keyed(stream, None)
-        return self._build("sorted", node, keyed, order="<" if reverse.value else ">")
+        stream, order = self._stream(node.args[0]), "<" if reverse.value else ">"
+        return self._build("sorted", node, stream, order=order, key=keywords.get("key"))
 
     def _consume_list(self, node: ast.Call) -> ast.expr | None:
         return self._collect(node, "list", "as_list")
@@ -275,31 +269,31 @@ class Iterate(Rewrite):
         )
         return Stream(element, [together])
 
-    def _is_key(self, node: ast.expr | None) -> bool:
-        return node is not None and not _is_none(node)
-
-    def _keyed(self, stream: Stream, key: ast.expr | None) -> Stream:
-        """Pair each element with its key: (element, key)."""
-        item = self.place.fresh("item")
-        of_item = call(key, name(item)) if key else name(item)
-        once = ast.NamedExpr(target(item), stream.element)
-        return Stream(ast.Tuple([once, of_item], ast.Load()), stream.generators)
-
     # --- loops -----------------------------------------------------------------------------------------------------
 
-    def _build(self, kind: str, node: ast.AST, stream: Stream, *given: ast.expr, order: str = "") -> ast.expr:
+    def _build(
+        self,
+        kind: str,
+        node: ast.AST,
+        stream: Stream,
+        *given: ast.expr,
+        order: str = "",
+        key: ast.expr | None = None,
+    ) -> ast.expr:
         """Define the loop and return its call: on the first iterable, and on what else the consumer was given."""
         if any(generator.is_async for generator in stream.generators):
             refuse("it awaits", node)
-        if any(isinstance(inner, ast.NamedExpr) and not _is_ours(inner) for inner in ast.walk(stream.element)):
+        if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(stream.element)):
             refuse("it assigns inside a comprehension", node)
         items, *others = stream.generators
         v = self.place.fresh
-        source, extra = v("items"), [v("given") for _ in given]
+        source, value, extra = v("items"), v("value"), [v("given") for _ in given]
         before, each, after = (text.replace("BEYOND", order).strip() for text in _LOOPS[kind])
         parts = {
             "ITEMS": name(source),
             "ELEMENT": stream.element,
+            "V_VALUE": name(value),
+            "KEY_OF_VALUE": name(value) if key is None or _is_none(key) else call(key, name(value)),
             **{f"V_{word}": name(v(word.lower())) for word in _OWN_NAMES},
             "GIVEN": name(extra[0] if extra else ""),
         }
@@ -313,7 +307,7 @@ class Iterate(Rewrite):
         return at(node, call(name(loop), self.visit(items.iter), *given))
 
 
-_OWN_NAMES = ("TOTAL", "REST", "FOUND", "BEST", "KEY", "PAIR", "KEYS", "VALUES", "PLACE")
+_OWN_NAMES = ("TOTAL", "REST", "FOUND", "BEST", "KEY", "BEST_KEY", "PAIR", "KEYS", "VALUES", "PLACE")
 
 # What goes before the loops, into the innermost, and after them. BEYOND is < or >.
 _LOOPS = {
@@ -345,46 +339,39 @@ _LOOPS = {
     "sorted": (
         "V_KEYS = []; V_VALUES = []",
         """
-V_PAIR = ELEMENT
-V_KEY = V_PAIR[1]
+V_VALUE = ELEMENT
+V_KEY = KEY_OF_VALUE
 V_PLACE = len(V_KEYS)
-V_VALUES.append(V_PAIR[0])
+V_VALUES.append(V_VALUE)
 V_KEYS.append(V_KEY)
 while V_PLACE > 0 and V_KEYS[V_PLACE - 1] BEYOND V_KEY:
     V_KEYS[V_PLACE] = V_KEYS[V_PLACE - 1]
     V_VALUES[V_PLACE] = V_VALUES[V_PLACE - 1]
     V_PLACE -= 1
 V_KEYS[V_PLACE] = V_KEY
-V_VALUES[V_PLACE] = V_PAIR[0]
+V_VALUES[V_PLACE] = V_VALUE
 """,
         "return V_VALUES",
     ),
 }
-_BEST = "V_FOUND = False"
-# In this order, so that numba meets V_BEST assigned before it meets it compared.
-_KEEP_BEST = """
-V_KEY = ELEMENT
+# BEST is assigned before it is compared in the text too, which numba insists on.
+_FIND_EXTREME = (
+    "V_FOUND = False",
+    """
+V_VALUE = ELEMENT
+V_KEY = KEY_OF_VALUE
 if not V_FOUND:
-    V_BEST = V_KEY
+    V_BEST = V_VALUE
+    V_BEST_KEY = V_KEY
     V_FOUND = True
-elif V_KEY BEYOND V_BEST:
-    V_BEST = V_KEY
-"""
-_KEEP_BEST_BY_KEY = """
-V_PAIR = ELEMENT
-if not V_FOUND:
-    V_BEST = V_PAIR
-    V_FOUND = True
-elif V_PAIR[1] BEYOND V_BEST[1]:
-    V_BEST = V_PAIR
-"""
-_EMPTY = "if not V_FOUND:\n    raise ValueError('max() or min() of nothing')\n"
-_DEFAULT = "if not V_FOUND:\n    return GIVEN\n"
+elif V_KEY BEYOND V_BEST_KEY:
+    V_BEST = V_VALUE
+    V_BEST_KEY = V_KEY
+""",
+)
 _LOOPS |= {
-    "extreme": (_BEST, _KEEP_BEST, f"{_EMPTY}return V_BEST"),
-    "extreme_or_default": (_BEST, _KEEP_BEST, f"{_DEFAULT}return V_BEST"),
-    "extreme_by_key": (_BEST, _KEEP_BEST_BY_KEY, f"{_EMPTY}return V_BEST[0]"),
-    "extreme_by_key_or_default": (_BEST, _KEEP_BEST_BY_KEY, f"{_DEFAULT}return V_BEST[0]"),
+    "extreme": (*_FIND_EXTREME, "if not V_FOUND:\n    raise ValueError('max() or min() of nothing')\nreturn V_BEST"),
+    "extreme_or_default": (*_FIND_EXTREME, "if not V_FOUND:\n    return GIVEN\nreturn V_BEST"),
 }
 
 
@@ -394,7 +381,3 @@ def _comprehension(item: str, source: ast.expr, *tests: ast.expr) -> ast.compreh
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _is_ours(node: ast.NamedExpr) -> bool:
-    return node.target.id.startswith("_v")
