@@ -85,6 +85,8 @@ class Config(BaseModel):
             raise ValueError("opponents is empty: a gauntlet needs at least one")
         if self.pairs == "all" and self.opening_spec.kind == "random":
             raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
+        if self.sprt and self.format == "round-robin":
+            raise ValueError("sprt needs a baseline to test against: a round-robin has none")
         return self
 
     @field_validator("board")
@@ -124,7 +126,7 @@ class Config(BaseModel):
     @classmethod
     def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
         if value is not None and not (len(value) == 2 and value[0] < value[1]):
-            raise ValueError("two rising Elo differences are needed, like [0, 20]")
+            raise ValueError("two rising differences are needed, like [0, 20]")
         return value
 
     @property
@@ -262,7 +264,8 @@ limit = "nodes=10000"
 # Scale each contender's node limit by its cost per node, measured against the baseline's when the run starts.
 equal_cost = false
 
-# Stop a contender as soon as a sequential test of these two Elo differences is decided (head-to-head).
+# Stop a contender as soon as a sequential test of these two differences to the baseline is decided: in a
+# head-to-head of Elo, in a gauntlet of percentage points of the win rate.
 # sprt = [0, 20]
 
 # The run's seed: openings, random players and random choices between equal moves all derive from it.

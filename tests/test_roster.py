@@ -153,5 +153,5 @@ def test_a_classic_player_is_loaded_from_its_file(tmp_path: Path) -> None:
 def test_limits() -> None:
     assert parse_limit("cpu_ms=2.5") == Limit(cpu_ms=2.5)
     for wrong in ("nodes", "nodes=1.5", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
-        with pytest.raises(ValueError, match="must be a positive|a limit is written"):
+        with pytest.raises(ValueError, match=r"must be a positive|a limit is written"):
             parse_limit(wrong)

@@ -1,0 +1,314 @@
+"""The game log: one Parquet row a game, in part files that appear whole or not at all. `docs/log.md` has the columns.
+
+A run's games lie in `RUN/games/` as `games-FIRST-LAST.parquet`, named by the numbers of the parts they hold. A file
+whose numbers lie within another's has been merged into that other file and no longer counts. That rule is what makes
+merging safe: whatever moment it is killed at, each game is read exactly once. Only small parts are merged, because
+writing a game takes about as long as a tenth of playing it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from experiments.schedule import Schedule
+from isolation.geometry import parse_size
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.worker import Played
+
+COLOURS = ("same", "other", "none")
+GAMES = "games"
+SMALL_PART = 10_000
+"""Parts of fewer games are merged when a run ends,"""
+LARGE_PART = 60_000
+"""into files of at most so many."""
+PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
+
+T = TypeVar("T")
+
+_NAMES = pa.dictionary(pa.int16(), pa.string())
+_CODES = pa.dictionary(pa.int8(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("game_id", pa.int64()),
+        ("pair_id", pa.int64()),
+        ("rows", pa.int16()),
+        ("columns", pa.int16()),
+        ("agent_1", _NAMES),
+        ("agent_2", _NAMES),
+        ("settings_1", _NAMES),
+        ("settings_2", _NAMES),
+        ("opening", pa.list_(pa.int16())),
+        ("opening_id", pa.int64()),
+        ("orbit", pa.int64()),
+        ("colours", _CODES),
+        ("population", pa.int64()),
+        ("winner", pa.int8()),
+        ("reason", _CODES),
+        ("detail", pa.string()),
+        ("plies", pa.int16()),
+        ("moves", pa.list_(pa.int16())),
+        ("score", pa.list_(pa.float64())),
+        ("depth", pa.list_(pa.int16())),
+        ("nodes", pa.list_(pa.int64())),
+        ("time_us", pa.list_(pa.int64())),
+        ("exact", pa.list_(pa.bool_())),
+        ("seed", pa.uint64()),
+        ("started_at", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+
+class RunLockedError(ValueError):
+    """Another process is writing to the run."""
+
+
+def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The games of a run, finished or not, in the order of their ids; of chosen columns, or of all.
+
+    Names are categorical; per-ply columns hold an array a game.
+
+    Raises:
+        ValueError: there is no run there, or no such column.
+    """
+    unknown = sorted(set(columns or ()) - set(SCHEMA.names))
+    if unknown:
+        raise ValueError(f"no column is called {unknown[0]!r}; there are {', '.join(SCHEMA.names)}")
+    wanted = list(columns) if columns is not None else SCHEMA.names
+    frame: pd.DataFrame = read_table(run, wanted).to_pandas()
+    return frame
+
+
+def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
+    """Like `read_games`, as an Arrow table."""
+    folder = games_folder(run)
+    if not folder.is_dir():
+        raise ValueError(f"{run}: no run lies there (no folder {GAMES}/)")
+
+    def read() -> pa.Table:
+        files = live_files(folder)
+        needed = list(dict.fromkeys([*columns, *(["game_id"] if len(files) > 1 else [])]))
+        table = _dataset(files).to_table(columns=needed)
+        return table.sort_by("game_id") if len(files) > 1 else table
+
+    return _despite_merging(read).select(list(columns))
+
+
+def count_games(run: str | Path) -> int:
+    """How many games a run has, from the files' footers alone."""
+    folder = games_folder(run)
+    return _despite_merging(lambda: sum(int(pq.read_metadata(path).num_rows) for path in live_files(folder)))
+
+
+def games_folder(run: str | Path) -> Path:
+    """Where a run's Parquet files lie."""
+    return Path(run) / GAMES
+
+
+def live_files(folder: Path) -> list[Path]:
+    """The files that count, in the order of their parts: those not merged into another."""
+    live: list[Path] = []
+    for path in sorted(folder.glob("games-*.parquet"), key=_widest_first):
+        if not live or _span_of(path)[1] > _span_of(live[-1])[1]:
+            live.append(path)
+    return live
+
+
+def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
+    """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
+    from isolation.match import REASONS
+
+    ids = played.ids
+    rows, columns = parse_size(schedule.size)
+    opening_rows = schedule.opening_rows(ids)
+    players = schedule.players(ids)
+    cells = schedule.cells[opening_rows]
+    there = cells >= 0
+    values = {
+        "game_id": ids,
+        "pair_id": ids // 2,
+        "rows": np.full(len(ids), rows, np.int16),
+        "columns": np.full(len(ids), columns, np.int16),
+        "agent_1": _coded(players[:, 0], schedule.agents, _NAMES),
+        "agent_2": _coded(players[:, 1], schedule.agents, _NAMES),
+        "settings_1": _coded(players[:, 0], settings, _NAMES),
+        "settings_2": _coded(players[:, 1], settings, _NAMES),
+        "opening": _lists(np.append(0, there.sum(axis=1).cumsum()), cells[there]),
+        "opening_id": schedule.opening_ids[opening_rows].astype(np.int64),
+        "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
+        "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
+        "population": schedule.populations(ids),
+        "winner": played.winner,
+        "reason": _coded(played.reason, REASONS, _CODES),
+        "detail": _sparse(len(ids), played.detail),
+        "plies": np.diff(played.offsets).astype(np.int16),
+        **{name: _lists(played.offsets, getattr(played, name)) for name in PER_PLY},
+        "seed": schedule.seeds(ids),
+        "started_at": played.started_us.view("datetime64[us]"),
+    }
+    return pa.table({name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def append(folder: Path, table: pa.Table) -> None:
+    """Write a part; when this returns it is on the disk for good, and before that there is no trace of it.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written; there is no trace of the part.
+    """
+    number = max((_span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
+    _write_table(folder / _file_name(number, number), table)
+
+
+def merge(folder: Path) -> None:
+    """Make larger files of small neighbouring parts; killed at any moment, it loses nothing.
+
+    Raises:
+        OSError: the disk is full; what is not merged yet stays as it is.
+    """
+    sweep(folder)
+    for parts in _small_neighbours(live_files(folder)):
+        target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
+        _write_table(target, _dataset(parts).to_table().sort_by("game_id"))
+        for part in parts:
+            part.unlink()
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed process left behind: half-written files, and parts that have been merged."""
+    live = live_files(folder)
+    for path in [*folder.glob("games-*.parquet"), *folder.glob(".games-*.parquet")]:
+        if path not in live:
+            path.unlink()
+
+
+@contextmanager
+def locked(run: Path) -> Iterator[None]:
+    """Keep other processes from writing to a run meanwhile. The lock dies with the process.
+
+    Raises:
+        RunLockedError: another process holds it.
+    """
+    with (run / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise RunLockedError(f"{run}: process {file.read().strip() or '?'} is writing to this run") from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def versions() -> dict[str, str]:
+    """What produced a log: versions of this package, of Python and of the libraries that matter, and the machine."""
+    packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
+    found = {package: version(package) for package in packages}
+    return {**found, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file whole or not at all."""
+    _write_whole(path, lambda file: file.write(text.encode()))
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
+    _write_whole(path, lambda file: pq.write_table(described, file, compression="zstd", compression_level=3))
+
+
+def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    temporary = path.with_name(f".{path.name}")
+    try:
+        with temporary.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.rename(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename is on the disk once its folder is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
+    """Runs of two and more neighbouring small files that make a large one together."""
+    group: list[Path] = []
+    total = 0
+    for path in [*files, None]:
+        rows = pq.read_metadata(path).num_rows if path else LARGE_PART
+        if rows >= SMALL_PART or total + rows > LARGE_PART:
+            if len(group) > 1:
+                yield group
+            group, total = [], 0
+        if path and rows < SMALL_PART:
+            group.append(path)
+            total += rows
+
+
+def _dataset(files: Sequence[Path]) -> ds.Dataset:
+    return ds.dataset([str(path) for path in files], schema=SCHEMA, format="parquet")
+
+
+def _despite_merging(read: Callable[[], T]) -> T:
+    """The result of reading files that a running tournament may merge under our hands: then they are read again."""
+    for _ in range(20):
+        with suppress(FileNotFoundError):
+            return read()
+    return read()
+
+
+def _file_name(first: int, last: int) -> str:
+    return f"games-{first:06d}-{last:06d}.parquet"
+
+
+def _span_of(path: Path) -> tuple[int, int]:
+    """The numbers of the first and last part a file holds."""
+    _, first, last = path.stem.split("-")
+    return int(first), int(last)
+
+
+def _widest_first(path: Path) -> tuple[int, int]:
+    first, last = _span_of(path)
+    return first, -last
+
+
+def _coded(codes: NDArray[Any], words: Sequence[str], kind: pa.DataType) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes, kind.index_type), pa.array(words, pa.string()))
+
+
+def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+
+
+def _sparse(count: int, words: dict[int, str]) -> list[str]:
+    texts = [""] * count
+    for place, word in words.items():
+        texts[place] = word
+    return texts

@@ -1,0 +1,213 @@
+"""The directory of a run.
+
+`config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
+`finished.json` appears when the run has come to its end; `lock` keeps a second writer out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from experiments import log
+from experiments.config import Config, to_toml
+from experiments.design import Plan
+
+HOME = Path("runs")
+CONFIG = "config.toml"
+FACTS = "run.json"
+END = "finished.json"
+
+_FREE = ("jobs", "out")
+"""Keys that may differ when a run is resumed: they do not change what is played."""
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What `run.json` says of a run.
+
+    `requested` is the configuration as it was given, without what may change when resuming. `agents` maps each name to
+    its `spec`, `roles` (baseline, contender, control, opponent) and `settings`, as JSON text like in the log. `costs`
+    is what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
+    `population` how many different openings are played and exist.
+    """
+
+    path: Path
+    created_at: str
+    requested: dict[str, Any]
+    agents: dict[str, dict[str, Any]]
+    games: int
+    openings: int
+    population: int
+    is_census: bool
+    notes: list[str]
+    costs: dict[str, float]
+    fingerprint: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One line about a run: how many of its games are in the log, and whether it ran to its end."""
+
+    info: RunInfo
+    played: int
+    finished: bool
+
+
+def new_directory(config: Config) -> Path:
+    """The directory a run of this configuration goes to; it is not made yet.
+
+    Raises:
+        ValueError: there is something else at that place already.
+    """
+    if config.out is None:
+        stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")
+        return _unused(HOME / f"{stamp}-{config.format}")
+    path = Path(config.out).expanduser()
+    if is_run(path):
+        raise ValueError(f"{path} already holds a run: go on with --resume {path}, or choose another --out")
+    ours = {log.GAMES, "lock", CONFIG}
+    if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
+        raise ValueError(f"{path} exists already and is not a run: choose another --out")
+    return path
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Make the directory and keep other processes from writing to it.
+
+    Raises:
+        ValueError: it cannot be made, or another process is writing to it or has made a run of it meanwhile.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "lock").touch()
+    except OSError as error:
+        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
+    with log.locked(path):
+        if is_run(path):
+            raise ValueError(f"{path} already holds a run: go on with --resume {path}")
+        yield
+
+
+def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float] | None = None) -> None:
+    """Make the directory of a run, ready for its first game.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    info = RunInfo(
+        path=path,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        requested=identity(requested),
+        agents={
+            entry.agent.name: {"spec": str(entry.spec), "roles": entry.roles, "settings": entry.settings}
+            for entry in plan.entries
+        },
+        games=len(plan.schedule),
+        openings=int(plan.schedule.rounds),
+        population=plan.population,
+        is_census=plan.is_census,
+        notes=list(plan.notes),
+        costs=dict(costs or {}),
+        fingerprint=plan.schedule.fingerprint,
+        versions=log.versions(),
+    )
+    facts = {key: value for key, value in asdict(info).items() if key != "path"}
+    try:
+        log.games_folder(path).mkdir(parents=True, exist_ok=True)
+        log.write_text(path / CONFIG, to_toml(plan.config))
+        log.write_text(path / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
+
+
+def is_run(path: Path) -> bool:
+    """Whether a run lies there."""
+    return (path / FACTS).is_file()
+
+
+def load_run(path: str | Path) -> RunInfo:
+    """What is known of a run.
+
+    Raises:
+        ValueError: there is no run there, or its `run.json` is damaged.
+    """
+    path = Path(path)
+    try:
+        return RunInfo(path=path, **json.loads((path / FACTS).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no run lies there (no {FACTS})") from None
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(f"{path / FACTS}: cannot be read: {error}") from None
+
+
+def list_runs(home: Path = HOME) -> list[RunSummary]:
+    """The runs below a directory, oldest first; damaged ones are left out."""
+    found = []
+    for facts in home.glob(f"*/{FACTS}"):
+        try:
+            info = load_run(facts.parent)
+            found.append(RunSummary(info, log.count_games(facts.parent), is_finished(facts.parent)))
+        except (ValueError, OSError):
+            continue
+    return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
+
+
+def is_finished(path: Path) -> bool:
+    """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
+    return (path / END).is_file()
+
+
+def finish(path: Path, games: int, ended_by_clock: int) -> None:
+    """Write down that a run has come to its end.
+
+    `ended_by_clock` counts games that a time limit or the hard cap ended: with any, another machine may play others.
+    """
+    facts = {
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "games": games,
+        "ended_by_clock": ended_by_clock,
+        "reproducible": not ended_by_clock,
+    }
+    log.write_text(path / END, json.dumps(facts, indent=2) + "\n")
+
+
+def identity(config: Config) -> dict[str, Any]:
+    """What makes two configurations the same run."""
+    return {key: value for key, value in config.model_dump(mode="json").items() if key not in _FREE}
+
+
+def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
+    """Refuse to go on with a run of another configuration, or of code that has changed since.
+
+    Raises:
+        ValueError: and what differs.
+    """
+    asked = identity(requested)
+    for key in asked:
+        if asked[key] != info.requested.get(key):
+            was, now = json.dumps(info.requested.get(key)), json.dumps(asked[key])
+            raise ValueError(f"{info.path} is a run with {key} = {was}, not {now}: choose another --out")
+    for entry in plan.entries:
+        settings = info.agents.get(entry.agent.name, {}).get("settings")
+        if settings is not None and settings != entry.settings:
+            raise ValueError(
+                f"{info.path}: the code of {entry.agent.name} has changed since the run began, and its games must not "
+                f"mix with the new code's: start a new run, or restore {entry.spec.target}"
+            )
+    if plan.schedule.fingerprint != info.fingerprint:
+        raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")
+
+
+def _unused(path: Path) -> Path:
+    """The path, with a number behind it if it is taken."""
+    candidates = (path.with_name(f"{path.name}-{number}") if number > 1 else path for number in count(1))
+    return next(candidate for candidate in candidates if not candidate.exists())

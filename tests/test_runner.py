@@ -1,0 +1,398 @@
+"""Running tournaments: the same log however it came about, and everything that may go wrong on the way."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import log, runs
+from experiments.config import Config, load_config
+from experiments.design import Plan
+from experiments.runner import Outcome, Progress, play_tournament
+
+TIMING = ["time_us", "started_at"]
+SMALL: dict[str, Any] = {"contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1", "opponents": ["random"]}
+
+
+def config_of(out: Path, **keys: Any) -> Config:
+    return load_config(None, {**SMALL, "pairs": 40, "jobs": 2, **keys, "out": str(out)})
+
+
+def play(out: Path, **keys: Any) -> Outcome:
+    return play_tournament(config_of(out, **keys))
+
+
+def games(run: Path) -> pd.DataFrame:
+    """The whole log but for what differs from run to run."""
+    return log.read_games(run).drop(columns=TIMING)
+
+
+def assert_same_games(one: Path, other: Path) -> None:
+    pd.testing.assert_frame_equal(games(one), games(other), check_categorical=False)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("runs") / "undisturbed"
+    assert play(run, jobs=1).finished
+    return run
+
+
+def test_every_scheduled_game_is_in_the_log_once(undisturbed: Path) -> None:
+    frame = games(undisturbed)
+    assert len(frame) == 4 * 40 * 2
+    assert frame.game_id.is_unique
+    assert set(frame.groupby("pair_id").size()) == {2}
+    assert set(frame.reason) == {"no_moves"}
+    assert len(list(log.games_folder(undisturbed).iterdir())) == 1
+    assert runs.is_finished(undisturbed)
+
+
+def test_parallel_play_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:
+    play(tmp_path / "run", jobs=2)
+    assert_same_games(tmp_path / "run", undisturbed)
+
+
+def test_the_saved_configuration_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:
+    again = load_config(undisturbed / runs.CONFIG, {"out": str(tmp_path / "again")})
+    play_tournament(again)
+    assert_same_games(tmp_path / "again", undisturbed)
+
+
+def test_what_is_reported_as_logged_is_in_the_log(tmp_path: Path) -> None:
+    counts = []
+
+    def show(progress: Progress) -> None:
+        counts.append((progress.logged, log.count_games(tmp_path / "run")))
+
+    outcome = play_tournament(config_of(tmp_path / "run"), show=show)
+    assert all(reported == logged for reported, logged in counts)
+    assert outcome.logged == outcome.total == 320
+
+
+def test_the_facts_of_a_run(undisturbed: Path) -> None:
+    info = runs.load_run(undisturbed)
+    assert info.games == 320
+    assert info.agents["MM_Null_depth1_control"]["roles"] == ["control"]
+    assert json.loads(info.agents["Greedy"]["settings"])["kind"] == "greedy"
+    (summary,) = [run for run in runs.list_runs(undisturbed.parent) if run.info.path == undisturbed]
+    assert (summary.played, summary.finished) == (320, True)
+
+
+# Resuming
+
+
+def test_resuming_plays_exactly_what_is_missing(undisturbed: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(undisturbed, tmp_path / "run")
+    _forget(run, lambda ids: ids % 3 != 1)
+    assert not runs.is_finished(run)
+    outcome = play_tournament(config_of(run), resume=True)
+    assert outcome.finished
+    assert_same_games(run, undisturbed)
+
+
+def _forget(run: Path, keep: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Turn a finished run into one with games missing."""
+    table = log.read_table(run, log.SCHEMA.names)
+    folder = log.games_folder(run)
+    for path in [*folder.iterdir(), run / runs.END]:
+        path.unlink()
+    log.append(folder, table.filter(keep(table["game_id"].to_numpy())))
+
+
+def test_resuming_a_finished_run_plays_nothing(undisturbed: Path) -> None:
+    (before,) = log.games_folder(undisturbed).iterdir()
+    written = before.stat().st_mtime_ns
+    assert play_tournament(config_of(undisturbed), resume=True).finished
+    assert before.stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [({"pairs": 41}, "is a run with pairs = 40, not 41"), ({"seed": 2}, "is a run with seed = 1, not 2")],
+)
+def test_another_configuration_is_refused(undisturbed: Path, keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        play_tournament(config_of(undisturbed, **keys), resume=True)
+
+
+def test_a_second_run_in_the_same_place_is_refused(undisturbed: Path) -> None:
+    with pytest.raises(ValueError, match=f"already holds a run: go on with --resume {undisturbed}"):
+        play(undisturbed)
+
+
+def test_changed_user_code_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text("def score(game, player):\n    return 1.0\n")
+    keys = {"contenders": [f"X=AB:{path}:score@depth=1"], "pairs": 1}
+    play(tmp_path / "run", **keys)
+    path.write_text("def score(game, player):\n    return 2.0\n")
+    with pytest.raises(ValueError, match="the code of X has changed since the run began"):
+        play_tournament(config_of(tmp_path / "run", **keys), resume=True)
+
+
+def test_a_run_that_another_process_writes_is_refused(undisturbed: Path) -> None:
+    with log.locked(undisturbed), pytest.raises(ValueError, match=f"process {os.getpid()} is writing to this run"):
+        play_tournament(config_of(undisturbed), resume=True)
+
+
+def test_nothing_is_written_for_bad_input(tmp_path: Path) -> None:
+    for keys in ({"contenders": ["ID:nothing"]}, {"board": "1x2"}, {"contenders": ["X=greedy", "X=random"]}):
+        with pytest.raises(ValueError, match=r".+"):
+            play(tmp_path / "run", **keys)
+    assert not any(tmp_path.iterdir())
+
+
+def test_places_where_no_run_can_go(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("mine")
+    for out, message in (("file", "exists already"), ("full", "exists already"), ("file/run", "cannot write there")):
+        with pytest.raises(ValueError, match=message):
+            play(tmp_path / out)
+    with pytest.raises(ValueError, match="no run lies there"):
+        play_tournament(config_of(tmp_path / "none"), resume=True)
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
+    tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    appended = []
+
+    def append(folder: Path, table: Any) -> None:
+        if appended:
+            raise OSError(28, "No space left on device")
+        appended.append(table.num_rows)
+        real(folder, table)
+
+    real = log.append
+    with monkeypatch.context() as patch:
+        patch.setattr(log, "append", append)
+        patch.setattr("experiments.ledger._SHORTEST", 0.0)
+        patch.setattr("experiments.batches.LONGEST_BATCH", 0.0)
+        with pytest.raises(ValueError, match=r"No space left on device; [\d,]+ games are safe, go on with --resume"):
+            play(run)
+    assert len(games(run)) == appended[0] < 320
+    play_tournament(config_of(run), resume=True)
+    assert_same_games(run, undisturbed)
+
+
+# Early stops
+
+
+def odd_matches_stop(plan: Plan) -> Callable[[np.ndarray], list[int]]:
+    return lambda pairs: [match for match in range(pairs.shape[1]) if match % 2 and len(pairs) >= 16]
+
+
+def test_a_stop_rule_ends_matches_at_the_same_game_however_many_jobs(tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        outcome = play_tournament(config_of(tmp_path / str(jobs), jobs=jobs, pairs=80), stop=odd_matches_stop)
+        assert outcome.finished
+        assert outcome.logged == outcome.total == 2 * (2 * 80 + 2 * 24)
+    assert_same_games(tmp_path / "1", tmp_path / "2")
+
+
+def test_a_stopped_run_is_resumed_to_the_same_end(tmp_path: Path) -> None:
+    play_tournament(config_of(tmp_path / "whole", pairs=80), stop=odd_matches_stop)
+    shutil.copytree(tmp_path / "whole", tmp_path / "resumed")
+    _forget(tmp_path / "resumed", lambda ids: ids % 5 != 2)
+    play_tournament(config_of(tmp_path / "resumed", pairs=80), resume=True, stop=odd_matches_stop)
+    assert_same_games(tmp_path / "whole", tmp_path / "resumed")
+
+
+def test_sprt_stops_a_clear_duel_early(tmp_path: Path) -> None:
+    keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "opponents": None}
+    outcome = play(tmp_path / "run", **keys, pairs=1000, sprt=[0, 100])
+    assert outcome.finished
+    assert outcome.total < 1000
+    assert len(games(tmp_path / "run")) == outcome.total
+
+
+# Agents that do harm
+
+LOUD = """
+import os, sys, random
+class Loud:
+    def get_move(self, game, time_left):
+        print("boo"); sys.stderr.write("boo\\n"); os.system("echo boo")
+        return random.choice(game.get_legal_moves())
+"""
+
+DEADLY = """
+import os
+class Deadly:
+    def get_move(self, game, time_left):
+        moves = game.get_legal_moves()
+        if game.get_player_location(game.active_player) == (3, 3):
+            os.kill(os.getpid(), 9)
+        return (3, 3) if (3, 3) in moves else moves[0]
+"""
+
+
+def user_agents(folder: Path, source: str) -> str:
+    path = folder / "agent.py"
+    path.write_text(source)
+    name = source.split("class ")[1].split(":")[0]
+    return f"{name}={path}:{name}@ms=5000"
+
+
+def test_agents_that_print_do_not_reach_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    play(tmp_path / "run", contenders=[user_agents(tmp_path, LOUD)], pairs=1)
+    assert "boo" not in "".join(capfd.readouterr())
+
+
+def test_a_game_that_kills_its_worker_is_lost_by_its_mover_and_the_run_goes_on(tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text("0,1\n2,3\n24,14\n4,5\n")
+    deadly = user_agents(tmp_path, DEADLY)
+    outcome = play(
+        tmp_path / "run", format="head-to-head", contenders=[deadly], baseline="greedy", opponents=None,
+        openings=f"file:{book}", pairs="all",
+    )  # fmt: skip
+    assert outcome.finished
+    frame = games(tmp_path / "run")
+    assert len(frame) == 8
+    lost = frame[frame.reason == "error"]
+    placed_there = [opening[0] == 24 for opening in lost.opening]
+    assert any(placed_there)
+    for game in lost.itertuples():
+        assert (game.agent_1, game.agent_2)[2 - game.winner] == "Deadly"
+        assert "process died 3 times" in game.detail
+
+
+# Processes that are killed
+
+SCRIPT = """
+import sys
+from experiments.config import load_config
+from experiments.runner import play_tournament
+import json
+keys = json.loads(sys.argv[1])
+outcome = play_tournament(
+    load_config(None, keys["config"]), resume=keys["resume"], show=lambda progress: print(progress.logged, flush=True)
+)
+print("finished" if outcome.finished else "interrupted", outcome.logged, flush=True)
+"""
+
+
+def start(run: Path, resume: bool, **keys: Any) -> subprocess.Popen[str]:
+    config = {key: value for key, value in {**SMALL, "jobs": 2, **keys, "out": str(run)}.items() if value is not None}
+    arguments = json.dumps({"config": config, "resume": resume})
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for_games(process: subprocess.Popen[str], count: int) -> int:
+    """Wait until so many games are reported as logged; returns how many are."""
+    assert process.stdout
+    for line in process.stdout:
+        if line.strip().isdigit() and int(line) >= count:
+            return int(line)
+    raise AssertionError(f"ended too soon: {process.communicate()}")
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
+    return [int(pid) for pid in found.split()]
+
+
+def kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def disturb(run: Path, times: int, victim: str, seed: int, **keys: Any) -> list[int]:
+    """Kill the parent, or a worker, at random moments; resume until the run is done. Returns what was logged then."""
+    moment = random.Random(seed)
+    logged = []
+    for attempt in range(times):
+        process = start(run, resume=attempt > 0, **keys)
+        logged.append(wait_for_games(process, min(attempt * 300 + 1, 1500)))
+        time.sleep(moment.uniform(0, 0.7))
+        if victim == "parent":
+            process.kill()
+        else:
+            for pid in moment.sample(children(process), 1):
+                kill(pid)
+            time.sleep(moment.uniform(0, 2))
+            process.kill()
+        process.communicate()
+        assert log.count_games(run) >= logged[-1]
+    return logged
+
+
+LONG: dict[str, Any] = {"opponents": ["random", "MM:open@depth=2"], "pairs": 400}
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("long") / "undisturbed"
+    assert play(run, **LONG).finished
+    return run
+
+
+@pytest.mark.parametrize("victim", ["parent", "worker"])
+def test_killed_again_and_again_a_run_ends_with_the_same_games(victim: str, long_run: Path, tmp_path: Path) -> None:
+    disturb(tmp_path / "run", 2, victim, seed=1, **LONG)
+    play_tournament(config_of(tmp_path / "run", **LONG), resume=True)
+    assert_same_games(tmp_path / "run", long_run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", ["parent", "worker"])
+def test_killed_ten_times_in_a_row_a_run_ends_with_the_same_games(victim: str, long_run: Path, tmp_path: Path) -> None:
+    disturb(tmp_path / "run", 10, victim, seed=2, **LONG)
+    play_tournament(config_of(tmp_path / "run", **LONG), resume=True)
+    assert_same_games(tmp_path / "run", long_run)
+
+
+def test_ctrl_c_ends_within_two_seconds_keeps_the_games_and_leaves_no_process(tmp_path: Path, long_run: Path) -> None:
+    run = tmp_path / "run"
+    process = start(run, resume=False, **LONG)
+    logged = wait_for_games(process, 1)
+    workers = children(process)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert time.monotonic() - began < 2
+    assert output.splitlines()[-1].startswith("interrupted")
+    assert errors == ""
+    assert log.count_games(run) >= logged
+    assert not any(alive(pid) for pid in workers)
+    play_tournament(config_of(run, **LONG), resume=True)
+    assert_same_games(run, long_run)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
+    process = start(tmp_path / "run", resume=False, **LONG)
+    wait_for_games(process, 1)
+    workers = children(process)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 20
+    while any(alive(pid) for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
