@@ -16,7 +16,7 @@ import numpy as np
 from isolation import library
 from isolation.board import Board
 from isolation.geometry import format_size
-from isolation.rewriting import CompileError, rewrite
+from isolation.rewriting import CompileError, Rewritten, rewrite
 from isolation.search.kernels.desk import FAILED
 from isolation.specialise import Entry, ScoreModule, entry, new_desk, pack
 
@@ -73,21 +73,22 @@ def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Co
     if verdict.exists():
         problem = json.loads(verdict.read_text(encoding="utf-8"))
     else:
-        problem = _find_problem(compiled, size)
+        problem = _find_problem(compiled, rewritten, size)
         library.write(verdict, json.dumps(problem))
     if problem is not None:
         raise CompileError(problem["reason"], problem["line"])
     return compiled
 
 
-def _find_problem(compiled: CompiledHeuristic, size: tuple[int, int]) -> dict[str, Any] | None:
+def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> dict[str, Any] | None:
     """Why a heuristic does not compile or computes something else than its source; None if all is well."""
     from numba.core.errors import NumbaError
 
     try:
         compiled._evaluation(*size)
     except NumbaError as error:
-        return {"reason": _plain(error), "line": None}
+        told = rewritten.explain(error)
+        return {"reason": told.reason, "line": told.line}
     started = time.perf_counter()
     for board in sample_positions(size, CHECKED_POSITIONS):
         for index, player in enumerate(board.players):
@@ -98,13 +99,6 @@ def _find_problem(compiled: CompiledHeuristic, size: tuple[int, int]) -> dict[st
         if time.perf_counter() - started > LONGEST_CHECK:
             break
     return None
-
-
-def _plain(error: Exception) -> str:
-    """The one line of numba's message that says what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if "No implementation" in line or "Unknown attribute" in line or "Cannot" in line]
-    return (telling or lines or ["numba refuses it"])[-1 if telling else 0]
 
 
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | None:

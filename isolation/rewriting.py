@@ -28,6 +28,7 @@ from isolation.rewrites.playing import Play
 from isolation.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
 from isolation.rewrites.sources import Definition, definition, parameters
 from isolation.rewrites.tidying import Tidy
+from isolation.rewrites.walrus import lower_walrus
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 
@@ -84,6 +85,7 @@ class _Module:
         """Return the source."""
         imports = ast.parse(f"from isolation.rewrites import support as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
+        lower_walrus(tree)
         source = ast.unparse(tree) + "\n"
         lines: dict[int, int] = {}
         _match_lines(ast.parse(source), tree, lines)

@@ -1,0 +1,34 @@
+# One virtual environment for everything; PYTHON chooses the interpreter it is made with.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: tournament test lint bench clean
+
+tournament: $(VENV)/installed
+	$(BIN)/isolation tournament
+
+test: $(VENV)/installed-dev
+	$(BIN)/pytest
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/installed-dev
+	$(BIN)/pytest benchmarks --benchmark-only
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/installed
