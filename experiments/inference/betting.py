@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from experiments.inference.arguments import Floats, inside, shares, whole
 
-_CANDIDATES = 2000
+_CANDIDATES = 1000
 _LARGEST_STAKE = 0.5
-_CHUNK = 512
+_CHUNK = 128
 _TINY = 1e-12
 
 
@@ -53,8 +53,9 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
     """The anytime-valid interval for the mean of `values`, each in [0, 1], read in schedule order.
 
     With `pool` the values are draws without replacement from a finite pool of that size (openings of a fixed set,
-    played by agents that repeat themselves), and the interval is for the pool's mean, exact when it is exhausted.
-    Ends are rounded outwards to multiples of 1/2000. Differences d in [−1, 1] go in as (1 + d)/2.
+    played by agents that repeat themselves). The interval is then for the pool's mean, and what has been seen of it is
+    certain: exhausted, it is exact.
+    Ends are rounded outwards to multiples of 1/1000. Differences d in [−1, 1] go in as (1 + d)/2.
     """
     x = shares("values", values)
     inside("confidence", confidence)
@@ -86,13 +87,14 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
         low[part] = candidates[np.maximum(too_low - 1, 0)]
         high[part] = candidates[np.minimum(too_high, candidates.size - 1)]
         first, last = int(too_low[-1]), max(int(too_high[-1]), int(too_low[-1]))
-    if pool is not None:
-        seen = np.cumsum(x)
-        low = np.maximum(low, seen / pool)
-        high = np.minimum(high, (seen + pool - np.arange(1, x.size + 1)) / pool)
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
     # values that drift can rule out every mean; the interval then stays a point instead of turning inside out
-    return ConfidenceSequence(x, pool, confidence, np.minimum(low, high), high)
+    low = np.minimum(low, high)
+    if pool is not None:
+        least = (before + x) / pool
+        most = least + (pool - np.arange(1, x.size + 1)) / pool
+        low, high = np.clip(low, least, most), np.clip(high, least, most)
+    return ConfidenceSequence(x, pool, confidence, low, high)
 
 
 def _stakes(x: Floats, alpha: float) -> Floats:

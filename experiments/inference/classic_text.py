@@ -36,6 +36,7 @@ _RESULT = re.compile(r"\bResult\s*:\s*(\d+)(?:\.0+)?\s+to\s+(\d+)(?:\.0+)?(?!\S)
 _SHARE = re.compile(r"[\s#>*|-]*(?:Results?\s*:)?\s*(\S.*?)\s*:?\s+(\d+(?:\.\d+)?)\s*%[\s*|]*$")
 _COLUMNS = re.compile(r"\bMatch\s*#\s+Opponent\s+(\S.*?)\s*$")
 _ROW = re.compile(r"[\s#>*/]*\d+\s+(\S.*?)\s+(\d+\s*\|\s*\d+(?:\s+\d+\s*\|\s*\d+)*)[\s|]*$")
+_BROKEN_ROW = re.compile(r"[\s#>*/]*\d+\s+[^\W\d].*\|")
 _CELL = re.compile(r"(\d+)\s*\|\s*(\d+)")
 _WIN_RATE = re.compile(r"\bWin Rate\s*:\s*((?:\d+(?:\.\d+)?\s*%\s*)+)")
 _DEPTH_IN_NAME = re.compile(r"^(MM|AB)/\d+_")
@@ -57,20 +58,21 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
 
     A table ("run 1", "run 2: <heading above it>", …) holds each agent once: a further run starts when an agent comes
     up again. Opponents written with their depth ("MM/3_Null") are named without it. Percentages that do not fit the
-    counts are reported in `problems`. Raises ValueError if there is no result at all, or if a row of the second form
-    has not as many columns as its header.
+    counts and matches without a result are reported in `problems`. Raises ValueError, naming the line, if there is no
+    result at all or if a row of the second form has not as many columns as its header.
     """
     blocks: list[_Block] = []
     problems: list[str] = []
     columns: list[_Block] = []
     heading, names = "", ""
     pending: tuple[str, str] | None = None
+    unplayed: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         if found := _EVALUATING.search(line):
             blocks.append(_Block(found[1], heading))
         elif found := _MATCH.search(line):
-            opponent = found[2].partition("Result")[0].strip()
-            pending = (found[1], opponent)
+            pending = (found[1], re.split(r"\s{2,}|\t|\s*\bResult\b", found[2])[0])
+            unplayed.append(number)
         elif found := _COLUMNS.search(line):
             names, columns = found[1], []
         elif found := _WIN_RATE.search(line):
@@ -82,6 +84,8 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
                 columns = _start_columns(names, heading, len(cells), number)
                 blocks += columns
             _enter_row(columns, found[1], cells, number)
+        elif names and _BROKEN_ROW.match(line):
+            raise ValueError(f"line {number}: a row of a table needs wins and losses for every agent: {line.strip()!r}")
         elif found := _SHARE.match(line):
             problems += _check_named(blocks, found[1], found[2], number)
         elif found := _HEADING.match(line):
@@ -90,6 +94,8 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
         if pending and (result := _RESULT.search(line)):
             _enter(blocks, heading, *pending, int(result[1]), int(result[2]))
             pending = None
+            unplayed.pop()
+    problems += [f"line {number}: a match without a result, left out" for number in unplayed]
     rows = tuple(_rows((block for block in blocks if block.results), source))
     if not rows:
         raise ValueError(

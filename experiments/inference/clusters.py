@@ -105,7 +105,8 @@ def bootstrap_difference(
 
 def _resample(values: Floats, rng: np.random.Generator) -> Floats:
     """Means of resamples. Equal values are drawn together, so the cost depends on how many are distinct, not on n."""
-    distinct, times = np.unique(values, return_counts=True)
+    # values that differ by rounding errors alone are one value
+    distinct, times = np.unique(np.round(values, 12), return_counts=True)
     if distinct.size > _DISTINCT:
         step = np.ptp(values) / _DISTINCT
         rounded = np.round(values / step) * step

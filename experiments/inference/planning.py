@@ -46,7 +46,7 @@ def pairs_for_effect(
     inside("power", power, 0.5)
     inside("alpha", alpha)
     needed = variance * (float(norm.ppf(1 - alpha / 2)) + float(norm.ppf(power))) ** 2 / effect**2
-    return FixedPlan(effect, variance, power, alpha, max(math.ceil(needed), 1))
+    return FixedPlan(effect, variance, power, alpha, max(round(needed), 1))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedTables:
-    """Rows in the order of the text, and what is wrong with it: percentages that disagree with their counts."""
+    """Rows in the order of the text, and what is wrong with it: see `parse_classic_text`."""
 
     rows: tuple[PublishedRow, ...]
     problems: tuple[str, ...] = ()
@@ -64,9 +64,7 @@ def parse_csv(text: str, source: str = "") -> PublishedTables:
         )
         key = row.source, row.table, row.agent, row.opponent
         if key in seen:
-            raise ValueError(
-                f"line {line}: {row.agent} against {row.opponent} is listed twice in {row.table or 'a table'}"
-            )
+            raise ValueError(f"line {line}: {row.agent} against {row.opponent} is listed twice in one table")
         seen.add(key)
         rows.append(row)
     return PublishedTables(tuple(rows))

@@ -3,6 +3,11 @@
 The generalized SPRT over k equally spaced outcomes: 2 for single games, 3 for pairs of games without draws, 5 for
 pairs of games that can be drawn. Nothing but the mean is assumed of the outcomes, so it does not matter how often the
 opening decides. Looking after every pair is what the test is made for.
+
+Its error rates are asymptotic. When openings decide nearly all pairs, few pairs carry the evidence and the plain test
+errs in up to 0.059 of cases instead of 0.05 (exact enumeration, Elo 0 against 20, 93 % of pairs split). A decision
+here therefore also has to hold with half a lost and half a won observation added, which brings every case enumerated
+below its nominal rate and lengthens ordinary tests by 2 to 5 %. The ratio itself is left as others compute it.
 """
 
 from __future__ import annotations
@@ -23,7 +28,9 @@ from experiments.inference.likelihood import constrain_deviations, constrain_mea
 MODELS = ("logistic", "normalized", "score")
 Decision = Literal["H0", "H1"]
 
+_DECISIONS: dict[int, Decision | None] = {1: "H1", -1: "H0", 0: None}
 _EMPTY_CELL = 1e-3
+_ADDED = 0.5
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,12 @@ class Sprt:
 
     @property
     def lower_bound(self) -> float:
-        """H0 is accepted when the log-likelihood ratio falls to this."""
+        """The log-likelihood ratio at which H0 is accepted: ln(β/(1 − α))."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper_bound(self) -> float:
-        """H1 is accepted when the log-likelihood ratio rises to this."""
+        """The log-likelihood ratio at which H1 is accepted: ln((1 − β)/α)."""
         return math.log((1 - self.beta) / self.alpha)
 
 
@@ -83,6 +90,20 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     return np.where(n > 0, ratio, 0.0)
 
 
+def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
+    """Which bound the counts (…, k) are beyond: 1 (H1), −1 (H0), or 0 while the test is open; shape (…).
+
+    Beyond means with and without half an observation added to the worst and to the best class.
+    """
+    array = checked_counts("counts", counts)
+    guard = np.zeros(array.shape[-1])
+    guard[[0, -1]] = _ADDED
+    ratios = np.stack([log_likelihood_ratio(array, sprt), log_likelihood_ratio(array + guard, sprt)])
+    accepted = (ratios >= sprt.upper_bound).all(axis=0)
+    rejected = (ratios <= sprt.lower_bound).all(axis=0)
+    return np.asarray(accepted.astype(np.int8) - rejected.astype(np.int8), dtype=np.int8)
+
+
 @dataclass(frozen=True)
 class SprtResult:
     """Where a test stands. `decision` is None while it is open."""
@@ -95,8 +116,8 @@ class SprtResult:
 
 def sprt_result(counts: Sequence[float], sprt: Sprt) -> SprtResult:
     """The test read once, at its end; a test looked at on the way must be read with `sprt_path`, which stops."""
-    llr = float(log_likelihood_ratio(counts, sprt))
-    return SprtResult(sprt, tuple(float(c) for c in counts), llr, _decide(llr, sprt))
+    llr, crossing = float(log_likelihood_ratio(counts, sprt)), int(sprt_crossings(counts, sprt))
+    return SprtResult(sprt, tuple(float(c) for c in counts), llr, _DECISIONS[crossing])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +125,8 @@ class SprtPath:
     """The test after every observation, in playing order.
 
     `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs); `llr[i]` is the ratio after i + 1 of
-    them. `decided_after` observations the test stopped with `decision`; both None while it is open. Later entries of
-    `llr` are what would have been seen by going on.
+    them. After `decided_after` observations the test stopped with `decision`; both None while it is open. Later
+    entries of `llr` are what would have been seen by going on.
     """
 
     sprt: Sprt
@@ -124,15 +145,14 @@ def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath
     if wrong.size:
         raise ValueError(f"outcomes must be class numbers from 0 to {classes - 1}, not {wrong[0]}")
     counts = np.cumsum(array[:, None] == np.arange(classes), axis=0, dtype=np.float64)
-    llr = log_likelihood_ratio(counts, sprt)
-    crossed = np.flatnonzero((llr <= sprt.lower_bound) | (llr >= sprt.upper_bound))
-    if not crossed.size:
-        return SprtPath(sprt, array, classes, llr, None, None)
-    first = int(crossed[0])
-    return SprtPath(sprt, array, classes, llr, first + 1, _decide(float(llr[first]), sprt))
-
-
-def _decide(llr: float, sprt: Sprt) -> Decision | None:
-    if llr >= sprt.upper_bound:
-        return "H1"
-    return "H0" if llr <= sprt.lower_bound else None
+    llr, crossings = log_likelihood_ratio(counts, sprt), sprt_crossings(counts, sprt)
+    stops = np.flatnonzero(crossings)
+    first = int(stops[0]) if stops.size else None
+    return SprtPath(
+        sprt=sprt,
+        outcomes=array,
+        classes=classes,
+        llr=llr,
+        decided_after=None if first is None else first + 1,
+        decision=None if first is None else _DECISIONS[int(crossings[first])],
+    )

@@ -1,0 +1,460 @@
+"""Contender against baseline: openings are the unit, and everything that is left out is said."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, norm, spearmanr
+
+from experiments.inference.clusters import bootstrap_difference, bootstrap_interval, rate_interval
+from experiments.inference.comparison import compare, compare_all, opening_differences
+from experiments.inference.multiplicity import holm
+from experiments.inference.pairing import pair_games
+from experiments.inference.pairs import PairCounts, pair_interval
+from experiments.inference.permutation import label_test, sign_flip_test
+from experiments.inference.standings import matchups, splits, standings
+
+
+def games_of(results, openings=None):
+    """A frame of games from {(agent, opponent): array (openings, 2) of wins when placing first and second}."""
+    rows = []
+    for (agent, opponent), wins in results.items():
+        ids = range(len(wins)) if openings is None else openings[agent]
+        for opening, (first, second) in zip(ids, wins, strict=True):
+            pair = f"{agent}/{opponent}/{opening}"
+            rows.append((f"{pair}/1", pair, opening, agent, opponent, 1 if first else 2, opening % 2 == 0))
+            rows.append((f"{pair}/2", pair, opening, opponent, agent, 2 if second else 1, opening % 2 == 0))
+    columns = ["game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "same_colour"]
+    return pd.DataFrame(rows, columns=columns).assign(size="7x7")
+
+
+def tournament(rng, agents, opponents, openings, strength=0.0, taste=1.5):
+    """Results in which an opening favours a side, and suits one agent more than another in all its games."""
+    side = rng.normal(size=(openings, 1)) * np.array([1.0, -1.0])
+    results = {}
+    for number, agent in enumerate(agents):
+        liking = rng.normal(size=(openings, 1)) * taste
+        for level, opponent in enumerate(opponents):
+            latent = liking + side + (strength if number else 0) - 0.2 * level
+            results[agent, opponent] = rng.random((openings, 2)) < norm.cdf(latent)
+    return results
+
+
+OPPONENTS = ("Random", "Greedy", "MM", "AB")
+
+
+def wins_per_opening(results, agent):
+    return sum(wins.sum(axis=1) for (name, _), wins in results.items() if name == agent)
+
+
+def test_the_p_value_of_a_comparison_is_that_of_the_sign_flips_of_whole_openings():
+    results = tournament(np.random.default_rng(1), ("base", "new"), OPPONENTS, 40, 0.5)
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    differences = wins_per_opening(results, "new") - wins_per_opening(results, "base")
+    assert comparison.p_value == sign_flip_test(differences).p_value
+    assert comparison.paired
+    assert comparison.openings == 40
+    assert comparison.difference.estimate == pytest.approx(differences.mean() / 8, abs=1e-12)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=9))
+@settings(max_examples=40, deadline=None)
+def test_the_sign_flip_test_is_exact(differences):
+    sizes = np.abs(differences)
+    patterns = np.array(list(itertools.product([-1, 1], repeat=len(sizes)))) * sizes
+    sums = patterns.sum(axis=1)
+    observed = sum(differences)
+    test = sign_flip_test(differences)
+    assert test.p_value == pytest.approx((np.abs(sums) >= abs(observed)).mean(), abs=1e-12)
+    assert test.p_better == pytest.approx((sums >= observed).mean(), abs=1e-12)
+    ps = np.array([sign_flip_test(pattern).p_value for pattern in patterns])
+    for alpha in (0.01, 0.05, 0.2):
+        assert (ps <= alpha).mean() <= alpha
+
+
+def test_the_sign_flip_test_agrees_with_the_sign_test_and_with_shuffling():
+    ones = np.repeat([1, -1, 0], [60, 40, 100])
+    assert sign_flip_test(ones).p_value == pytest.approx(binomtest(60, 100).pvalue, abs=1e-12)
+    rng = np.random.default_rng(0)
+    differences = rng.integers(-14, 15, 3000) + (rng.random(3000) < 0.1)
+    flips = rng.choice([-1, 1], size=(4000, 3000)) @ differences
+    shuffled = (np.abs(flips) >= abs(differences.sum())).mean()
+    assert sign_flip_test(differences).p_value == pytest.approx(shuffled, abs=0.03)
+    assert sign_flip_test(np.ones(5000)).p_value < 1e-10
+
+
+def test_equal_players_that_suit_different_openings_are_told_apart_no_more_often_than_alpha_but_mcnemar_does():
+    rng = np.random.default_rng(7)
+    by_opening = by_cell = 0
+    runs = 2000
+    for _ in range(runs):
+        results = tournament(rng, ("base", "new"), OPPONENTS, 40)
+        differences = wins_per_opening(results, "new") - wins_per_opening(results, "base")
+        by_opening += sign_flip_test(differences).p_value <= 0.05
+        cells = np.concatenate(
+            [(results["new", name].astype(int) - results["base", name]).ravel() for name in OPPONENTS]
+        )
+        up, down = (cells > 0).sum(), (cells < 0).sum()
+        by_cell += binomtest(up, up + down).pvalue <= 0.05
+    assert binomtest(by_opening, runs, 0.05, "greater").pvalue > 0.01
+    assert binomtest(by_cell, runs, 0.05, "greater").pvalue < 1e-9
+    assert by_cell > 0.15 * runs
+
+
+def test_the_interval_of_a_difference_covers_it_and_that_of_cells_taken_as_independent_does_not():
+    rng = np.random.default_rng(3)
+    by_opening = by_cell = 0
+    for _ in range(300):
+        results = tournament(rng, ("base", "new"), OPPONENTS, 30)
+        cells = np.stack([(results["new", n].mean(axis=1) - results["base", n].mean(axis=1)) for n in OPPONENTS])
+        interval = bootstrap_interval(cells.mean(axis=0), rng, len(OPPONENTS))
+        by_opening += interval.low <= 0 <= interval.high
+        by_cell += abs(cells.mean()) <= 1.96 * cells.std() / math.sqrt(cells.size)
+    assert by_opening >= 0.93 * 300
+    assert by_cell < 0.85 * 300
+
+
+def test_two_players_on_openings_of_their_own_are_told_apart_no_more_often_than_alpha():
+    rng = np.random.default_rng(5)
+    rejected = covered = 0
+    for _ in range(300):
+        one, other = (rng.binomial(8, rng.beta(2, 2, 30)) / 8 for _ in range(2))
+        rejected += label_test(one, other, rng).p_value <= 0.05
+        interval = bootstrap_difference(one, other, rng, 4)
+        covered += interval.low <= 0 <= interval.high
+    assert rejected <= 0.05 * 300 + 5
+    assert covered >= 0.93 * 300
+
+
+def test_a_better_contender_is_found_better_and_seen_from_the_other_side_worse():
+    results = tournament(np.random.default_rng(2), ("base", "new"), OPPONENTS, 150, 1.0, 0.3)
+    table = pair_games(games_of(results))
+    forth, back = compare(table, "new", "base"), compare(table, "base", "new")
+    assert (forth.verdict, back.verdict) == ("better", "worse")
+    assert (forth.words, forth.more_pairs) == ("better", 0)
+    assert forth.p_value == back.p_value
+    assert forth.difference.estimate == -back.difference.estimate
+    assert forth.better_against_every_opponent
+    assert not back.better_against_every_opponent
+    assert forth.contender_rate - forth.baseline_rate == pytest.approx(forth.difference.estimate, abs=1e-12)
+
+
+def test_better_on_average_is_not_better_against_every_opponent():
+    results = tournament(np.random.default_rng(2), ("base", "new"), OPPONENTS, 150, 1.0, 0.3)
+    results["new", "AB"] = results["base", "AB"]
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.verdict == "better"
+    assert not comparison.better_against_every_opponent
+    same = next(effect for effect in comparison.effects if effect.opponent == "AB")
+    assert same.difference.estimate == 0
+    assert comparison.p_every_opponent == max(effect.p_better for effect in comparison.effects)
+
+
+def test_an_effect_on_one_opponent_only_is_heterogeneous_and_one_on_all_is_not():
+    rng = np.random.default_rng(9)
+    alike = tournament(rng, ("base", "new"), OPPONENTS, 200, 0.4, 0.3)
+    uneven = tournament(rng, ("base", "new"), OPPONENTS, 200, 0.0, 0.3)
+    uneven["new", "AB"] = rng.random((200, 2)) < 0.95
+    p_alike, p_uneven = (
+        compare(pair_games(games_of(results)), "new", "base").heterogeneity_p for results in (alike, uneven)
+    )
+    assert p_uneven < 0.001
+    assert p_alike > 0.05
+
+
+def test_heterogeneity_is_claimed_no_more_often_than_alpha():
+    rng = np.random.default_rng(13)
+    found = 0
+    for _ in range(150):
+        results = tournament(rng, ("base", "new"), ("MM", "AB", "AB2"), 25)
+        for level in ("AB", "AB2"):  # the same opponent thrice, by other names
+            results["new", level], results["base", level] = (
+                np.where(rng.random((25, 1)) < 0.5, results[agent, "MM"], rng.permuted(results[agent, "MM"], axis=1))
+                for agent in ("new", "base")
+            )
+        found += compare(pair_games(games_of(results)), "new", "base").heterogeneity_p <= 0.05
+    assert found <= 0.05 * 150 + 4
+
+
+def test_the_standard_error_is_clustered_by_opening():
+    results = tournament(np.random.default_rng(4), ("base", "new"), OPPONENTS, 60)
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    sums = (wins_per_opening(results, "new") - wins_per_opening(results, "base")) / 8
+    assert comparison.standard_error == pytest.approx(sums.std(ddof=1) / math.sqrt(60), rel=1e-9)
+    assert np.sqrt(np.mean(comparison.covariance)) == pytest.approx(comparison.standard_error)
+
+
+def test_openings_alike_by_symmetry_count_as_one():
+    results = tournament(np.random.default_rng(6), ("base", "new"), OPPONENTS, 30, 0.6)
+    fourfold = {key: np.tile(wins, (4, 1)) for key, wins in results.items()}
+    games = games_of(fourfold).assign(orbit_id=lambda frame: frame["opening_id"] % 30)
+    clustered = compare(pair_games(games, cluster="orbit_id"), "new", "base")
+    naive = compare(pair_games(games), "new", "base")
+    single = compare(pair_games(games_of(results)), "new", "base")
+    assert clustered.openings == naive.openings == 120
+    assert clustered.p_value == pytest.approx(single.p_value)
+    assert clustered.standard_error == pytest.approx(single.standard_error)
+    assert naive.p_value < single.p_value
+
+
+def test_a_census_is_exact_for_these_openings_and_uncertain_for_openings_at_large():
+    results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50, 0.3)
+    table = pair_games(games_of(results))
+    census, sample = compare(table, "new", "base", pool=50), compare(table, "new", "base", pool=200)
+    assert census.is_census
+    assert census.on_these is not None
+    assert census.on_these.low == census.on_these.high == census.difference.estimate
+    assert census.verdict_on_these == ("better" if census.difference.estimate > 0 else "worse")
+    assert census.difference.low < census.difference.estimate < census.difference.high
+    assert not sample.is_census
+    assert sample.on_these is not None
+    assert sample.difference.low < sample.on_these.low < sample.on_these.high < sample.difference.high
+    assert compare(table, "new", "base").on_these is None
+    with pytest.raises(ValueError, match="49"):
+        compare(table, "new", "base", pool=49)
+
+
+def test_a_census_of_agents_that_play_alike_finds_them_equal():
+    results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50)
+    results |= {("new", name): results["base", name] for name in OPPONENTS}
+    comparison = compare(pair_games(games_of(results)), "new", "base", pool=50)
+    assert comparison.verdict_on_these == "equal"
+    assert comparison.p_value == 1
+    assert comparison.difference.low < 0 < comparison.difference.high
+    assert comparison.words == "cannot tell: no difference to speak of was seen"
+    assert math.isinf(comparison.more_pairs)
+
+
+def test_a_control_on_openings_of_its_own_is_compared_as_an_independent_sample():
+    rng = np.random.default_rng(11)
+    results = tournament(rng, ("base", "new"), OPPONENTS, 40, 0.5)
+    results |= {("control", name): wins for (_, name), wins in tournament(rng, ("c",), OPPONENTS, 40).items()}
+    openings = {"base": range(40), "new": range(40), "control": range(100, 140)}
+    table = pair_games(games_of(results, openings))
+    new, control = compare_all(table, "base", ["new", "control"], controls=["control"], pool=1000)
+    assert new.paired
+    assert not control.paired
+    assert control.on_these is None
+    assert (control.openings, control.baseline_openings, control.unshared) == (40, 40, 0)
+    assert control.adjusted_p == control.p_value
+    assert new.adjusted_p == new.p_value
+    assert control.verdict == "cannot tell"
+    assert compare_all(table, "base", ["new", "control"], controls=["control"], pool=1000) == (new, control)
+
+
+def test_contenders_of_one_report_are_adjusted_together():
+    names = ("base", "a", "b", "c")
+    results = tournament(np.random.default_rng(12), names, OPPONENTS, 40, 0.6)
+    found = compare_all(pair_games(games_of(results)), "base")
+    assert [comparison.contender for comparison in found] == ["a", "b", "c"]
+    assert tuple(c.adjusted_p for c in found) == holm([c.p_value for c in found]).adjusted
+    assert all(c.family == 3 for c in found)
+
+
+def test_cannot_tell_says_how_many_more_pairs_would_be_needed():
+    results = tournament(np.random.default_rng(22), ("base", "new"), OPPONENTS, 30, 0.15)
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.verdict == "cannot tell"
+    assert comparison.words.startswith("cannot tell: about ")
+    assert 30 < comparison.more_pairs < 1e6
+    assert comparison.more_pairs == 4 * comparison.more_openings
+
+
+def test_unfinished_pairs_are_counted_and_left_out():
+    results = tournament(np.random.default_rng(14), ("base", "new"), OPPONENTS, 20, 0.4)
+    games = games_of(results)
+    lost = games["game_id"].isin(["new/MM/3/2", "base/AB/5/1"])
+    whole, part = (compare(pair_games(frame), "new", "base") for frame in (games, games[~lost]))
+    assert (whole.unfinished, part.unfinished) == (0, 2)
+    assert part.openings == 20
+    assert {effect.opponent: effect.openings for effect in part.effects} == {
+        "AB": 19,
+        "Greedy": 20,
+        "MM": 19,
+        "Random": 20,
+    }
+    board = {standing.agent: standing for standing in standings(pair_games(games[~lost]))}
+    assert (board["new"].unfinished, board["new"].games, board["new"].pairs.n) == (1, 159, 79)
+
+
+def test_an_opponent_one_of_them_never_met_is_left_out_and_named():
+    results = tournament(np.random.default_rng(15), ("base", "new"), OPPONENTS, 20)
+    del results["new", "Greedy"]
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.opponents == ("AB", "MM", "Random")
+    assert comparison.missing == ("Greedy",)
+
+
+def test_an_opponent_without_a_complete_pair_is_left_out_and_named():
+    games = games_of(tournament(np.random.default_rng(15), ("base", "new"), OPPONENTS, 20))
+    stopped = (games["agent_1"] == "new") & (games["agent_2"] == "Greedy")
+    comparison = compare(pair_games(games[~stopped]), "new", "base")
+    assert comparison.missing == ("Greedy",)
+    assert comparison.unfinished == 20
+
+
+def test_openings_only_one_of_them_played_are_left_out_and_counted():
+    results = tournament(np.random.default_rng(16), ("base", "new"), OPPONENTS, 20)
+    games = games_of(results)
+    stopped = (games["agent_1"].eq("new") | games["agent_2"].eq("new")) & (games["opening_id"] >= 15)
+    comparison = compare(pair_games(games[~stopped]), "new", "base")
+    assert comparison.paired
+    assert (comparison.openings, comparison.unshared) == (15, 5)
+
+
+def test_one_opening_says_nothing_and_no_complete_pair_even_less():
+    games = games_of(tournament(np.random.default_rng(17), ("base", "new"), ("MM",), 1))
+    single = compare(pair_games(games), "new", "base")
+    assert single.verdict == "cannot tell"
+    assert (single.difference.low, single.difference.high) == (-1, 1)
+    none = compare(pair_games(games.iloc[::2]), "new", "base", pool=5)
+    assert math.isnan(none.difference.estimate)
+    assert none.words == "cannot tell: no complete pairs in common"
+    assert none.opponents == ()
+    assert none.p_value == 1
+
+
+def test_all_won_against_all_lost_is_better_everywhere():
+    results = {("new", "MM"): np.ones((30, 2)), ("base", "MM"): np.zeros((30, 2))}
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.verdict == "better"
+    assert comparison.difference.estimate == comparison.difference.high == 1
+    assert 0.7 < comparison.difference.low < 1
+
+
+def test_the_same_seed_gives_the_same_intervals_whoever_else_is_compared():
+    results = tournament(np.random.default_rng(18), ("base", "a", "b"), OPPONENTS, 30)
+    table = pair_games(games_of(results))
+    alone, other = compare(table, "b", "base", seed=4), compare(table, "b", "base", seed=5)
+    together = compare_all(table, "base", seed=4)[1]
+    assert together.difference == alone.difference
+    assert other.difference != alone.difference
+    assert other.p_value == alone.p_value
+
+
+def test_several_pairs_from_one_opening_stay_one_opening():
+    results = tournament(np.random.default_rng(19), ("base", "new"), OPPONENTS, 25, 0.4)
+    games = games_of(results)
+    again = games.assign(game_id=games["game_id"] + "b", pair_id=games["pair_id"] + "b")
+    once, twice = (compare(pair_games(f), "new", "base") for f in (games, pd.concat([games, again])))
+    assert twice.openings == once.openings
+    assert twice.p_value == once.p_value
+    assert twice.difference == once.difference
+
+
+def test_openings_of_different_boards_are_different_openings():
+    results = tournament(np.random.default_rng(20), ("base", "new"), ("MM",), 10)
+    games = games_of(results)
+    larger = games.assign(game_id=games["game_id"] + "L", pair_id=games["pair_id"] + "L", size="9x9")
+    assert compare(pair_games(pd.concat([games, larger])), "new", "base").openings == 20
+
+
+def test_the_differences_of_finished_openings_come_in_order_of_appearance():
+    results = tournament(np.random.default_rng(22), ("base", "new"), OPPONENTS, 12, 0.4)
+    games = games_of(results)
+    reversed_order = games.iloc[::-1]
+    unfinished = reversed_order[reversed_order["game_id"] != "new/MM/3/1"]
+    differences = opening_differences(pair_games(unfinished), "new", "base")
+    expected = (wins_per_opening(results, "new") - wins_per_opening(results, "base"))[::-1] / 8
+    assert differences.values == pytest.approx(np.delete(expected, 11 - 3))
+    assert opening_differences(pair_games(games.iloc[:1]), "base", "Random").values.size == 0
+
+
+def test_standings_of_one_opponent_have_the_default_pair_interval():
+    results = {("new", "MM"): np.random.default_rng(23).random((40, 2)) < [0.9, 0.4]}
+    table = pair_games(games_of(results))
+    best = standings(table)[0]
+    (matchup,) = matchups(table, "new")
+    interval = pair_interval(matchup.pairs)
+    assert best.agent == "new"
+    assert (best.rate.low, best.rate.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
+    assert matchup.rate == interval
+    assert (matchup.wins, matchup.games) == (best.wins, best.games) == (results["new", "MM"].sum(), 80)
+    (mirrored,) = matchups(table, "MM")
+    assert mirrored.pairs == matchup.pairs.reversed
+
+
+def test_the_interval_of_a_standing_knows_that_openings_are_shared():
+    rng = np.random.default_rng(24)
+    covered = naive = 0
+    for _ in range(300):
+        liking = rng.normal(size=(30, 1)) * 1.5
+        wins = rng.random((30, 16)) < norm.cdf(liking)
+        interval = rate_interval(wins.sum(axis=1), np.full(30, 16), 8)
+        covered += interval.low <= 0.5 <= interval.high
+        naive += abs(wins.mean() - 0.5) < 1.96 * math.sqrt(0.25 / wins.size)
+    assert covered >= 0.93 * 300
+    assert naive < 0.7 * 300
+
+
+def test_splits_by_side_and_colour_add_up_to_all_games():
+    results = tournament(np.random.default_rng(25), ("base", "new"), OPPONENTS, 20)
+    table = pair_games(games_of(results))
+    first_same = results["new", "MM"][::2, 0].sum() + sum(results["new", n][::2, 0].sum() for n in ("Random", "AB"))
+    found = splits(table, "new")
+    assert sum(split.games for split in found) == 4 * 40
+    chosen = next(split for split in found if split.placed_first and split.same_colour)
+    assert chosen.wins == first_same + results["new", "Greedy"][::2, 0].sum()
+    assert sum(split.wins for split in found) == wins_per_opening(results, "new").sum()
+    mine = sum(split.wins for split in splits(table, "MM"))
+    assert mine == 80 - results["new", "MM"].sum() - results["base", "MM"].sum()
+
+
+def test_no_games_make_no_standings():
+    empty = games_of({("a", "b"): np.zeros((1, 2))}).iloc[:0]
+    table = pair_games(empty)
+    assert standings(table) == ()
+    assert table.unfinished == 0
+    with pytest.raises(ValueError, match="no games at all"):
+        compare(table, "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda g: g.drop(columns="winner"), "winner missing"),
+        (lambda g: g.assign(winner=[0, *g["winner"][1:]]), "not 0"),
+        (lambda g: pd.concat([g, g.iloc[:1]]), "new/MM/0/1 occurs twice"),
+        (lambda g: g.assign(agent_2=g["agent_1"]), "plays itself"),
+        (lambda g: g.assign(pair_id="p"), "pair p"),
+        (lambda g: g.assign(opening_id=range(len(g))), "different openings"),
+        (lambda g: pd.concat([g, g.assign(game_id=g["game_id"] + "x")]), "same sides"),
+    ],
+)
+def test_games_that_are_no_pairs_are_refused(change, message):
+    games = games_of({("new", "MM"): np.ones((3, 2)), ("base", "MM"): np.ones((3, 2))})
+    with pytest.raises(ValueError, match=message):
+        pair_games(change(games))
+
+
+def test_impossible_comparisons_are_refused():
+    results = tournament(np.random.default_rng(26), ("base", "new"), ("MM",), 3)
+    results["other", "Alone"] = np.ones((3, 2))
+    table = pair_games(games_of(results))
+    for contender, message in (("new2", "new2"), ("base", "differ"), ("other", "common opponent")):
+        with pytest.raises(ValueError, match=message):
+            compare(table, contender, "base")
+    with pytest.raises(ValueError, match="whole numbers"):
+        sign_flip_test([0.5])
+
+
+def test_the_smallest_gauntlet_agrees_with_the_sign_test_of_its_pairs():
+    results = {("new", "MM"): np.ones((12, 2)), ("base", "MM"): np.zeros((12, 2))}
+    results["new", "MM"][:4] = 0
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.p_value == pytest.approx(2 * 0.5**8)
+    assert PairCounts(0, 0, 8).n == 8
+
+
+def test_the_effects_rank_opponents_by_how_much_the_contender_gained():
+    rng = np.random.default_rng(27)
+    results = {}
+    for gain, opponent in zip((0.0, 0.1, 0.2, 0.3), OPPONENTS, strict=True):
+        results["base", opponent] = rng.random((400, 2)) < 0.4
+        results["new", opponent] = rng.random((400, 2)) < 0.4 + gain
+    effects = {e.opponent: e.difference.estimate for e in compare(pair_games(games_of(results)), "new", "base").effects}
+    assert spearmanr([effects[name] for name in OPPONENTS], range(4)).statistic == 1

@@ -1,0 +1,217 @@
+"""Intervals for shares of games and of pairs: what they cover, and what they say at the edges."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import gammaln, xlogy
+from scipy.stats import binom
+
+from experiments.inference.pairs import (
+    METHODS,
+    PairCounts,
+    agresti_coull_ends,
+    count_pairs,
+    pair_interval,
+    pool_pairs,
+    sign_test,
+)
+from experiments.inference.proportions import clopper_pearson, wilson
+
+SHARES = [0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 1]
+
+counts = st.integers(0, 60)
+
+
+def simplex():
+    """Shares (lost, split, won): the corners, the edges, openings that decide nearly all games, and the middle."""
+    points = set()
+    for one in SHARES:
+        for other in SHARES:
+            rest = round(1 - one - other, 6)
+            if rest >= 0:
+                points |= {(one, rest, other), (rest, one, other), (one, other, rest)}
+    return np.array(sorted(points))
+
+
+def all_counts(n):
+    lost, won = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    kept = lost + won <= n
+    return np.stack([lost[kept], n - lost[kept] - won[kept], won[kept]], axis=-1)
+
+
+def exact_coverage(n, shares, ends):
+    """The probability that the interval holds the true score, by enumerating every possible count of n pairs."""
+    outcomes = all_counts(n)
+    low, high = ends(outcomes)
+    ways = gammaln(n + 1) - gammaln(outcomes + 1).sum(axis=-1)
+    covered = []
+    for share in shares:
+        chances = np.exp(ways + xlogy(outcomes, share).sum(axis=-1))
+        score = share[2] + share[1] / 2
+        covered.append(chances[(low <= score + 1e-12) & (score <= high + 1e-12)].sum())
+    return np.array(covered)
+
+
+def test_the_default_interval_covers_at_least_945_in_1000_on_average_and_nowhere_under_900():
+    shares = simplex()
+    assert len(shares) > 400
+    everywhere = []
+    for n in (20, 25, 30, 40, 50, 100, 200):
+        covered = exact_coverage(n, shares, agresti_coull_ends)
+        assert covered.mean() >= 0.945
+        assert covered.min() >= 0.90
+        everywhere.append(covered)
+    assert np.concatenate(everywhere).min() < 0.95  # the enumeration sees the dips there are
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.99])
+def test_the_default_interval_holds_at_other_levels_too(confidence):
+    for n in (20, 50, 100):
+        covered = exact_coverage(n, simplex(), lambda c: agresti_coull_ends(c, confidence))
+        assert covered.mean() >= confidence - 0.005
+        assert covered.min() >= confidence - 0.05
+
+
+def test_the_enumeration_finds_the_hole_in_the_profile_likelihood():
+    # without split pairs the count of lost pairs is binomial
+    ends = [pair_interval(PairCounts(lost, 0, 200 - lost), method="profile likelihood") for lost in range(15)]
+    covered = sum(binom.pmf(lost, 200, 0.01) for lost, i in enumerate(ends) if i.low <= 0.99 <= i.high)
+    assert covered == pytest.approx(0.84, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [1, 5, 12, 25])
+def test_the_guaranteed_interval_never_covers_less_than_it_says(n):
+    def ends(outcomes):
+        found = [pair_interval(PairCounts(*map(int, c)), method="guaranteed") for c in outcomes]
+        return np.array([i.low for i in found]), np.array([i.high for i in found])
+
+    assert exact_coverage(n, simplex(), ends).min() >= 0.95
+
+
+@pytest.mark.parametrize(("n", "pool"), [(20, 50), (45, 50), (20, 100), (90, 100), (95, 100), (100, 315), (300, 315)])
+def test_the_interval_for_these_openings_covers_their_exact_score(n, pool):
+    outcomes = all_counts(n)
+    low, high = agresti_coull_ends(outcomes, pool=pool)
+    covered = []
+    for lost, split, won in np.unique(np.round(simplex()[::3] * pool), axis=0).astype(int):
+        if lost + split + won != pool:
+            continue
+        left = np.array([lost, split, won]) - outcomes
+        possible = (left >= 0).all(axis=-1)
+        ways = gammaln([lost + 1, split + 1, won + 1]) - gammaln(outcomes[possible] + 1) - gammaln(left[possible] + 1)
+        total = gammaln(pool + 1) - gammaln(n + 1) - gammaln(pool - n + 1)
+        chances = np.exp(ways.sum(axis=-1) - total)
+        score = (won + split / 2) / pool
+        inside = (low[possible] <= score + 1e-9) & (score <= high[possible] + 1e-9)
+        covered.append(chances[inside].sum())
+    assert np.mean(covered) >= 0.945
+    assert min(covered) >= 0.90
+
+
+@given(counts, counts, counts, st.sampled_from(METHODS), st.sampled_from([0.8, 0.95, 0.99]))
+def test_every_interval_holds_its_estimate_and_is_mirrored_for_the_opponent(lost, split, won, method, confidence):
+    pairs = PairCounts(lost, split, won)
+    ours, theirs = (pair_interval(p, confidence, method) for p in (pairs, pairs.reversed))
+    assert 0 <= ours.low <= ours.high <= 1
+    assert (ours.low, ours.high) == pytest.approx((1 - theirs.high, 1 - theirs.low), abs=1e-6)
+    if pairs.n and method != METHODS[0]:
+        assert ours.low - 1e-9 <= ours.estimate <= ours.high + 1e-9
+
+
+@given(counts, counts, counts)
+def test_a_census_is_exact_and_a_larger_pool_is_less_so(lost, split, won):
+    pairs = PairCounts(lost, split, won)
+    if not pairs.n:
+        return
+    census = pair_interval(pairs, pool=pairs.n)
+    assert census.is_census
+    assert (census.low, census.high) == pytest.approx((pairs.score, pairs.score), abs=1e-12)
+    widths = [i.high - i.low for i in (pair_interval(pairs, pool=pairs.n * times) for times in (1, 2, 10))]
+    assert widths[0] < widths[1] <= widths[2] + 1e-12
+
+
+def test_a_huge_pool_is_the_same_as_openings_at_large():
+    pairs = PairCounts(10, 60, 30)
+    at_large, of_many = pair_interval(pairs), pair_interval(pairs, pool=10**9)
+    assert (at_large.low, at_large.high) == pytest.approx((of_many.low, of_many.high), abs=1e-6)
+
+
+def test_no_pairs_say_nothing():
+    for method in METHODS:
+        interval = pair_interval(PairCounts(0, 0, 0), method=method)
+        assert math.isnan(interval.estimate)
+        assert (interval.low, interval.high) == (0, 1)
+        assert math.isnan(interval.elo[0])
+    assert sign_test(PairCounts(0, 0, 0)).p_value == 1
+
+
+def test_one_pair_says_little():
+    interval = pair_interval(PairCounts(0, 0, 1))
+    assert interval.low < 0.5
+    assert interval.high == 1
+
+
+def test_all_won_and_all_lost_reach_the_end_of_the_scale_but_leave_room():
+    for method in METHODS:
+        won = pair_interval(PairCounts(0, 0, 50), method=method)
+        assert 0.85 < won.low < 1
+        assert won.high == 1
+        assert won.elo[0] == won.elo[2] == math.inf
+        assert math.isfinite(won.elo[1])
+        assert pair_interval(PairCounts(50, 0, 0), method=method).low == 0
+
+
+def test_openings_that_decide_games_give_a_narrow_interval_around_a_half():
+    decided, free = pair_interval(PairCounts(2, 96, 2)), pair_interval(PairCounts(25, 50, 25))
+    assert decided.high - decided.low < (free.high - free.low) / 2
+
+
+def test_the_sign_test_knows_nothing_of_split_pairs():
+    assert sign_test(PairCounts(3, 0, 9)).p_value == sign_test(PairCounts(3, 500, 9)).p_value
+    assert sign_test(PairCounts(0, 10, 0)).p_value == 1
+
+
+def test_pairs_are_counted_from_games_won():
+    assert count_pairs([0, 1, 1, 2, 2, 2]) == PairCounts(1, 2, 3)
+    assert count_pairs([]) == PairCounts(0, 0, 0)
+    assert pool_pairs([PairCounts(1, 2, 3), PairCounts(4, 5, 6)]) == PairCounts(5, 7, 9)
+    with pytest.raises(ValueError, match="3"):
+        count_pairs([0, 3])
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        (lambda: PairCounts(-1, 0, 0), "-1"),
+        (lambda: PairCounts(0, 0.5, 0), "0.5"),
+        (lambda: pair_interval(PairCounts(1, 1, 1), confidence=95), "95"),
+        (lambda: pair_interval(PairCounts(1, 1, 1), method="bayes"), "bayes"),
+        (lambda: pair_interval(PairCounts(1, 1, 1), pool=2), "2"),
+        (lambda: pair_interval(PairCounts(1, 1, 1), method="guaranteed", pool=9), "guaranteed"),
+        (lambda: wilson(3, 2), "3 of 2"),
+        (lambda: wilson(-1, 2), "-1"),
+        (lambda: clopper_pearson(1, 2, 1.0), r"1\.0"),
+    ],
+)
+def test_a_wrong_argument_is_named(call, value):
+    with pytest.raises(ValueError, match=value):
+        call()
+
+
+def test_clopper_pearson_and_wilson_give_their_textbook_values():
+    exact, score = clopper_pearson(8, 10), wilson(8, 10)
+    assert (exact.low, exact.high) == pytest.approx((0.44390, 0.97479), abs=1e-5)
+    assert (score.low, score.high) == pytest.approx((0.49016, 0.94332), abs=1e-5)
+
+
+def test_no_games_all_won_and_all_lost_make_sensible_proportions():
+    nothing = wilson(0, 0)
+    assert math.isnan(nothing.estimate)
+    assert (nothing.low, nothing.high) == (0, 1)
+    for interval in (wilson(7, 7), clopper_pearson(7, 7)):
+        assert interval.high == 1
+        assert 0.5 < interval.low < 1
+    assert wilson(0, 7).low == 0

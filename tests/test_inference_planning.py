@@ -1,0 +1,96 @@
+"""Plans keep what they promise, and a family of claims is held together."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from experiments.inference.elo import score_from_elo
+from experiments.inference.multiplicity import holm
+from experiments.inference.pairs import PairCounts, sign_test
+from experiments.inference.planning import pairs_after_pilot, pairs_for_effect, sprt_plan
+from experiments.inference.sequential import Sprt, sprt_path
+
+
+def test_a_plan_finds_its_effect_as_often_as_it_says():
+    plan = pairs_for_effect(0.06, power=0.8, variance=0.125 - 0.06**2)
+    rng = np.random.default_rng(1)
+    wins = rng.choice(3, size=(400, plan.pairs), p=(0.25 - 0.06, 0.5, 0.25 + 0.06))
+    found = sum(sign_test(PairCounts(*np.bincount(row, minlength=3))).p_value <= 0.05 for row in wins)
+    assert found / 400 == pytest.approx(0.8, abs=0.06)
+
+
+def test_a_sequential_plan_tells_length_and_outcome():
+    sprt, shares = Sprt(0, 60), (0.15, 0.5, 0.35)
+    plan = sprt_plan(sprt, 0.0, 0.125)
+    assert plan.pass_probability == pytest.approx(0.05)
+    rng = np.random.default_rng(2)
+    paths = [sprt_path(rng.choice(3, size=1500, p=(0.25, 0.5, 0.25)), sprt) for _ in range(60)]
+    lengths = [path.decided_after for path in paths]
+    assert None not in lengths
+    assert np.mean(lengths) == pytest.approx(plan.expected_pairs, rel=0.25)
+    assert sprt_plan(sprt, 200).pass_probability > 0.999
+    assert sprt_plan(sprt, -3000).pass_probability == pytest.approx(0)
+    assert sum(shares) == 1
+
+
+def test_half_way_between_the_hypotheses_a_sequential_test_takes_longest():
+    sprt = Sprt(0, 20)
+    lengths = [sprt_plan(sprt, elo).expected_pairs for elo in (-10, 0, 10, 20, 30)]
+    assert max(lengths) == lengths[2]
+    exact_middle = (score_from_elo(0) + score_from_elo(20)) / 2
+    elo = -400 * math.log10(1 / exact_middle - 1)
+    assert sprt_plan(sprt, elo).pass_probability == pytest.approx(0.5, abs=1e-6)
+
+
+def test_a_pilot_with_openings_that_decide_promises_fewer_pairs():
+    decided = pairs_after_pilot(PairCounts(3, 94, 3), 0.03)
+    free = pairs_after_pilot(PairCounts(25, 50, 25), 0.03)
+    assert decided.plan.pairs < free.plan.pairs / 2
+    assert free.more == free.plan.pairs - 100
+    assert pairs_after_pilot(PairCounts(25, 50, 25), 0.3).more == 0
+    assert pairs_after_pilot(PairCounts(0, 10, 0), 0.03).plan.pairs > 100
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        (lambda: pairs_for_effect(0), "0"),
+        (lambda: pairs_for_effect(0.1, power=0.4), r"0\.4"),
+        (lambda: pairs_for_effect(0.1, variance=-1), "-1"),
+        (lambda: pairs_after_pilot(PairCounts(0, 0, 0), 0.1), "no pairs"),
+        (lambda: sprt_plan(Sprt(0, 20, model="normalized"), 10), "normalized"),
+        (lambda: holm([0.5, 1.5]), r"1\.5"),
+        (lambda: holm([math.nan]), "nan"),
+    ],
+)
+def test_a_wrong_argument_is_named(call, value):
+    with pytest.raises(ValueError, match=value):
+        call()
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_lies_between_nothing_and_bonferroni_and_keeps_the_order(p_values):
+    adjusted = holm(p_values).adjusted
+    assert all(p <= a <= min(1, p * len(p_values)) + 1e-12 for p, a in zip(p_values, adjusted, strict=True))
+    order = np.argsort(p_values, kind="stable")
+    assert (np.diff(np.array(adjusted)[order]) >= 0).all()
+
+
+def test_holm_gives_its_textbook_values():
+    assert holm([0.01, 0.04, 0.03, 0.005]).adjusted == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert holm([0.01, 0.04, 0.03, 0.005]).rejected(0.05) == (True, False, False, True)
+    assert holm([]).adjusted == ()
+
+
+def test_holm_makes_a_false_claim_no_more_often_than_alpha_and_unadjusted_tests_do():
+    rng = np.random.default_rng(3)
+    shared = rng.normal(size=(3000, 1))
+    null = norm.sf((shared + rng.normal(size=(3000, 6))) / math.sqrt(2))  # six true nulls that depend on each other
+    real = norm.sf(rng.normal(size=(3000, 2)) + 4)
+    held = sum(any(holm([*a, *b]).rejected(0.05)[:6]) for a, b in zip(null, real, strict=True))
+    assert held <= 0.05 * 3000
+    assert (null <= 0.05).any(axis=1).mean() > 0.12

@@ -1,0 +1,145 @@
+"""Ratings explain who beats whom; those that cannot be known are helped, and named."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from experiments.inference.elo import elo_from_score
+from experiments.inference.pairing import pair_games
+from experiments.inference.ratings import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
+
+
+def games_of(results):
+    """A frame from {(agent, opponent): array (openings, 2) of wins when placing first and second}."""
+    rows = []
+    for (agent, opponent), wins in results.items():
+        for opening, (first, second) in enumerate(wins):
+            pair = f"{agent}/{opponent}/{opening}"
+            rows.append((f"{pair}/1", pair, opening, agent, opponent, 1 if first else 2))
+            rows.append((f"{pair}/2", pair, opening, opponent, agent, 2 if second else 1))
+    columns = ["game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner"]
+    return pd.DataFrame(rows, columns=columns).assign(size="7x7")
+
+
+def round_robin(rng, strengths, openings, side=1.0):
+    favour = rng.normal(size=(openings, 1)) * side * np.array([1.0, -1.0])
+    names = list(strengths)
+    return {
+        (one, other): rng.random((openings, 2)) < expit(strengths[one] - strengths[other] + favour)
+        for i, one in enumerate(names)
+        for other in names[i + 1 :]
+    }
+
+
+def test_two_agents_differ_by_the_elo_of_their_score():
+    wins = np.zeros((20, 2))
+    wins[:13] = 1
+    ratings = rate_agents(pair_games(games_of({("a", "b"): wins})), "b")
+    best, other = ratings.ratings
+    assert (best.agent, best.wins, best.games) == ("a", 26, 40)
+    assert best.elo == pytest.approx(elo_from_score(26 / 40))
+    assert (other.elo, other.low, other.high) == (0, 0, 0)
+    assert best.low < best.elo < best.high
+
+
+def test_the_fit_expects_exactly_the_wins_each_agent_has():
+    wins = np.array([[0, 8, 3, 1], [2, 0, 6, 4], [7, 4, 0, 5], [9, 1, 2, 0]], float)
+    logits = fit_ratings(wins)
+    games = wins + wins.T
+    expected = (games * expit(logits[:, None] - logits[None, :])).sum(axis=1)
+    assert expected == pytest.approx(wins.sum(axis=1), abs=1e-8)
+    assert logits.mean() == pytest.approx(0, abs=1e-12)
+
+
+def test_a_stack_of_tables_is_fitted_like_each_of_them():
+    rng = np.random.default_rng(0)
+    stack = rng.integers(1, 30, size=(5, 4, 4)).astype(float) * (1 - np.eye(4))
+    assert np.allclose(fit_ratings(stack), [fit_ratings(table) for table in stack], atol=1e-9)
+
+
+def test_ratings_do_not_depend_on_which_agent_is_the_zero_but_for_a_shift():
+    games = games_of(round_robin(np.random.default_rng(1), {"a": 0.5, "b": 0.0, "c": -0.5}, 30))
+    table = pair_games(games)
+    free, fixed = rate_agents(table), rate_agents(table, "c")
+    assert sum(rating.elo for rating in free.ratings) == pytest.approx(0, abs=1e-9)
+    shifts = {f.agent: x.elo - f.elo for f, x in zip(free.ratings, fixed.ratings, strict=True)}
+    assert len({round(shift, 6) for shift in shifts.values()}) == 1
+    assert free.superiority == fixed.superiority
+    assert [rating.agent for rating in free.ratings] == ["a", "b", "c"]
+
+
+def test_intervals_cover_the_true_difference_although_games_share_openings():
+    rng = np.random.default_rng(2)
+    truth = {"a": 0.4, "b": 0.0, "c": -0.3}
+    covered = 0
+    for _ in range(80):
+        # without a side to favour, wins have exactly the logistic chances the model assumes
+        ratings = rate_agents(pair_games(games_of(round_robin(rng, truth, 40, side=0.0))), "b", draws=200)
+        best = next(rating for rating in ratings.ratings if rating.agent == "a")
+        covered += best.low <= 0.4 * ELO_PER_LOGIT <= best.high
+    assert covered >= 0.88 * 80
+
+
+def test_repeating_every_opening_in_more_matchups_does_not_fake_precision():
+    wins = np.random.default_rng(3).random((30, 2)) < 0.6
+    few = rate_agents(pair_games(games_of({("a", "b"): wins, ("c", "b"): wins})), "b", seed=1)
+    # "c" plays every opening exactly as "a" does, so it adds nothing
+    alone = rate_agents(pair_games(games_of({("a", "b"): wins})), "b", seed=1)
+    rating, single = (next(r for r in found.ratings if r.agent == "a") for found in (few, alone))
+    assert rating.high - rating.low == pytest.approx(single.high - single.low, rel=1e-6)
+
+
+def test_an_unbeaten_agent_gets_half_a_game_and_is_named():
+    ratings = rate_agents(pair_games(games_of({("a", "b"): np.ones((10, 2))})))
+    assert ratings.half_game_added in (("a",), ("b",))
+    difference = ratings.ratings[0].elo - ratings.ratings[1].elo
+    assert difference == pytest.approx(elo_from_score(20.5 / 21))
+
+
+def test_agents_that_never_met_are_joined_and_named():
+    rng = np.random.default_rng(4)
+    results = round_robin(rng, {"a": 0.3, "b": 0.0, "c": 0.0}, 30)
+    results |= round_robin(rng, {"y": 0.5, "z": 0.0}, 30)
+    ratings = rate_agents(pair_games(games_of(results)))
+    assert ratings.half_game_added == ("y", "z")
+    assert all(math.isfinite(value) for r in ratings.ratings for value in (r.elo, r.low, r.high))
+
+
+def test_a_connected_pool_needs_no_help():
+    wins = np.array([[0, 3, 0], [1, 0, 2], [0, 1, 0]], float)
+    assert not outside_main_group(wins).any()
+    assert outside_main_group(np.array([[0, 3], [0, 0]], float)).sum() == 1
+
+
+def test_the_likelihood_of_superiority_is_a_half_for_oneself_and_adds_up_to_one():
+    games = games_of(round_robin(np.random.default_rng(5), {"a": 1.0, "b": 0.0, "c": 0.0}, 60))
+    ratings = rate_agents(pair_games(games))
+    matrix = np.array(ratings.superiority)
+    assert np.allclose(matrix + matrix.T, 1)
+    assert np.allclose(np.diag(matrix), 0.5)
+    assert ratings.ratings[0].agent == "a"
+    assert matrix[0, 1] > 0.99
+
+
+def test_unfinished_pairs_are_left_out_and_counted():
+    games = games_of(round_robin(np.random.default_rng(6), {"a": 0.5, "b": 0.0}, 20))
+    ratings = rate_agents(pair_games(games.iloc[1:]))
+    assert ratings.unfinished == 1
+    assert ratings.openings == 19
+    assert sum(rating.games for rating in ratings.ratings) == 2 * 38
+
+
+def test_no_games_make_no_ratings():
+    empty = games_of({("a", "b"): np.ones((1, 2))}).iloc[:0]
+    assert rate_agents(pair_games(empty)).ratings == ()
+
+
+def test_the_same_seed_gives_the_same_ratings_and_a_wrong_zero_is_named():
+    table = pair_games(games_of(round_robin(np.random.default_rng(7), {"a": 0.5, "b": 0.0}, 20)))
+    assert rate_agents(table, seed=3) == rate_agents(table, seed=3)
+    assert rate_agents(table, seed=3) != rate_agents(table, seed=4)
+    with pytest.raises(ValueError, match="nobody"):
+        rate_agents(table, "nobody")

@@ -1,0 +1,70 @@
+"""Published or independently computed values are matched to the digits they are given in."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.inference.elo import elo_from_score, estimate_elo, score_from_elo
+from experiments.inference.pairs import PairCounts, pair_interval, sign_test
+from experiments.inference.planning import pairs_for_effect, sprt_plan
+from experiments.inference.sequential import Sprt, log_likelihood_ratio, sprt_result
+
+REFERENCE = json.loads((Path(__file__).parent / "data" / "statistics.json").read_text("utf-8"))
+PLANNING = REFERENCE["planning"]
+
+
+@pytest.mark.parametrize("case", REFERENCE["pairs"], ids=lambda case: str(case["pairs"]))
+def test_pairs_match_the_reference(case):
+    pairs = PairCounts(*case["pairs"])
+    assert pairs.score == pytest.approx(case["score"], abs=1e-12)
+    assert pairs.variance == pytest.approx(case["variance_per_pair"], abs=1e-12)
+    elo, low, high = pair_interval(pairs, method="profile likelihood").elo
+    assert elo == pytest.approx(case["elo"], abs=5.1e-4)
+    assert [low, high] == pytest.approx(case["elo_profile_ci95"], abs=5.1e-4)
+    assert sign_test(pairs).p_value == pytest.approx(case["sign_test_p"], abs=5.1e-7)
+    assert log_likelihood_ratio(case["pairs"], Sprt(0, 20)) == pytest.approx(case["llr_logistic_0_20"], abs=5.1e-8)
+
+
+@pytest.mark.parametrize("case", REFERENCE["sprt"], ids=lambda case: f"{case['model']} {case['llr']}")
+def test_the_log_likelihood_ratio_matches_published_tests(case):
+    sprt = Sprt(case["elo0"], case["elo1"], case["alpha"], case["beta"], case["model"])
+    result = sprt_result(case["pentanomial"], sprt)
+    assert result.llr == pytest.approx(case["llr"], abs=5.1e-8)
+    assert result.decision == {2.2503677: None, 3.0101542: "H1"}.get(case["llr"], "H0")
+
+
+def test_logistic_and_normalized_elo_match_the_reference():
+    pentanomial, games = REFERENCE["elo"]
+    estimate = estimate_elo(pentanomial["pentanomial"])
+    assert estimate.elo == pytest.approx(pentanomial["elo"], abs=5.1e-3)
+    assert estimate.elo_error == pytest.approx(pentanomial["elo_error95"], abs=5.1e-3)
+    assert estimate.normalized_elo == pytest.approx(pentanomial["nelo"], abs=5.1e-3)
+    assert estimate.normalized_elo_error == pytest.approx(pentanomial["nelo_error95"], abs=5.1e-3)
+    single = estimate_elo([games["losses"], games["wins"]])
+    assert single.score == pytest.approx(games["score"], abs=5.1e-4)
+    assert single.normalized_elo == pytest.approx(games["nelo"], abs=5.1e-3)
+    assert single.normalized_elo_error == pytest.approx(games["nelo_error95"], abs=5.1e-3)
+
+
+@pytest.mark.parametrize("elo", ["0", "10", "20"])
+def test_the_plan_of_a_sequential_test_matches_the_reference(elo):
+    sprt = Sprt(PLANNING["elo0"], PLANNING["elo1"], PLANNING["alpha"], PLANNING["beta"])
+    plan = sprt_plan(sprt, float(elo), PLANNING["variance_per_pair"])
+    assert plan.pass_probability == pytest.approx(PLANNING["sprt_pass_probability"][elo], abs=1.1e-4)
+    assert plan.expected_pairs == pytest.approx(PLANNING["sprt_expected_pairs"][elo], abs=0.51)
+
+
+@pytest.mark.parametrize(("elo", "pairs"), PLANNING["fixed_n_pairs_power80_two_sided_5pct"].items())
+def test_the_pairs_for_an_effect_match_the_reference(elo, pairs):
+    effect = score_from_elo(float(elo)) - 0.5
+    assert pairs_for_effect(effect, 0.8, 0.05, PLANNING["variance_per_pair"]).pairs == pairs
+
+
+def test_elo_and_score_are_inverse_and_infinite_at_the_ends():
+    for score in (0.01, 0.3, 0.5, 0.999):
+        assert score_from_elo(elo_from_score(score)) == pytest.approx(score, abs=1e-12)
+    assert (elo_from_score(0), elo_from_score(1)) == (-float("inf"), float("inf"))
+    assert score_from_elo(1e6) == 1.0
+    with pytest.raises(ValueError, match=r"1\.2"):
+        elo_from_score(1.2)

@@ -1,0 +1,200 @@
+"""Sequential tests and live intervals err no more than they say when looked at after every pair."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.inference.betting import confidence_sequence
+from experiments.inference.elo import score_from_elo
+from experiments.inference.sequential import (
+    Sprt,
+    log_likelihood_ratio,
+    sprt_crossings,
+    sprt_path,
+    sprt_result,
+)
+
+
+def pair_shares(score, split):
+    won = score - split / 2
+    return np.array([1 - split - won, split, won])
+
+
+def stopping_chances(sprt, shares, longest, crossings=sprt_crossings):
+    """Chances (H0 accepted, H1 accepted, still open) when looking after every pair, by following every count."""
+    alive, accepted = np.ones((1, 1)), np.zeros(2)
+    for n in range(1, longest + 1):
+        following = np.zeros((n + 1, n + 1))
+        following[:n, :n] += alive * shares[1]
+        following[1:, :n] += alive * shares[0]
+        following[:n, 1:] += alive * shares[2]
+        lost, won = np.nonzero(following > 1e-8)
+        crossed = crossings(np.stack([lost, n - lost - won, won], axis=-1), sprt)
+        chances = following[lost, won]
+        accepted += [chances[crossed < 0].sum(), chances[crossed > 0].sum()]
+        following[lost[crossed != 0], won[crossed != 0]] = 0
+        alive = following
+        if alive.sum() < 1e-3:
+            break
+    return accepted[0], accepted[1], alive.sum()
+
+
+def plain_crossings(counts, sprt):
+    ratio = log_likelihood_ratio(counts, sprt)
+    return (ratio >= sprt.upper_bound).astype(int) - (ratio <= sprt.lower_bound)
+
+
+CASES = [(50, 0.8), (70, 0.75), (100, 0.0), (100, 0.5), (100, 0.9), (200, 0.1), (300, 0.0)]
+
+
+@pytest.mark.parametrize(("elo", "split"), CASES)
+def test_the_sprt_errs_less_than_alpha_and_beta_when_looked_at_after_every_pair(elo, split):
+    sprt = Sprt(0, elo)
+    _, wrong, still_open = stopping_chances(sprt, pair_shares(0.5, split), 500)
+    assert wrong + still_open < sprt.alpha
+    if pair_shares(score_from_elo(elo), split).min() >= 0:
+        wrong, _, still_open = stopping_chances(sprt, pair_shares(score_from_elo(elo), split), 500)
+        assert wrong + still_open < sprt.beta
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("score", "split"), [(score_from_elo(20), 0.93), (0.5, 0.9)])
+def test_the_sprt_errs_less_than_it_says_for_small_effects_where_openings_decide_nearly_everything(score, split):
+    rejected, accepted, still_open = stopping_chances(Sprt(0, 20), pair_shares(score, split), 1200)
+    assert (accepted if score == 0.5 else rejected) + still_open < 0.05
+
+
+def test_without_its_guard_the_sprt_would_err_more_than_it_says():
+    shares = pair_shares(score_from_elo(50), 0.8)
+    wrong, _, _ = stopping_chances(Sprt(0, 50), shares, 500, plain_crossings)
+    assert wrong > 0.05
+
+
+def test_the_normalized_model_errs_less_than_it_says():
+    for split in (0.0, 0.5, 0.9):
+        _, wrong, still_open = stopping_chances(Sprt(0, 200, model="normalized"), pair_shares(0.5, split), 120)
+        assert wrong + still_open < 0.05
+
+
+@given(st.lists(st.integers(0, 2), max_size=60), st.sampled_from(["logistic", "normalized"]))
+def test_the_path_is_the_ratio_of_every_beginning(outcomes, model):
+    sprt = Sprt(0, 100, model=model)
+    path = sprt_path(outcomes, sprt)
+    for n in (1, len(outcomes) // 2, len(outcomes)):
+        if 0 < n <= len(outcomes):
+            counts = np.bincount(outcomes[:n], minlength=3)
+            assert path.llr[n - 1] == pytest.approx(float(log_likelihood_ratio(counts, sprt)), abs=1e-9)
+
+
+@given(st.tuples(*[st.integers(0, 300)] * 3))
+def test_the_opponents_test_is_the_mirror_image(counts):
+    ours = log_likelihood_ratio(counts, Sprt(-10, 30))
+    theirs = log_likelihood_ratio(counts[::-1], Sprt(-30, 10))
+    assert float(ours) == pytest.approx(-float(theirs), abs=1e-7)
+
+
+def test_a_test_stops_at_its_first_crossing_and_says_which():
+    better = sprt_path([2, 2, 1, 2, 2] * 20, Sprt(0, 100))
+    assert better.decision == "H1"
+    assert better.decided_after is not None
+    assert better.llr[better.decided_after - 1] >= Sprt(0, 100).upper_bound
+    assert (better.llr[: better.decided_after - 10] < Sprt(0, 100).upper_bound).all()
+    assert sprt_path([0, 1, 0, 0] * 20, Sprt(0, 100)).decision == "H0"
+
+
+def test_a_test_without_pairs_is_open():
+    path = sprt_path([], Sprt(0, 20))
+    assert path.decision is None
+    assert path.llr.size == 0
+    assert sprt_result([0, 0, 0], Sprt(0, 20)).llr == 0
+
+
+def test_single_games_have_two_classes_and_the_ratio_of_wald():
+    s0, s1 = score_from_elo(0), score_from_elo(50)
+    expected = 40 * math.log(s1 / s0) + 20 * math.log((1 - s1) / (1 - s0))
+    assert float(log_likelihood_ratio([20, 40], Sprt(0, 50))) == pytest.approx(expected, abs=1e-9)
+
+
+def test_differences_of_a_gauntlet_are_tested_as_scores():
+    rng = np.random.default_rng(4)
+    better = sprt_path(rng.binomial(28, 0.56, size=400), Sprt(0.5, 0.53, model="score"), classes=29)
+    assert better.decision == "H1"
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        (lambda: Sprt(20, 0), "20"),
+        (lambda: Sprt(0, 20, alpha=0), "alpha"),
+        (lambda: Sprt(0, 20, model="bayes"), "bayes"),
+        (lambda: Sprt(0, 0.5, model="score"), "low"),
+        (lambda: sprt_path([3], Sprt(0, 20)), "3"),
+        (lambda: log_likelihood_ratio([1, -2, 3], Sprt(0, 20)), "-2"),
+        (lambda: confidence_sequence([0.5, 2]), "2"),
+        (lambda: confidence_sequence([0.5, 0.5], pool=1), "1"),
+    ],
+)
+def test_a_wrong_argument_is_named(call, value):
+    with pytest.raises(ValueError, match=value):
+        call()
+
+
+@pytest.mark.parametrize("shares", [(0.25, 0.5, 0.25), (0.02, 0.96, 0.02), (0.5, 0, 0.5), (0.01, 0.04, 0.95)])
+def test_the_live_interval_misses_the_truth_less_often_than_alpha_however_often_one_looks(shares):
+    rng = np.random.default_rng(11)
+    truth = shares[2] + shares[1] / 2
+    missed = 0
+    for _ in range(300):
+        sequence = confidence_sequence(rng.choice(3, size=400, p=shares) / 2, 0.9)
+        missed += bool((sequence.low > truth).any() or (sequence.high < truth).any())
+    assert missed <= 30
+
+
+def test_looking_at_a_fixed_interval_after_every_pair_misses_the_truth_far_more_often():
+    rng = np.random.default_rng(11)
+    x = rng.choice(3, size=(300, 400), p=(0.25, 0.5, 0.25)) / 2
+    n = np.arange(1, 401)
+    half = 1.645 * np.sqrt(0.125 / n)
+    missed = (np.abs(np.cumsum(x, axis=1) / n - 0.5) > half)[:, 20:].any(axis=1)
+    assert missed.mean() > 0.3
+
+
+@pytest.mark.parametrize("pool", [60, 200])
+def test_the_live_interval_for_a_finite_pool_holds_and_ends_exact(pool):
+    rng = np.random.default_rng(5)
+    values = rng.choice(3, size=pool, p=(0.3, 0.5, 0.2)) / 2
+    truth = values.mean()
+    missed = 0
+    for _ in range(300):
+        sequence = confidence_sequence(rng.permutation(values), 0.9, pool)
+        missed += bool((sequence.low > truth + 1e-12).any() or (sequence.high < truth - 1e-12).any())
+        assert sequence.last == pytest.approx((truth, truth), abs=1e-9)
+    assert missed <= 30
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=80))
+def test_the_live_interval_only_ever_shrinks(values):
+    sequence = confidence_sequence(values)
+    assert (np.diff(sequence.low) >= 0).all()
+    assert (np.diff(sequence.high) <= 0).all()
+    assert (sequence.low <= sequence.high).all()
+
+
+def test_the_live_interval_of_a_beginning_is_the_beginning_of_the_live_interval():
+    values = np.random.default_rng(2).integers(0, 3, 2000) / 2
+    whole, part = confidence_sequence(values), confidence_sequence(values[:700])
+    assert np.array_equal(whole.low[:700], part.low)
+    assert np.array_equal(whole.high[:700], part.high)
+    assert whole.mean[-1] == pytest.approx(values.mean())
+
+
+def test_the_live_interval_knows_nothing_without_values_and_closes_in_with_many():
+    assert confidence_sequence([]).last == (0.0, 1.0)
+    low, high = confidence_sequence(np.random.default_rng(3).integers(0, 3, 20_000) / 2).last
+    assert high - low < 0.04
+    low, high = confidence_sequence(np.ones(200)).last
+    assert low > 0.9
+    assert high == 1
