@@ -16,6 +16,7 @@ from experiments.inference.multiplicity import holm
 from experiments.inference.pairing import pair_games
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.permutation import label_test, sign_flip_test
+from experiments.inference.planning import openings_after_pilot
 from experiments.inference.standings import matchups, splits, standings
 
 
@@ -262,6 +263,8 @@ def test_cannot_tell_says_how_many_more_pairs_would_be_needed():
     assert comparison.words.startswith("cannot tell: about ")
     assert 30 < comparison.more_pairs < 1e6
     assert comparison.more_pairs == 4 * comparison.more_openings
+    plan = openings_after_pilot(comparison, comparison.difference.estimate)
+    assert plan.more == pytest.approx(comparison.more_openings, abs=1)
 
 
 def test_unfinished_pairs_are_counted_and_left_out():

@@ -113,15 +113,21 @@ class Comparison:
         return "equal" if self.is_census else "cannot tell"
 
     @property
+    def variance_per_opening(self) -> float:
+        """Variance of one opening's difference, read off the interval, so never zero; NaN without openings."""
+        reach = (self.difference.high - self.difference.low) / (2 * _quantile(0.5 + self.confidence / 2))
+        return self.openings * reach**2 if self.effects else math.nan
+
+    @property
     def more_openings(self) -> float:
         """About how many openings are missing to find a difference of the size seen."""
         if self.verdict != "cannot tell":
             return 0.0
         if not self.openings or not self.difference.estimate:
             return math.inf
-        reach = (self.difference.high - self.difference.low) / (2 * _quantile(0.5 + self.confidence / 2))
         wanted = _quantile(1 - self.alpha / (2 * self.family)) + _quantile(POWER)
-        return max(self.openings * ((wanted * reach / self.difference.estimate) ** 2 - 1), 1.0)
+        needed = self.variance_per_opening * (wanted / self.difference.estimate) ** 2
+        return max(needed - self.openings, 1.0)
 
     @property
     def more_pairs(self) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scipy.stats import norm
 
 from experiments.inference.arguments import inside, positive
+from experiments.inference.comparison import Comparison
 from experiments.inference.elo import score_from_elo
 from experiments.inference.pairs import PairCounts
 from experiments.inference.sequential import Sprt
@@ -68,6 +69,26 @@ def pairs_after_pilot(pilot: PairCounts, effect: float, power: float = 0.8, alph
         raise ValueError("the pilot holds no pairs; without one, leave it out")
     plan = pairs_for_effect(effect, power, alpha, PairCounts(pilot.lost + 2, pilot.split, pilot.won + 2).variance)
     return PilotPlan(pilot, plan, max(plan.pairs - pilot.n, 0))
+
+
+@dataclass(frozen=True)
+class GauntletPlan:
+    """What a pilot gauntlet says is still to be played, in openings; each is met by both against every opponent."""
+
+    pilot: Comparison
+    plan: FixedPlan
+    more: int
+
+
+def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, alpha: float = 0.05) -> GauntletPlan:
+    """Openings to play beyond a pilot comparison, by its own variance, to find a difference of `effect`.
+
+    Raises ValueError for a pilot without openings in common.
+    """
+    if not pilot.effects:
+        raise ValueError("the pilot holds no complete pairs in common; without one, leave it out")
+    plan = pairs_for_effect(effect, power, alpha, pilot.variance_per_opening)
+    return GauntletPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
 
 
 @dataclass(frozen=True)
