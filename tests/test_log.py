@@ -53,8 +53,8 @@ def test_what_is_written_is_read_back(plan: Plan, run: Path) -> None:
     log.append(log.games_folder(run), table_of(plan, [3, 0]))
     frame = log.read_games(run)
     assert list(frame.columns) == log.SCHEMA.names
-    game = frame.iloc[0]
-    assert (game.game_id, game.pair_id, frame.game_id[1], frame.pair_id[1]) == (3, 1, 0, 0)
+    game = frame.iloc[1]
+    assert (frame.game_id.tolist(), frame.pair_id.tolist()) == ([0, 3], [0, 1])
     record = played(plan, [3])
     assert game.moves.tolist() == record.moves.tolist()
     assert game.opening.tolist() == game.moves[:2].tolist() == list(plan.schedule.openings(np.array([3]))[0])
