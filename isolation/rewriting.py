@@ -98,16 +98,12 @@ class _Module:
         callee = as_callee(heuristic)
         if callee is None and not hasattr(heuristic, "phases"):
             raise CompileError(f"{what} is {heuristic!r}, not a plain function")
-        at(ast.Pass() if callee is None else self._first_line(callee), call)
+        at(ast.Pass() if callee is None else _checked(callee), call)
         known = {"HEURISTIC": callee or heuristic}
-        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"})
+        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
         written = Call(Place(scope, self.counter), self).visit(call.body)
         assert isinstance(written, ast.expr)
         return written
-
-    def _first_line(self, callee: Callee) -> ast.AST:
-        assert isinstance(callee.target, FunctionType)
-        return definition(callee.target)
 
     def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind]) -> str:
         """Write a function with some parameters known; once for what is the same."""
@@ -144,7 +140,7 @@ class _Module:
                 given = {**given, parameter: Callee(value.target, own, value.defaults)}
         place.scope.names.update(hidden)
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
-        written = at(node, function(new, [*wanted, *hidden, *variables_read(callee)], body))
+        written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         passes = (
             Tidy(place),
             Fold(place, given),
@@ -205,6 +201,15 @@ class _Module:
 
     def _fresh(self, kind: str, what: str) -> str:
         return f"_{kind}{next(self.counter)}_{re.sub(r'[^A-Za-z0-9_]', '_', what)[:40]}"
+
+
+def _checked(callee: Callee) -> Definition:
+    """Return the definition of a heuristic, which takes (game, player)."""
+    assert isinstance(callee.target, FunctionType)
+    node = definition(callee.target)
+    if len([parameter for parameter in parameters(node) if parameter not in callee.defaults]) < 2:
+        refuse(f"{callee.target.__name__} does not take (game, player)", node)
+    return node
 
 
 def _match_lines(new: ast.AST, old: ast.AST, lines: dict[int, int]) -> None:

@@ -35,6 +35,14 @@ class Place:
         self.scope.known[f"_v_{called}"] = getattr(builtins, called)
         return name(f"_v_{called}")
 
+    def value(self, known: Any) -> ast.expr:
+        """Return an expression for a value that is at hand."""
+        if known is None or isinstance(known, bool | int | float | str):
+            return ast.Constant(known)
+        fresh = self.fresh("value")
+        self.scope.known[fresh] = known
+        return name(fresh)
+
     def define(self, what: str, node: Definition) -> str:
         """Make a function known under a fresh name."""
         name = self.fresh(what)
@@ -43,7 +51,10 @@ class Place:
 
 
 class Rewrite(ast.NodeTransformer):
-    """A pass over the body of one function definition. Inner functions are met when they are written themselves."""
+    """A pass over the body of one function definition.
+
+    Inner functions and comprehensions have names of their own: they are met when they are written themselves.
+    """
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -94,6 +105,13 @@ class Rewrite(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         """Leave lambdas alone."""
         return node
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Any:
+        """Rewrite only what a comprehension evaluates in this function: its first iterable."""
+        node.generators[0].iter = self.visit(node.generators[0].iter)
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Keep blocks from becoming empty."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
 
+import numpy as np
+
 from isolation.rewrites import constants
 from isolation.rewrites.base import Place, Rewrite, at, call, name, support
 from isolation.rewrites.errors import refuse
@@ -113,8 +115,8 @@ class Call(Rewrite):
         if callee is not None:
             return self._call_helper(callee, node)
         if hasattr(found.value, "phases"):
-            node.func = name(self.writer.composite(found.value, node))
-            return self.generic_visit(node)
+            composite = self.writer.composite(found.value, node)
+            return at(node, call(name(composite), *map(self.visit, node.args)))
         return self._call_library(found.value, node)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
@@ -173,9 +175,9 @@ class Call(Rewrite):
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
         else:
             refuse(f"it calls {what}, which compiled code does not have", node)
-        func = node.func
-        self.generic_visit(node)
-        node.func = func
+        node.args = [self.visit(argument) for argument in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
         return node
 
     def _builtin(self, called: str) -> ast.expr:
@@ -204,16 +206,15 @@ class Call(Rewrite):
         return at(node, call(name(function), *passed, *map(name, hidden), *map(name, reads)))
 
     def _given(self, value: ast.expr) -> Any:
-        """Return the value of an argument that the helper is to be written for: a function, None, a string."""
+        """Return the value of an argument that the helper is to be written for: a function, None, text, a table."""
         known = self.known(value)
         if known is None:
             return None
         callee = self.callee(value)
         if callee is not None:
             return type(known)(Callee(callee.target, variables_read(callee), callee.defaults))
-        if known.value is None or isinstance(known.value, str | Mapping) or callable(known.value):
-            return known
-        return None
+        whole = isinstance(known.value, str | Mapping | list | set | np.ndarray) or callable(known.value)
+        return known if known.value is None or whole else None
 
     def _arguments(self, callee: Callee, node: ast.Call) -> tuple[list[str], dict[str, ast.expr]]:
         """Match the arguments of a call with the parameters of a function."""
@@ -249,15 +250,7 @@ class Call(Rewrite):
         values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
         values |= callee.target.__kwdefaults__ or {}
         values |= callee.defaults
-        return {parameter: self._as_known(value) for parameter, value in values.items()}
-
-    def _as_known(self, value: Any) -> ast.expr:
-        """Return an expression for a value that is at hand."""
-        if value is None or isinstance(value, bool | int | float | str):
-            return ast.Constant(value)
-        fresh = self.place.fresh("default")
-        self.scope.known[fresh] = value
-        return name(fresh)
+        return {parameter: self.place.value(value) for parameter, value in values.items()}
 
     # --- values ----------------------------------------------------------------------------------------------------
 
@@ -290,6 +283,4 @@ def _dotted(path: str) -> ast.expr:
 
 
 def _numpy_path(value: Any, called: str) -> str:
-    import numpy as np
-
     return called if getattr(np, called, None) is value else f"linalg.{called}"

@@ -42,7 +42,7 @@ class Fold(Rewrite):
             if name in changed:
                 if as_callee(value) is not None:
                     refuse(f"{name} is a function and is given another meaning", node)
-                start.append(at(node, ast.Assign([target(name)], ast.Constant(value))))
+                start.append(at(node, ast.Assign([target(name)], self.place.value(value))))
         node.body = start + self.rewrite_body(node.body)
 
     def rewrite_body(self, statements: Any) -> list[ast.stmt]:

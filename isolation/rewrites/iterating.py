@@ -95,21 +95,19 @@ class Iterate(Rewrite):
                 return at(node, ast.Assign([target(owner.id)], self.visit(ordered)))
         return self.generic_visit(node)
 
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
+    def visit_ListComp(self, node: Any) -> Any:
         """Build a list, or a set of cells with the same order."""
         stream = self._stream(node)
         return self._build("subset" if stream.is_subset else "list", node, stream)
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        """Build what the generator would yield."""
-        return self.visit_ListComp(ast.copy_location(ast.ListComp(node.elt, node.generators), node))
+    visit_GeneratorExp = visit_ListComp  # noqa: N815
 
-    def visit_SetComp(self, node: ast.SetComp) -> Any:
+    def visit_SetComp(self, node: Any) -> Any:
         """Build a set."""
         stream = self._stream(node)
         return self._build("subset_without_repeats" if stream.is_subset else "set", node, stream)
 
-    def visit_DictComp(self, node: ast.DictComp) -> Any:
+    def visit_DictComp(self, node: Any) -> Any:
         """Build a dictionary."""
         return self._build("dict", node, Stream(ast.Tuple([node.key, node.value], ast.Load()), node.generators))
 

@@ -52,13 +52,15 @@ class Scope:
     """The names of one function definition.
 
     `names` are its own variables; `known` those of them with a known value; `kinds` what is known of the others;
-    `find` looks up every other name and returns its Known value, or None if it is a variable of an enclosing function.
+    `find` looks up every other name and returns its Known value, or None if it is a variable of an enclosing function;
+    `file` holds the globals of the file.
     """
 
     names: set[str]
     find: Callable[[str, ast.AST], Known | None]
     known: dict[str, Any]
     kinds: dict[str, Kind]
+    file: dict[str, Any]
     parent: Scope | None = None
 
     def look_up(self, name: str, node: ast.AST) -> Known | None:
@@ -79,19 +81,28 @@ class Scope:
 def scope_of(target: FunctionType | Nested, node: Definition, known: dict[str, Any], kinds: dict[str, Kind]) -> Scope:
     """Return the scope of a function whose definition is `node`."""
     names = set(parameters(node)) | assigned(node)
+    own = list(_own_nodes(node))
     declared = {
         name: "which outlives the call" if isinstance(inner, ast.Global) else "a variable of the function around it"
-        for inner in ast.walk(node)
+        for inner in own
         if isinstance(inner, ast.Global | ast.Nonlocal)
         for name in inner.names
     }
-    for inner in ast.walk(node):
+    for inner in own:
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store) and inner.id in declared:
             refuse(f"it changes {inner.id}, {declared[inner.id]}", inner)
     names -= declared.keys()
     if isinstance(target, Nested):
-        return Scope(names, target.scope.look_up, known, kinds, target.scope)
-    return Scope(names, functools.partial(_find_outside, target), known, kinds)
+        return Scope(names, target.scope.look_up, known, kinds, target.scope.file, target.scope)
+    return Scope(names, functools.partial(_find_outside, target), known, kinds, target.__globals__)
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function that do not belong to functions inside it."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield from _own_nodes(child)
 
 
 def _find_outside(function: FunctionType, name: str, node: ast.AST) -> Known:

@@ -34,7 +34,7 @@ def definition(function: FunctionType) -> Definition:
     """Return the syntax tree of a function's definition, with the line numbers of its file."""
     candidates = [node for node in ast.walk(file_tree(function)) if _defines(node, function.__code__)]
     if len(candidates) > 1:
-        candidates = [node for node in candidates if _code(node) == function.__code__.co_code]
+        candidates = [node for node in candidates if _essence(_code(node)) == _essence(function.__code__)]
     if not candidates:
         refuse(f"the definition of {function.__name__} is not found in its file")
     found = candidates[0]
@@ -59,11 +59,16 @@ def _parameter_names(code: CodeType) -> list[str]:
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
-def _code(node: ast.AST) -> bytes:
-    """Return the bytecode of a lambda, to tell apart two on one line."""
+def _code(node: ast.AST) -> CodeType:
     assert isinstance(node, ast.Lambda)
     module = compile(ast.Expression(body=node), "<lambda>", "eval")
-    return next(constant.co_code for constant in module.co_consts if isinstance(constant, CodeType))
+    return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+
+
+def _essence(code: CodeType) -> tuple[object, ...]:
+    """Return what tells apart two lambdas on one line."""
+    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+    return code.co_code, constants, code.co_names
 
 
 def parameters(node: Definition) -> list[str]:

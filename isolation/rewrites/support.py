@@ -283,6 +283,8 @@ _with_other_sets(operator.sub, difference)
 _with_other_sets(operator.or_, union)
 
 
+LONGEST_UNROLLED = 12
+
 # --- looking for an element -----------------------------------------------------------------------------------------
 
 
@@ -307,7 +309,7 @@ def _contains(items: Any, element: Any) -> Any:
     if isinstance(items, types.BaseTuple):
         if len(items) == 0:
             return lambda items, element: False
-        if isinstance(items, types.UniTuple):
+        if isinstance(items, types.UniTuple) and len(items) > LONGEST_UNROLLED:
             return _contains_by_search
         return lambda items, element: equal(items[0], element) or contains(items[1:], element)
     if isinstance(items, types.List):

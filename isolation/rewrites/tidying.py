@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import builtins
 import logging
 from typing import Any
 
@@ -46,14 +46,13 @@ class Tidy(Rewrite):
     def visit_Import(self, node: ast.Import) -> Any:
         """Make an imported module known."""
         for alias in node.names:
-            module = _module(alias.name, node)
-            top = module if alias.asname else importlib.import_module(alias.name.partition(".")[0])
-            self._learn(alias.asname or alias.name.partition(".")[0], top, node)
+            module = self._import(alias.name, ["*"] if alias.asname else [], 0, node)
+            self._learn(alias.asname or alias.name.partition(".")[0], module, node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         """Make imported names known."""
-        module = _module(node.module or "", node) if node.level == 0 else refuse("it imports relatively", node)
         for alias in node.names:
+            module = self._import(node.module or "", [alias.name], node.level, node)
             if not hasattr(module, alias.name):
                 refuse(f"{node.module} has no {alias.name}", node)
             self._learn(alias.asname or alias.name, getattr(module, alias.name), node)
@@ -112,6 +111,15 @@ class Tidy(Rewrite):
     def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
         """Drop the declaration of a variable that is only read."""
 
+    def _import(self, module: str, names: list[str], level: int, node: ast.AST) -> Any:
+        """Import as the file itself would: it may have siblings and an `__import__` of its own."""
+        own = self.scope.file.get("__builtins__", builtins)
+        importer = own["__import__"] if isinstance(own, dict) else own.__import__
+        try:
+            return importer(module, self.scope.file, None, names, level)
+        except ImportError:
+            refuse(f"it imports {module}, which is not to be found", node)
+
     def _learn(self, name: str, value: object, node: ast.AST) -> None:
         if name in self.repeated:
             refuse(f"{name} is given more than one meaning", node)
@@ -125,10 +133,3 @@ class Tidy(Rewrite):
             return getattr(found.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
         owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
         return owner is not None and isinstance(owner.value, logging.Logger)
-
-
-def _module(name: str, node: ast.AST) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        refuse(f"it imports {name}, which is not installed", node)

@@ -1,0 +1,97 @@
+# ruff: noqa -- written as people write heuristics
+"""Heuristics that compiled code would get wrong. Each names, in the line at fault, why it is refused."""
+
+import random
+import time
+
+import numpy as np
+
+best_so_far = 0
+seen = {}
+total = 0.0
+
+
+def remember(value):
+    global best_so_far
+    best_so_far = value
+
+
+def chance(game, player):
+    moves = len(game.get_legal_moves(player))
+    return moves + random.random()  # refused: calls random.random, so its value depends on chance
+
+
+def numpy_chance(game, player):
+    return float(np.random.randint(3))  # refused: calls np.random.randint, so its value depends on chance
+
+
+def clock(game, player):
+    return time.time() % 2  # refused: depends on the time
+
+
+def reads_what_changes(game, player):
+    return float(best_so_far)  # refused: reads best_so_far, which line
+
+
+def fills_a_table(game, player):
+    here = game.get_player_location(player)
+    seen[here] = 1.0  # refused: reads seen, which line
+    return seen[here]
+
+
+def changes_a_global(game, player):
+    global total
+    total = total + 1  # refused: changes total, which outlives the call
+    return total
+
+
+def keeps_a_default(game, player, scores=[]):
+    scores.append(1)  # refused: changes scores, which outlives the call
+    return float(len(scores))
+
+
+def counts_outside(game, player):
+    count = 0
+
+    def visit(move):
+        nonlocal count
+        count = count + 1  # refused: changes count, a variable of the function around it
+        return move
+
+    for move in game.get_legal_moves(player):
+        visit(move)
+    return float(count)
+
+
+def asks_the_player(game, player):
+    if player.time_left() < 10:  # refused: reads player.time_left, but in compiled code a player is only a number
+        return 0.0
+    return 1.0
+
+
+def asks_the_opponent(game, player):
+    opponent = game.get_opponent(player)
+    return float(opponent.search_depth)  # refused: reads opponent.search_depth
+
+
+def moves_on_the_given_game(game, player):
+    for move in game.get_legal_moves(player):
+        game.apply_move(move)  # refused: makes a move on the game it was given
+    return 0.0
+
+
+def draws_the_board(game, player):
+    return float(len(game.to_string()))  # refused: uses game.to_string, which games in compiled code do not have
+
+
+def writes_to_the_player(game, player):
+    player.best = 1  # refused: reads player.best
+    return 0.0
+
+
+def speaks(game, player):
+    return float(len(str(game.move_count)))  # refused: calls str, which compiled code does not have
+
+
+def misspelled(game, player):
+    return float(lenght(game.get_legal_moves(player)))  # refused: lenght is not defined

@@ -1,0 +1,82 @@
+# ruff: noqa -- written as people write heuristics
+"""Heuristics that look values up in constants of every shape."""
+
+from collections import namedtuple
+from enum import Enum
+
+KNIGHT = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
+VALUES = [
+    [2, 3, 4, 4, 4, 3, 2],
+    [3, 4, 6, 6, 6, 4, 3],
+    [4, 6, 8, 8, 8, 6, 4],
+    [4, 6, 8, 8, 8, 6, 4],
+    [4, 6, 8, 8, 8, 6, 4],
+    [3, 4, 6, 6, 6, 4, 3],
+    [2, 3, 4, 4, 4, 3, 2],
+]
+BY_CELL = {(row, column): 8 - abs(row - 3) - abs(column - 3) / 2 for row in range(7) for column in range(7)}
+POINTS = {cell: (value, cell) for cell, value in BY_CELL.items()}
+NEIGHBOURS = {
+    (row, column): [(row + dr, column + dc) for dr, dc in KNIGHT if 0 <= row + dr < 7 and 0 <= column + dc < 7]
+    for row in range(7)
+    for column in range(7)
+}
+HALVES = [1, 0.5, 0.25, 0.125]
+WEIGHTS = {"own": 1.5, "opp": -1}
+CENTER = {(2, 2), (2, 3), (3, 2), (3, 3), (3, 4), (4, 3)}
+BY_COUNT = {}
+
+Weights = namedtuple("Weights", "own opp")
+CHOSEN = Weights(own=2, opp=0.5)
+
+
+class Style(Enum):
+    CAREFUL = 1
+    BOLD = 3
+
+
+def fill():
+    for count in range(9):
+        BY_COUNT[count] = count * count
+
+
+fill()
+
+
+def matrix(game, player):
+    own = sum(VALUES[row][column] for row, column in game.get_legal_moves(player))
+    row, column = game.get_player_location(player)
+    return own + VALUES[row][column] / 2
+
+
+def local_matrix(game, player):
+    book = [[1, 2], [3, 4.5]]
+    row, column = game.get_player_location(player)
+    return book[row % 2][column % 2] + HALVES[row % 4]
+
+
+def dictionaries(game, player):
+    own, opp = game.get_player_location(player), game.get_player_location(game.get_opponent(player))
+    value = BY_CELL[own] - POINTS[opp][0] + BY_CELL.get((own[0], 9), -2.0)
+    if own in BY_CELL and own in CENTER:
+        value += 1
+    return value + BY_COUNT[len(game.get_legal_moves(player))]
+
+
+def neighbours(game, player):
+    count = 0
+    for move in game.get_legal_moves(player):
+        for next_move in NEIGHBOURS[move]:
+            if game.move_is_legal(next_move):
+                count += 1
+    return float(count)
+
+
+def directions(game, player):
+    row, column = game.get_player_location(player)
+    return len([1 for dr, dc in KNIGHT if game.move_is_legal((row + dr, column + dc))]) * WEIGHTS["own"]
+
+
+def settings(game, player):
+    own = len(game.get_legal_moves(player)) * CHOSEN.own
+    return own - CHOSEN.opp * len(game.get_legal_moves(game.get_opponent(player))) + Style.BOLD.value

@@ -1,0 +1,206 @@
+"""Heuristics in the shapes people write them: compiled they give what they give interpreted, or are refused."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import re
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import heuristics
+from heuristics import Composite
+from isolation import Board
+from isolation.compiler import compile_heuristic, sample_positions
+from isolation.loading import load_module
+from isolation.rewrites import iterating
+from isolation.rewriting import CompileError, rewrite
+
+USER = Path(__file__).parent / "data" / "user"
+
+
+def heuristics_of(module: ModuleType) -> list[FunctionType]:
+    """The functions of a file whose first parameters are game and player and whose others have defaults."""
+    return [
+        function
+        for function in vars(module).values()
+        if isinstance(function, FunctionType) and function.__module__ == module.__name__
+        if list(inspect.signature(function).parameters)[:2] == ["game", "player"]
+        if all(p.default is not p.empty for p in islice(inspect.signature(function).parameters.values(), 2, None))
+    ]
+
+
+FILES = {path.stem: load_module(path) for path in sorted(USER.glob("*.py"))}
+WRITTEN = [function for stem, module in FILES.items() if stem != "refused" for function in heuristics_of(module)]
+REFUSED = heuristics_of(FILES["refused"])
+
+
+def interpreted(function: Callable[..., Any], board: Board, player: Any) -> float | None:
+    try:
+        return float(function(board.copy(), player))
+    except Exception:
+        return None
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+@pytest.mark.parametrize("function", WRITTEN, ids=lambda function: function.__name__)
+def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function: FunctionType) -> None:
+    compiled = compile_heuristic(function)
+    for board in sample_positions((7, 7), 60, seed=7):
+        for index, player in enumerate(board.players):
+            value = interpreted(function, board, player)
+            if value is None:
+                with pytest.raises(ArithmeticError):
+                    compiled.evaluate(board, index)
+            else:
+                assert compiled.evaluate(board, index) == value
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
+def test_what_compiled_code_would_get_wrong_is_refused_with_reason_and_line(function: FunctionType) -> None:
+    lines, first = inspect.getsourcelines(function)
+    line, reason = next(
+        (number, text.split("# refused: ")[1].strip())
+        for number, text in enumerate(lines, first)
+        if "# refused" in text
+    )
+    with pytest.raises(CompileError) as error:
+        rewrite(function)
+    assert error.value.line == line
+    assert reason in error.value.reason
+    assert str(error.value) == f"line {line}: {error.value.reason}"
+
+
+def test_a_table_too_small_for_the_board_is_an_error_and_not_garbage() -> None:
+    matrix = FILES["tables"].matrix
+    compiled = compile_heuristic(matrix, (9, 9))
+    board = Board.from_moves([80, 0], size="9x9")
+    with pytest.raises(IndexError):
+        matrix(board, board.active_player)
+    with pytest.raises(ArithmeticError):
+        compiled.evaluate(board, 0)
+
+
+def test_composites_are_unrolled_wherever_they_stand() -> None:
+    inner = Composite(phases=((1.0, ((0.5, heuristics.get("improved")),)),))
+    composite = Composite(
+        phases=((0.3, ((2.0, heuristics.get("center")),)), (1.0, ((1.0, inner), (0.1, calls_a_composite))))
+    )
+    compiled = compile_heuristic(composite)
+    for board in sample_positions((7, 7), 60):
+        for index, player in enumerate(board.players):
+            assert compiled.evaluate(board, index) == composite(board, player)
+
+
+def calls_a_composite(game: Any, player: Any) -> Any:
+    return heuristics.get("territory")(game, player) if False else PHASED(game, player) + 1
+
+
+PHASED = heuristics.get("phased")
+
+
+def plain(game: Any, player: Any) -> Any:
+    return sum(1 for move in game.get_legal_moves(player) if move[0])
+
+
+def test_the_source_stands_alone_and_keeps_the_lines() -> None:
+    rewritten = rewrite(plain)
+    functions = [node for node in ast.parse(rewritten.source).body if isinstance(node, ast.FunctionDef)]
+    assert functions[-1].name == rewritten.entry == "score"
+    assert "for move in" in rewritten.source
+    imports = [node for node in ast.parse(rewritten.source).body if isinstance(node, ast.ImportFrom | ast.Import)]
+    assert [ast.unparse(node) for node in imports] == ["from isolation.rewrites import support as _isolation"]
+    assert inspect.getsourcelines(plain)[1] + 1 in rewritten.lines.values()
+
+
+def test_the_same_function_is_always_rewritten_alike() -> None:
+    assert rewrite(plain).source == rewrite(plain).source
+
+
+def unknown_method(game: Any, player: Any) -> Any:
+    moves = game.get_legal_moves(player)
+    return float(moves.popularity)
+
+
+def two_types(game: Any, player: Any) -> Any:
+    best = ()
+    for move in game.get_legal_moves(player):
+        best = [move]
+    return float(len(best))
+
+
+@pytest.mark.parametrize(
+    ("function", "offset", "reason"),
+    [
+        (unknown_method, 2, "it uses .popularity of a list of cells, which compiled code does not have"),
+        (two_types, None, "the variable best is here a"),
+    ],
+)
+def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int | None, reason: str) -> None:
+    from numba import njit
+    from numba.core.errors import NumbaError
+
+    from isolation.position import make_position
+    from isolation.rewrites import support
+
+    rewritten = rewrite(function)
+    names: dict[str, Any] = {"make_position": make_position}
+    exec(compile(rewritten.source, "heuristic.py", "exec"), names)
+    score = names["score"]
+    evaluate = njit(lambda: score(make_position(7, 7, 5, 0, 24, 14, 0), 0))
+    with pytest.raises(NumbaError) as error:
+        evaluate()
+    explained = rewritten.explain(error.value)
+    assert reason in explained.reason
+    assert support.jit is not None
+    if offset is not None:
+        assert explained.line == inspect.getsourcelines(function)[1] + offset
+
+
+def no_game(position: Any) -> float:
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("thing", "reason"),
+    [
+        (no_game, "does not take (game, player)"),
+        (len, "not a plain function"),
+        (eval("lambda game, player: 0.0"), "the source of <lambda> is not at hand"),
+        (type("Scorer", (), {"__call__": lambda self, game, player: 0.0})(), "not a plain function"),
+    ],
+)
+def test_what_is_no_function_with_a_source_is_refused(thing: Any, reason: str) -> None:
+    with pytest.raises(CompileError, match=re.escape(reason)):
+        rewrite(thing)
+
+
+def test_two_lambdas_on_one_line_are_told_apart() -> None:
+    first, second = lambda game, player: 1.0, lambda game, player: 2.0
+    assert "1.0" in rewrite(first).source
+    assert "2.0" in rewrite(second).source
+
+
+def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba import njit
+
+    from isolation.rewrites import support
+
+    monkeypatch.setattr(iterating, "COMPENSATED", True)
+    assert "_isolation.added" in rewrite(plain).source
+
+    @njit
+    def compensated(values: Any) -> Any:
+        total, rest = 0.0, 0.0
+        for value in values:
+            total, rest = support.add(total, rest, value)
+        return support.added(total, rest)
+
+    values = [0.1] * 10 + [1e100, 1.0, -1e100]
+    assert compensated(tuple(values)) == math.fsum(values)
