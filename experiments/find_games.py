@@ -1,0 +1,107 @@
+"""Finding games of a run to look at, and reading one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import pyarrow.dataset as ds
+
+from experiments.log import PER_PLY, SCHEMA, games_folder, live_files, read_games
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
+"""The columns a condition can be about, beside `won_by` and `lost_by`."""
+SHOWN = ("game_id", "agent_1", "agent_2", "winner", "plies", "reason", "detail")
+
+
+def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataFrame:
+    """The games of a run of a kind that meet a condition, the most remarkable first, as a frame of `FACTS`.
+
+    Longest and shortest count plies. Forfeits are games that ended otherwise than by a player without a move. Upsets
+    were won by the agent with the lower share of wins in the run; the widest gap between the two shares comes first.
+
+    Args:
+        where: an expression over the columns, as `pandas.DataFrame.query` takes it; beside those of the log there are
+            `won_by` and `lost_by`, the names of the winner and the loser.
+
+    Raises:
+        ValueError: there is no run there, no such kind, or the condition cannot be evaluated.
+    """
+    import pandas as pd
+
+    if kind not in KINDS:
+        raise ValueError(f"games can be {', '.join(KINDS)}, not {kind!r}")
+    games = read_games(run, FACTS)
+    names = games[["agent_1", "agent_2"]].astype(object)
+    is_first = games["winner"] == 1
+    games["won_by"] = names["agent_1"].where(is_first, names["agent_2"])
+    games["lost_by"] = names["agent_2"].where(is_first, names["agent_1"])
+    if kind == "upsets":
+        wins = games["won_by"].value_counts()
+        shares = wins.reindex(pd.unique(names.to_numpy().ravel()), fill_value=0) / names.stack().value_counts()
+        games["gap"] = games["lost_by"].map(shares) - games["won_by"].map(shares)
+    return _ordered(_meeting(games, where), kind)
+
+
+def found_rows(run: str | Path, kind: Kind, where: str, limit: int) -> tuple[list[dict[str, Any]], int]:
+    """At most `limit` of the games that `find_games` finds, with the `SHOWN` columns, and how many it finds."""
+    found = find_games(run, kind, where)
+    shown = found.head(limit)[list(SHOWN)].astype(object)
+    return [dict(zip(SHOWN, row, strict=True)) for row in shown.itertuples(index=False)], len(found)
+
+
+def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
+    """The row of one game, per-ply columns as lists.
+
+    Raises:
+        ValueError: there is no run there, or it has no such game.
+    """
+    folder = games_folder(run)
+    if not folder.is_dir():
+        raise ValueError(f"{run}: no run lies there (no folder {folder.name}/)")
+    files = [str(path) for path in live_files(folder)]
+    table = ds.dataset(files, schema=SCHEMA, format="parquet").to_table(filter=ds.field("game_id") == game_id)
+    if not table.num_rows:
+        raise ValueError(f"{run} has no game {game_id}; isolation games {run} lists what it has")
+    row: dict[str, Any] = table.slice(0, 1).to_pylist()[0]
+    return row
+
+
+def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
+    """The games that meet a condition."""
+    if not where.strip():
+        return games
+    if "@" in where or "__" in where:
+        raise ValueError(f"--where {where!r}: a condition is about the columns only, and has neither @ nor __ in it")
+    try:
+        chosen: Any = games.eval(where, engine="python")
+        if getattr(chosen, "dtype", None) is None or chosen.dtype.kind != "b":
+            raise ValueError("it is neither true nor false of a game")
+        met: pd.DataFrame = games.loc[chosen.to_numpy()]
+        return met
+    except Exception as error:
+        columns = ", ".join(column for column in games.columns if column != "gap")
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"--where {where!r}: {message}; write something like \"won_by == 'Random' and plies > 30\" "
+            f"with the columns {columns}"
+        ) from None
+
+
+def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    match kind:
+        case "longest":
+            return games.sort_values("plies", ascending=False, kind="stable")
+        case "shortest":
+            return games.sort_values("plies", kind="stable")
+        case "forfeits":
+            return games[games["reason"] != "no_moves"]
+        case "upsets":
+            return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
+        case "all":
+            return games

@@ -1,0 +1,272 @@
+"""A person plays against an agent, by lines of text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from isolation.agents import Agent, Forfeit, Player
+from isolation.board import Board
+from isolation.match import GameRecord
+from isolation.notation import cell_name, parse_cell
+from isolation.placing import quick_to_place
+from isolation.render import standing, to_text
+from isolation.scene import show_value
+from isolation.search.result import SearchResult
+from isolation.seeds import move_seed
+
+HUMAN = "Human"
+RESIGNED = "resigned"
+HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the number of a listed move. Or:
+  hint          what a search would play
+  undo          take your last move back, and the reply to it
+  resign        give the game up
+  save FILE     write the game so far to a file
+  moves         show the board and the moves again
+  quit          leave without a result"""
+
+_COMMANDS = ("hint", "undo", "resign", "save", "moves", "help", "quit")
+_MOST_LISTED = 8
+
+Command = Literal["move", "hint", "undo", "resign", "save", "moves", "help", "quit"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a line means: a command, with the cell of a move or the file of a save."""
+
+    command: Command
+    cell: int = -1
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where a person plays.
+
+    Attributes:
+        opponent: the agent at the other side.
+        adviser: the agent that hints.
+        side: 1 or 2, the person's.
+        ask: shows a prompt and returns a line; EOFError at the end of the input.
+        say: shows some lines.
+        save: writes the game so far to a file; OSError if it cannot.
+        ascii_only: whether boards are drawn in plain ASCII.
+        seed: of the opponent's random choices.
+    """
+
+    opponent: Agent
+    adviser: Agent
+    side: Literal[1, 2]
+    ask: Callable[[str], str]
+    say: Callable[[str], None]
+    save: Callable[[str, GameRecord], None]
+    ascii_only: bool = False
+    seed: int = 0
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The players' names, player 1's first."""
+        return (HUMAN, self.opponent.name) if self.side == 1 else (self.opponent.name, HUMAN)
+
+
+@dataclass
+class _Game:
+    board: Board
+    table: Table
+    opponent: Player
+    opening: int
+    results: list[SearchResult] = field(default_factory=list)
+
+
+def read_answer(text: str, board: Board) -> Answer:
+    """What a line means at a position.
+
+    >>> read_answer("c1", Board.from_moves([24, 14])).cell, read_answer("2", Board.from_moves([24, 14])).cell
+    (9, 11)
+
+    Raises:
+        ValueError: it is neither a command nor a legal move, and why.
+    """
+    words = text.strip().split(maxsplit=1)
+    if not words:
+        raise ValueError("nothing was typed; a move looks like d3")
+    command = words[0].lower()
+    if command in _COMMANDS:
+        if command == "save" and len(words) == 1:
+            raise ValueError("save needs the name of a file, like save game.json")
+        if command != "save" and len(words) == 2:
+            raise ValueError(f"{command} stands alone, without {words[1]!r}")
+        return Answer(command, file=words[1].strip() if command == "save" else "")  # type: ignore[arg-type]
+    legal = board.legal_cells()
+    if text.strip().isascii() and text.strip().isdecimal():
+        return Answer("move", _listed(int(text), legal))
+    try:
+        cell = parse_cell(text, board.height, board.width)
+    except ValueError as error:
+        raise ValueError(f"{error}; or type help") from None
+    if cell not in legal:
+        raise ValueError(why_illegal(board, cell))
+    return Answer("move", cell)
+
+
+def why_illegal(board: Board, cell: int) -> str:
+    """Why the player to move cannot go to a cell of the board."""
+    name = cell_name(cell, board.width)
+    here = board.locations[board.active_index]
+    if cell in board.locations:
+        return f"a knight stands on {name}"
+    if not board.blank >> cell & 1:
+        return f"{name} has been visited already"
+    assert here is not None
+    options = ", ".join(cell_name(legal, board.width) for legal in board.legal_cells())
+    return f"{name} is not a knight's move from {cell_name(here, board.width)}; from there you reach {options}"
+
+
+def play_human(table: Table, size: str = "7x7", moves: Sequence[int] = ()) -> GameRecord | None:
+    """Play a game; None if the person leaves before its end, or the input ends.
+
+    In the record the person's plies have no score and no depth; resigning is the reason `resigned`.
+
+    Raises:
+        ValueError: a bad size, or illegal `moves` to begin with.
+    """
+    board = Board.from_moves(moves, size)
+    game = _Game(board, table, table.opponent.new_player(), len(moves))
+    table.say(_welcome(table))
+    try:
+        while not board.outcome():
+            end = _turn_of_person(game) if board.active_index + 1 == table.side else _turn_of_agent(game)
+            if end is not None:
+                return end if end.winner else None
+    except (EOFError, KeyboardInterrupt):
+        table.say("\nThe input has ended, and with it the game. Goodbye.")
+        return None
+    table.say(to_text(board, table.ascii_only))
+    winner = 2 - board.active_index
+    table.say("You have won." if winner == table.side else f"{table.opponent.name} has won.")
+    return _record(game, winner, "no_moves")
+
+
+def _welcome(table: Table) -> str:
+    piece = ("12" if table.ascii_only else "♘♞")[table.side - 1]
+    order = "first" if table.side == 1 else "second"
+    return f"You play {piece} against {table.opponent.name} and move {order}. Type help for what can be typed."
+
+
+def _turn_of_person(game: _Game) -> GameRecord | None:
+    """Ask until a move is played or the game ends: then its record, with winner 0 if it was left."""
+    board, table = game.board, game.table
+    table.say(_situation(board, table))
+    started = time.perf_counter()
+    while True:
+        try:
+            answer = read_answer(table.ask("Your move: "), board)
+            match answer.command:
+                case "move":
+                    seconds = time.perf_counter() - started
+                    _play(game, SearchResult(answer.cell, float("nan"), 0, 0, seconds, (answer.cell,), False))
+                    return None
+                case "undo":
+                    _undo(game)
+                    return None
+                case "resign":
+                    table.say(f"You have resigned; {table.opponent.name} has won.")
+                    return _record(game, 3 - table.side, RESIGNED)
+                case "quit":
+                    table.say("The game is left without a result. Goodbye.")
+                    return _record(game, 0, "")
+                case "save":
+                    table.save(answer.file, _record(game, 0, ""))
+                    table.say(f"Saved to {answer.file}.")
+                case "hint":
+                    table.say(_hint(game))
+                case "moves":
+                    table.say(_situation(board, table))
+                case "help":
+                    table.say(HELP)
+        except ValueError as error:
+            table.say(f"Not possible: {error}.")
+        except OSError as error:
+            table.say(f"Not saved: {error.strerror or error}.")
+
+
+def _turn_of_agent(game: _Game) -> GameRecord | None:
+    """Let the agent move; a record if it has lost the game by failing to."""
+    board, table = game.board, game.table
+    try:
+        result = _choose(table.opponent, game.opponent, board, table.seed)
+        if result.move not in board.legal_cells():
+            raise Forfeit("illegal_move", f"played cell {result.move}")
+    except Forfeit as loss:
+        reason, detail = loss.reason, loss.detail
+    except Exception as error:
+        reason, detail = "error", f"{type(error).__name__}: {error}"
+    else:
+        table.say(f"{table.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_told(result, board)}.")
+        _play(game, result)
+        return None
+    table.say(f"{table.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You have won.")
+    return _record(game, table.side, reason, detail)
+
+
+def _choose(agent: Agent, player: Player, board: Board, seed: int) -> SearchResult:
+    quick = quick_to_place(agent) if None in board.locations else agent
+    chooser = player if quick is agent else quick.new_player()
+    return chooser.choose(board, move_seed(seed, board.move_count))
+
+
+def _play(game: _Game, result: SearchResult) -> None:
+    game.board.play_cell(result.move)
+    game.results.append(result)
+
+
+def _undo(game: _Game) -> None:
+    """Take plies back to the person's last decision."""
+    own = [ply for ply in range(len(game.results)) if (game.opening + ply) % 2 + 1 == game.table.side]
+    if not own:
+        raise ValueError("you have not moved yet")
+    for _ in game.results[own[-1] :]:
+        game.board.undo()
+    del game.results[own[-1] :]
+
+
+def _hint(game: _Game) -> str:
+    adviser = game.table.adviser
+    result = _choose(adviser, adviser.new_player(), game.board, game.table.seed)
+    return f"Hint: {adviser.name} would play {_told(result, game.board)}."
+
+
+def _told(result: SearchResult, board: Board) -> str:
+    name = cell_name(result.move, board.width)
+    return f"{name} (score {show_value(result.score)}, {result.depth} plies deep)" if result.depth else name
+
+
+def _situation(board: Board, table: Table) -> str:
+    picture = to_text(board, table.ascii_only).removesuffix(standing(board)).rstrip("\n")
+    legal = board.legal_cells()
+    if len(legal) > _MOST_LISTED:
+        return f"{picture}\nPlace your knight on any of {len(legal)} open cells."
+    options = (f"{number}: {cell_name(cell, board.width)}" for number, cell in enumerate(legal, start=1))
+    return f"{picture}\nYou can go to  {'   '.join(options)}"
+
+
+def _listed(number: int, legal: Sequence[int]) -> int:
+    if len(legal) > _MOST_LISTED:
+        raise ValueError("no moves are listed to take a number from; name a cell, like d3")
+    if not 1 <= number <= len(legal):
+        raise ValueError(f"the listed moves are numbered 1 to {len(legal)}, so there is no {number}")
+    return legal[number - 1]
+
+
+def _record(game: _Game, winner: int, reason: str, detail: str = "") -> GameRecord:
+    none = (float("nan"), 0, 0, 0, False)
+    rows = [none] * game.opening + [(r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
+    score, depth, nodes, time_us, exact = zip(*rows, strict=True) if rows else ((),) * 5
+    board, names = game.board, game.table.names
+    return GameRecord(
+        board.size, board.history[: game.opening], *names, winner, reason, detail, board.history,
+        score, depth, nodes, time_us, exact,
+    )  # fmt: skip

@@ -1,0 +1,162 @@
+"""What the page is answered: values of moves, a score graph, an agent's move, the exact result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from experiments.roster import complete, make_agent, parse_spec
+from heuristics.composite import Composite
+from isolation.agents import try_to_compile
+from isolation.limits import Limit
+from isolation.placing import quick_to_place
+from isolation.search import is_compilable, search
+from isolation.search.interpreted import appraise
+from reports.board.questions import GraphQuestion, MoveQuestion, ValuesQuestion, board_of, boards_of
+from reports.replay import json_score
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+    from isolation.board import Board
+
+Heuristic = Callable[[Any, Any], float]
+
+INTERPRETED_DEPTH = 3
+"""The deepest look of a heuristic that does not compile, or on a board that compiled code does not serve."""
+PLACING_DEPTH = 1
+"""The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
+_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
+
+
+def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
+    """For each heuristic the value of every legal move to the side to move, or what went wrong, and the depths used.
+
+    Raises:
+        ValueError: the position is illegal, or a heuristic unknown.
+    """
+    board = board_of(question.position)
+    functions = {name: _known(name, heuristics) for name in question.heuristics}
+    answers: dict[str, Any] = {}
+    for name, function in functions.items():
+        depth = possible_depth(board, opposing(function), question.depth)
+        try:
+            found = move_values(board, function, depth)
+            answers[name] = {"depth": depth, "moves": {cell: json_score(value) for cell, value in found.items()}}
+        except Exception as error:
+            answers[name] = {"depth": depth, "error": f"{type(error).__name__}: {error}"[:300]}
+    return {"values": answers}
+
+
+def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
+    """What a heuristic says of each position of a line to player 1; null where it fails, or a knight is not placed.
+
+    Raises:
+        ValueError: the position is illegal, or the heuristic unknown.
+    """
+    function = _known(question.heuristic, heuristics)
+    scores: list[float | str | None] = []
+    for board in boards_of(question.position):
+        if None in board.locations:
+            scores.append(None)
+            continue
+        try:
+            value = position_value(board, function, possible_depth(board, function, question.depth))
+        except Exception:
+            value = float("nan")
+        scores.append(json_score(0.0 - value if board.active_index else value))
+    return {"scores": scores}
+
+
+def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict[str, Any]:
+    """An agent's move, with what it knew.
+
+    Raises:
+        ValueError: the position is illegal, the game is over, or there is no such agent.
+    """
+    board = board_of(question.position)
+    if not board.legal_cells():
+        raise ValueError("the game is over: there is no move to choose")
+    agent = agents.get(question.agent) or safe_agent(question.agent)
+    try:
+        quick = quick_to_place(agent) if None in board.locations else agent
+        result = quick.new_player().choose(board, seed)
+    except Exception as error:
+        raise ValueError(f"{agent.name} failed: {type(error).__name__}: {error}"[:300]) from None
+    if result.move not in board.legal_cells():
+        raise ValueError(f"{agent.name} answered with an illegal move, cell {result.move}")
+    return {
+        "agent": agent.name,
+        "move": result.move,
+        "score": json_score(result.score),
+        "depth": result.depth,
+        "nodes": result.nodes,
+        "ms": round(result.seconds * 1000, 1),
+        "line": list(result.pv),
+    }
+
+
+def move_values(board: Board, heuristic: Heuristic, depth: int) -> dict[int, float]:
+    """What each legal move is worth to the side to move by minimax to a depth, the move itself included."""
+    other = opposing(heuristic)
+    return {cell: 0.0 - position_value(board.successor(cell), other, depth - 1) for cell in board.legal_cells()}
+
+
+def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
+    """What a position is worth to the side to move by minimax to a depth; at depth 0 the heuristic's own word."""
+    if not board.legal_cells():
+        return float("-inf")
+    if depth == 0:
+        return appraise(heuristic, board.copy(), board.active_player)
+    return search(board, heuristic, Limit(depth=depth)).score
+
+
+@cache
+def opposing(heuristic: Heuristic) -> Heuristic:
+    """The heuristic as the opponent's loss: what minimax of the opponent is to maximise in our name.
+
+    A heuristic need not be worth to one player what it costs the other, so turning a search's sign round is not enough.
+    """
+    if isinstance(heuristic, Composite):
+        phases = tuple(
+            (until, tuple((weight, opposing(part)) for weight, part in parts)) for until, parts in heuristic.phases
+        )
+        return replace(heuristic, phases=phases)
+
+    def loss(game: Any, player: Any) -> float:
+        return -heuristic(game, game.get_opponent(player))
+
+    return loss
+
+
+def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
+    """How deep one can look without keeping people waiting."""
+    if None in board.locations:
+        return min(depth, PLACING_DEPTH)
+    is_compiled = is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
+    return depth if is_compiled else min(depth, INTERPRETED_DEPTH)
+
+
+def safe_agent(text: str) -> Agent:
+    """The agent of a spec that names no file, under a limit that does not keep people waiting.
+
+    Raises:
+        ValueError: the spec is malformed, names a file, or asks for too much.
+    """
+    spec = complete(parse_spec(text.partition("\n")[0]))
+    if spec.is_file or spec.kind == "classic":
+        raise ValueError(f"{text}: agents from files are named when the board is started, with --agent")
+    if spec.target == "*":
+        raise ValueError(f"{text}: one heuristic, not all of them")
+    if spec.limit and spec.limit.value > _CAPS[spec.limit.unit]:
+        raise ValueError(f"{text}: at most {spec.limit.unit}={_CAPS[spec.limit.unit]:,}")
+    if spec.method == "MM" and spec.limit and spec.limit.unit == "depth" and spec.limit.value > 7:
+        raise ValueError(f"{text}: minimax looks at most depth=7 deep here; AB and ID go deeper")
+    return make_agent(spec)
+
+
+def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:
+    if name not in heuristics:
+        raise ValueError(f"no heuristic is called {name!r}; there are {', '.join(heuristics)}")
+    return heuristics[name]

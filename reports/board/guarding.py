@@ -1,0 +1,78 @@
+"""Who may ask: only the page this server serves, opened on this machine.
+
+Any page in a browser can send requests to this machine's own address. So a request must name the host that was
+printed, which a page that has rebound its own name to 127.0.0.1 does not, and must not come from another origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 64 * 1024
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+
+
+def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> str:
+    """Why a request is not answered; empty if it is.
+
+    The page itself may be opened by a link from elsewhere; nothing else may be asked from elsewhere.
+    """
+    hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+    if headers.get("host", "") not in hosts:
+        return f"this board answers at http://127.0.0.1:{port} only"
+    origin = headers.get("origin")
+    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+        return "this board answers its own page only"
+    is_opening = method == "GET" and path == "/" and headers.get("sec-fetch-mode") == "navigate"
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not is_opening:
+        return "this board answers its own page only"
+    if method == "POST" and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        return "questions are asked in application/json"
+    return ""
+
+
+class Guarded:
+    """An application behind `refusal`, with a limit on what it reads and headers that bind the browser."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self.app = app
+        self.port = port
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        if reason := refusal(scope["method"], scope["path"], headers, self.port):
+            await JSONResponse({"error": reason}, status_code=403)(scope, receive, send_with_headers)
+            return
+        if not headers.get("content-length", "0").isdecimal() or int(headers.get("content-length", "0")) > MOST_BYTES:
+            error = {"error": f"a question has at most {MOST_BYTES:,} bytes"}
+            await JSONResponse(error, status_code=413)(scope, receive, send_with_headers)
+            return
+        if "transfer-encoding" in headers:
+            error = {"error": "a question says how long it is"}
+            await JSONResponse(error, status_code=411)(scope, receive, send_with_headers)
+            return
+        await self.app(scope, receive, send_with_headers)

@@ -1,0 +1,467 @@
+// The analysis board: what is shown, and what happens when something is chosen.
+
+import { make, showBoard, showValue } from "./board.js";
+import { drawChart, heuristicSeries, loggedSeries } from "./chart.js";
+import { cellName, legalCells, parseSize, standing } from "./game.js";
+import { ask } from "./server.js";
+import { addMove, branching, flip, fromLink, lineThrough, makeRoot, pathTo, question, toLink } from "./tree.js";
+
+const find = (id) => document.getElementById(id);
+
+/** Everything the page remembers: the node shown, the logged game loaded, the values found, what is being edited. */
+const state = {
+  node: makeRoot({ size: "7x7" }),
+  game: null,
+  logged: [],
+  values: null,
+  overlay: "improved",
+  graph: null,
+  editing: null,
+  thinking: null,
+  choices: { heuristics: [], agents: [], runs: [], kinds: [], deepest: 1 },
+};
+
+// --- showing ---
+
+function show() {
+  const { node } = state;
+  if (!state.editing) history.replaceState(null, "", toLink(node));
+  drawPosition();
+  find("standing").textContent = state.editing ? "Editing: choose cells, then press “Done”." : describe(node);
+  find("back").disabled = find("first").disabled = !node.parent;
+  find("forward").disabled = find("last").disabled = !node.children.length;
+  find("flip").disabled = !branching(node);
+  find("move-now").disabled = Boolean(state.editing) || !legalCells(node.position).length;
+  listMoves();
+  drawScores();
+}
+
+function drawPosition() {
+  if (state.editing) {
+    showBoard(find("board"), { ...makeRoot(state.editing).position, last: null }, { onCell: editCell, anyCell: true });
+    return;
+  }
+  const numbers = new Map(pathTo(state.node).slice(1).map((step) => [step.cell, step.ply]));
+  showBoard(find("board"), state.node.position, { numbers, values: overlayValues(), onCell: choose });
+}
+
+function overlayValues() {
+  const found = find("show-values").checked && state.values?.node === state.node && state.values.answers[state.overlay];
+  return found?.moves ?? {};
+}
+
+function describe(node) {
+  const before = node.cell === null ? "" : `Ply ${node.ply}: ${cellName(node.cell, node.position.columns)}. `;
+  return before + standing(node.position);
+}
+
+function listMoves() {
+  const root = pathTo(state.node)[0];
+  find("moves").replaceChildren(...moveItems(root));
+  find("note").textContent = state.node.note || (root.children.length ? "" : "Click a cell to play.");
+  const here = find("moves").querySelector("[aria-current]");
+  if (here) keepInView(here);
+}
+
+/** The moves after a node as list items: the first child's line, with the other children as variations in between. */
+function moveItems(node) {
+  const items = [];
+  for (let here = node; here.children.length; here = here.children[0]) {
+    const [main, ...others] = here.children;
+    items.push(make("li", {}, moveButton(main)));
+    for (const other of others) {
+      const line = make("ol", { className: "moves" }, make("li", {}, moveButton(other)), ...moveItems(other));
+      items.push(make("li", { className: "variation" }, line));
+    }
+  }
+  return items;
+}
+
+function moveButton(node) {
+  const isMistake = state.game?.mistakes.includes(node.ply) && state.logged[node.ply] === node;
+  const button = make("button", { type: "button", className: isMistake ? "move mistake" : "move", title: node.note },
+    `${node.ply}. ${cellName(node.cell, node.position.columns)}${isMistake ? " ?" : ""}`);
+  if (node === state.node) button.setAttribute("aria-current", "step");
+  button.onclick = () => goTo(node);
+  return button;
+}
+
+function keepInView(button) {
+  const list = find("moves");
+  const above = button.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (above < 0 || above + button.offsetHeight > list.clientHeight) list.scrollTop += above - list.clientHeight / 2;
+}
+
+function drawScores() {
+  const line = currentLine(), isLogged = line === state.logged && state.game.score.length > 0;
+  const series = isLogged ? loggedSeries(state.game) : [];
+  if (state.graph?.key === keyOf(line)) series.push(heuristicSeries(state.graph.name, state.graph.scores));
+  find("chart-part").hidden = !series.length;
+  find("legend").replaceChildren(...series.map((one) => make("span", { className: one.kind }, one.name)));
+  if (!series.length) return;
+  drawChart(find("chart"), {
+    plies: line.length - 1, series, depths: isLogged ? state.game.depth : [], mistakes: isLogged ? state.game.mistakes : [],
+    ply: state.node.ply, onPly: (ply) => goTo(line[ply]),
+  });
+}
+
+/** The loaded game while we are in it, else the line through the node shown. */
+function currentLine() {
+  return state.logged.includes(state.node) ? state.logged : lineThrough(state.node);
+}
+
+function keyOf(line) {
+  return `${toLink(line.at(-1))} ${state.overlay} ${find("depth").value}`;
+}
+
+function complain(error) {
+  if (error.name !== "AbortError") find("problem").textContent = error.message;
+}
+
+// --- moving about ---
+
+function goTo(node) {
+  stopThinking();
+  if (!node || state.editing) return;
+  state.node = node;
+  if (node.parent) node.parent.chosen = node.parent.children.indexOf(node);
+  find("problem").textContent = "";
+  show();
+  refreshValues();
+}
+
+function choose(cell) {
+  try {
+    const next = addMove(state.node, cell);
+    goTo(next);
+    letAgentsPlay();
+  } catch (error) {
+    complain(error);
+  }
+}
+
+const steps = {
+  first: () => goTo(pathTo(state.node)[0]),
+  back: () => goTo(state.node.parent),
+  forward: () => goTo(state.node.children[state.node.chosen]),
+  last: () => goTo(lineThrough(state.node).at(-1)),
+  flip: () => { const at = branching(state.node); if (at) goTo(flip(at, 1)); },
+};
+
+function startNew(root, title) {
+  Object.assign(state, { game: null, logged: [], editing: null });
+  find("title").textContent = title;
+  endEditing();
+  goTo(root);
+}
+
+function endEditing() {
+  state.editing = null;
+  find("setup").textContent = "Edit the board";
+  find("setup").setAttribute("aria-pressed", "false");
+}
+
+function openLink() {
+  try {
+    const node = fromLink(location.hash);
+    startNew(node, location.hash ? "A position from a link." : "A new game.");
+    find("size").value = pathTo(node)[0].setup.size;
+  } catch (error) {
+    startNew(makeRoot({ size: "7x7" }), "A new game.");
+    complain(new Error(`The link does not lead to a position. ${error.message}`));
+  }
+}
+
+// --- values ---
+
+let asking = null;
+
+async function refreshValues() {
+  asking?.abort();
+  const names = [...find("heuristics").querySelectorAll("input:checked")].map((box) => box.value);
+  if (!find("show-values").checked || !names.length || state.editing) {
+    find("values").hidden = true;
+    find("values-state").textContent = find("show-values").checked && !names.length ? "Choose a heuristic." : "";
+    Object.assign(state, { values: null, graph: null });
+    return show();
+  }
+  if (!names.includes(state.overlay)) state.overlay = names[0];
+  asking = new AbortController();
+  const { node } = state, { signal } = asking, depth = Number(find("depth").value);
+  find("values-state").textContent = "Computing …";
+  find("values").setAttribute("aria-busy", "true");
+  try {
+    const { values } = await ask("/api/values", { position: question(node), heuristics: names, depth }, signal);
+    if (state.node !== node) return;
+    state.values = { node, answers: values };
+    find("values-state").textContent = stateOfValues(values, depth);
+    listValues(names);
+    drawPosition();
+    const line = currentLine(), key = keyOf(line), name = state.overlay;
+    if (state.graph?.key === key) return;
+    const { scores } = await ask("/api/graph", { position: question(line.at(-1)), heuristic: name, depth }, signal);
+    state.graph = { key, name, scores };
+    drawScores();
+  } catch (error) {
+    if (error.name !== "AbortError") find("values-state").textContent = "";
+    complain(error);
+  }
+}
+
+function stateOfValues(answers, depth) {
+  const shallow = Object.values(answers).filter((answer) => answer.depth < depth);
+  const over = legalCells(state.node.position).length ? "" : "The game is over.";
+  return over || (shallow.length ? `Depth ${shallow[0].depth}: deeper takes too long here.` : "");
+}
+
+function listValues(names) {
+  const { columns } = state.node.position, { answers } = state.values;
+  const rank = (cell) => {
+    const value = answers[state.overlay].moves?.[cell];
+    return value === "win" ? Infinity : value === "loss" ? -Infinity : value ?? 0;
+  };
+  const cells = legalCells(state.node.position).sort((a, b) => rank(b) - rank(a));
+  const heads = names.map((name) => {
+    const button = make("button", { type: "button", title: `Show ${name} on the board` }, name);
+    button.setAttribute("aria-pressed", String(name === state.overlay));
+    button.onclick = () => { state.overlay = name; refreshValues(); };
+    return make("th", { scope: "col" }, button);
+  });
+  const rows = cells.map((cell) => {
+    const button = make("button", { type: "button" }, cellName(cell, columns));
+    button.onclick = () => choose(cell);
+    return make("tr", {}, make("td", {}, button), ...names.map((name) => valueCell(answers[name], cell)));
+  });
+  find("values").replaceChildren(
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Move"), ...heads)),
+    make("tbody", {}, ...rows),
+  );
+  find("values").hidden = !cells.length;
+  find("values").setAttribute("aria-busy", "false");
+}
+
+function valueCell(answer, cell) {
+  if (answer.error) return make("td", { className: "problem", title: answer.error }, "error");
+  return make("td", {}, showValue(answer.moves[cell]));
+}
+
+// --- agents ---
+
+function agentSpec() {
+  const kind = find("agent-kind").value;
+  if (kind.startsWith("own:")) return kind.slice(4);
+  if (kind === "random" || kind === "greedy") return kind;
+  const heuristic = find("agent-heuristic").value;
+  const target = heuristic === "playouts" ? kind : `${kind}:${heuristic}`;
+  return `${target}@${find("agent-unit").value}=${find("agent-limit").value}`;
+}
+
+function shapeAgent() {
+  const kind = find("agent-kind").value;
+  const isSearch = ["ID", "AB", "MM", "MCTS"].includes(kind);
+  find("agent-heuristic-part").hidden = find("agent-limit-part").hidden = !isSearch;
+  find("agent-heuristic").querySelector("[value=playouts]").hidden = kind !== "MCTS";
+  if (kind !== "MCTS" && find("agent-heuristic").value === "playouts") find("agent-heuristic").value = "improved";
+}
+
+function stopThinking() {
+  state.thinking?.abort();
+  state.thinking = null;
+  find("agent-state").textContent = "";
+}
+
+async function letAgentsPlay() {
+  while (find(`plays-${state.node.position.turn}`).checked && legalCells(state.node.position).length) {
+    if (!(await letAgentMove())) return;
+  }
+}
+
+async function letAgentMove() {
+  stopThinking();
+  const { node } = state, thinking = new AbortController();
+  state.thinking = thinking;
+  find("agent-state").textContent = "Thinking …";
+  try {
+    const answer = await ask("/api/move", { position: question(node), agent: agentSpec() }, thinking.signal);
+    if (state.thinking !== thinking) return false;
+    const next = addMove(node, answer.move);
+    next.note = noteOf(answer, node.position.columns);
+    goTo(next);
+    find("agent-state").textContent = next.note;
+    return true;
+  } catch (error) {
+    if (state.thinking === thinking) stopThinking();
+    complain(error);
+    return false;
+  }
+}
+
+function noteOf(answer, columns) {
+  const known = answer.depth ? `, score ${showValue(answer.score)}, depth ${answer.depth}` : "";
+  const line = answer.line.length > 1 ? `, expecting ${answer.line.map((cell) => cellName(cell, columns)).join(" ")}` : "";
+  return `${answer.agent} played ${cellName(answer.move, columns)}${known}, ` +
+    `${answer.nodes.toLocaleString("en")} nodes in ${answer.ms} ms${line}`;
+}
+
+// --- games of a run ---
+
+async function listGames() {
+  if (!find("games-part").open || !state.choices.runs.length) return;
+  const query = new URLSearchParams({ kind: find("kind").value, agent: find("of-agent").value });
+  find("games-state").textContent = "Reading …";
+  try {
+    const { agents, games, total } = await ask(`/api/runs/${find("run").value}/games?${query}`);
+    const chosen = find("of-agent").value;
+    fill(find("of-agent"), [["", "all agents"], ...agents.map((name) => [name, name])]);
+    find("of-agent").value = agents.includes(chosen) ? chosen : "";
+    find("games").replaceChildren(
+      make("thead", {}, make("tr", {}, ...["Game", "Player 1", "Player 2", "Won by", "Plies"].map(
+        (head, index) => make("th", { scope: "col", className: index && index < 4 ? "text" : "" }, head)))),
+      make("tbody", {}, ...games.map(gameRow)),
+    );
+    find("games-state").textContent = `${games.length} of ${total.toLocaleString("en")} games.`;
+  } catch (error) {
+    find("games-state").textContent = "";
+    complain(error);
+  }
+}
+
+function gameRow(game) {
+  const button = make("button", { type: "button" }, String(game.game_id));
+  button.onclick = () => loadGame(game.game_id);
+  const text = (word) => make("td", { className: "text" }, word);
+  const reason = game.reason === "no_moves" ? "" : ` (${game.reason.replace("_", " ")})`;
+  return make("tr", {}, make("td", {}, button), text(game.agent_1), text(game.agent_2),
+    text(`${game.winner}${reason}`), make("td", {}, String(game.plies)));
+}
+
+async function loadGame(id) {
+  try {
+    const game = await ask(`/api/runs/${find("run").value}/games/${id}`);
+    const root = makeRoot({ size: game.size });
+    const nodes = [root];
+    for (const cell of game.moves) nodes.push(addMove(nodes.at(-1), cell));
+    nodes.forEach((node, ply) => { node.note = game.lines[ply]; });
+    startNew(root, `${game.title}: ${game.agents[0]} – ${game.agents[1]}. ${game.end}`);
+    Object.assign(state, { game, logged: nodes });
+    show();
+    refreshValues();
+  } catch (error) {
+    complain(error);
+  }
+}
+
+// --- setting up ---
+
+function editCell(cell) {
+  const tool = document.querySelector("input[name=tool]:checked").value;
+  const visited = new Set(state.editing.visited), knights = [...state.editing.knights];
+  const here = knights.indexOf(cell);
+  if (here >= 0) knights[here] = null;
+  if (tool !== "visited") {
+    if (here !== Number(tool) - 1) knights[Number(tool) - 1] = cell;
+    visited.delete(cell);
+  } else if (here < 0) {
+    if (!visited.delete(cell)) visited.add(cell);
+  }
+  state.editing = { ...state.editing, visited: [...visited].sort((a, b) => a - b), knights };
+  show();
+}
+
+function toggleEditing() {
+  if (!state.editing) {
+    stopThinking();
+    const { position } = state.node;
+    const visited = [...position.visited].filter((cell) => !position.knights.includes(cell)).sort((a, b) => a - b);
+    state.editing = { size: `${position.rows}x${position.columns}`, visited, knights: [...position.knights] };
+    find("turn").value = position.turn;
+    find("size").value = state.editing.size;
+    find("setup").textContent = "Done";
+    find("setup").setAttribute("aria-pressed", "true");
+    return show();
+  }
+  startNew(makeRoot({ ...state.editing, turn: Number(find("turn").value) }), "A position set up here.");
+}
+
+function emptyBoard() {
+  try {
+    const { rows, columns } = parseSize(find("size").value);
+    const size = `${rows}x${columns}`;
+    find("problem").textContent = "";
+    if (!state.editing) return startNew(makeRoot({ size }), "A new game.");
+    state.editing = { size, visited: [], knights: [null, null] };
+    show();
+  } catch (error) {
+    complain(error);
+  }
+}
+
+// --- the beginning ---
+
+function fill(select, options) {
+  select.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+}
+
+function fillChoices() {
+  const { heuristics, agents, runs, kinds, deepest } = state.choices;
+  const names = heuristics.map(({ name }) => name);
+  const chosen = ["improved", "territory"];
+  find("heuristics").replaceChildren(...heuristics.map(({ name, meaning }) => {
+    const box = make("input", { type: "checkbox", value: name, checked: chosen.includes(name) });
+    box.onchange = refreshValues;
+    return make("label", { title: meaning }, box, ` ${name}`);
+  }));
+  fill(find("depth"), Array.from({ length: deepest }, (_, index) => [index + 1, String(index + 1)]));
+  fill(find("agent-kind"), [
+    ["ID", "iterative deepening"], ["AB", "alpha-beta"], ["MM", "minimax"], ["MCTS", "MCTS"], ["greedy", "greedy"],
+    ["random", "random"], ...agents.map((name) => [`own:${name}`, name]),
+  ]);
+  fill(find("agent-heuristic"), [["playouts", "random playouts"], ...names.map((name) => [name, name])]);
+  find("agent-heuristic").value = "territory";
+  fill(find("run"), runs.map((name, index) => [index, name]));
+  fill(find("kind"), kinds.map((kind) => [kind, kind]));
+  fill(find("of-agent"), [["", "all agents"]]);
+  find("games-state").textContent = runs.length ? "" : "The board was started without a run: isolation board RUN.";
+  shapeAgent();
+}
+
+function wire() {
+  for (const [id, step] of Object.entries(steps)) find(id).onclick = step;
+  find("new").onclick = () => startNew(makeRoot({ size: pathTo(state.node)[0].setup.size }), "A new game.");
+  find("copy").onclick = copyLink;
+  find("show-values").onchange = find("depth").onchange = refreshValues;
+  find("agent-kind").onchange = shapeAgent;
+  find("plays-1").onchange = find("plays-2").onchange = () => letAgentsPlay();
+  find("move-now").onclick = async () => { if (await letAgentMove()) letAgentsPlay(); };
+  find("games-part").ontoggle = find("run").onchange = find("kind").onchange = find("of-agent").onchange = listGames;
+  find("setup").onclick = toggleEditing;
+  find("clear").onclick = emptyBoard;
+  document.addEventListener("keydown", keyPressed);
+  window.addEventListener("hashchange", openLink);
+  window.addEventListener("resize", drawScores);
+}
+
+async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    find("copy").textContent = "Copied";
+    setTimeout(() => { find("copy").textContent = "Copy link"; }, 1500);
+  } catch {
+    complain(new Error(`The browser does not allow copying; the address is the link: ${location.href}`));
+  }
+}
+
+function keyPressed(event) {
+  if (event.target.closest("input, select, textarea") || event.altKey || event.ctrlKey || event.metaKey) return;
+  const step = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last", v: "flip" }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  steps[step]();
+}
+
+wire();
+ask("/api/start").then((choices) => {
+  state.choices = choices;
+  fillChoices();
+  openLink();
+}).catch(complain);

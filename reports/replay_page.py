@@ -1,0 +1,60 @@
+"""A game as one HTML page that needs nothing else: it opens from the disk and asks no network."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from isolation.notation import format_moves
+from reports.replay import Replay, as_json, describe_end
+
+_HERE = Path(__file__).parent
+_STATIC = _HERE / "board" / "static"
+_MODULES = ("game.js", "board.js", "chart.js", "replay.js")
+
+
+def replay_page(replay: Replay) -> str:
+    """The page: board, buttons, slider, move list, and the players' scores and depths where they are known."""
+    templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
+    script = bundle()
+    return templates.get_template("replay.html").render(
+        title=replay.title,
+        size=replay.size,
+        agents=replay.agents,
+        plies=len(replay.moves),
+        end=describe_end(replay),
+        mistakes=replay.mistakes,
+        facts=_facts(replay),
+        style=Markup((_STATIC / "style.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_hash="sha256-" + base64.b64encode(sha256(script.encode()).digest()).decode(),
+        game=Markup(_embedded(as_json(replay))),
+    )
+
+
+def bundle() -> str:
+    """The modules of the page as one script: pages opened from the disk cannot import others."""
+    texts = [(_STATIC / name).read_text(encoding="utf-8") for name in _MODULES]
+    return "\n".join(re.sub(r"^(?:import .*\n|export )", "", text, flags=re.MULTILINE) for text in texts)
+
+
+def _embedded(value: object) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def _facts(replay: Replay) -> list[tuple[str, str]]:
+    facts = [
+        ("Player 1", replay.agents[0]),
+        ("Player 2", replay.agents[1]),
+        ("Result", describe_end(replay)),
+        ("Plies", str(len(replay.moves))),
+        ("Moves", format_moves(replay.moves, replay.columns).replace(",", ", ")),
+    ]
+    return facts if not replay.opening else [*facts, ("Opening", f"{replay.opening} plies")]
