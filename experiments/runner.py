@@ -26,6 +26,7 @@ from experiments.pool import Pool, WorkerDiedError
 from experiments.stopping import sprt_rule
 from experiments.worker import Played, Task, lost_by_error
 from isolation.geometry import parse_size
+from isolation.speed import agent_nodes_per_second
 
 DEATHS_ALLOWED = 3
 """A game that kills its worker so many times is lost by `error`; so many dead workers without a game end the run."""
@@ -76,7 +77,7 @@ def play_tournament(
     resume: bool = False,
     stop: Callable[[Plan], Stop | None] = sprt_rule,
     show: Show = lambda progress: None,
-    measure: Measure | None = None,
+    measure: Measure = agent_nodes_per_second,
 ) -> Outcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
@@ -96,8 +97,6 @@ def play_tournament(
     plan = make_plan(config)
     costs: dict[str, float] = {}
     if config.equal_cost:
-        if measure is None:
-            raise ValueError("equal_cost needs a measure of nodes per second")
         plan, costs = at_equal_cost(plan, measure)
     path = runs.new_directory(config)
     with runs.claimed(path):

@@ -1,0 +1,86 @@
+"""What is shown: standings that can be looked at any time, the familiar table, and nothing that breaks a pipe."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from experiments.config import load_config
+from experiments.design import Plan, make_plan
+from experiments.progress import display, opponent_table, standings
+from experiments.runner import Progress
+from experiments.schedule import points_table
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(load_config(None, {"contenders": ["MM:open"], "opponents": ["random", "greedy"], "pairs": 20}))
+
+
+def results(plan: Plan, wins: dict[str, int]) -> np.ndarray:
+    """A table of results in which agents win both games of a pair, one, or none."""
+    points = points_table(plan.schedule)
+    for number, match in enumerate(plan.schedule.matches):
+        points[:, number] = np.array([[0, 0], [1, 0], [1, 1]])[wins[plan.schedule.agents[match.first]]]
+    return points
+
+
+def test_standings_are_best_first_and_leave_out_mere_opponents(plan: Plan) -> None:
+    points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
+    found = standings(plan, points)
+    assert [standing.name for standing in found] == ["MM_Open", "ID_Improved", "ID_Improved_control"]
+    assert [standing.rate for standing in found] == [1.0, 0.5, 0.0]
+    assert all(standing.low <= standing.rate <= standing.high and standing.openings == 20 for standing in found)
+
+
+def test_only_openings_played_against_everybody_count(plan: Plan) -> None:
+    points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
+    points[5:, 0] = -1
+    assert sorted(standing.openings for standing in standings(plan, points)) == [5, 20, 20]
+    assert all(standing.openings == 0 for standing in standings(plan, points_table(plan.schedule)))
+
+
+def text_of(renderable: object) -> str:
+    console = Console(file=io.StringIO(), width=120)
+    console.print(renderable)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_familiar_table(plan: Plan) -> None:
+    points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
+    lines = text_of(opponent_table(plan, points)).splitlines()
+    assert lines[0].split() == ["Agent", "Random", "Greedy", "Win", "rate"]
+    assert lines[1].split() == ["MM_Open", "40/40", "40/40", "100.0", "%"]
+    assert lines[2].split() == ["ID_Improved", "20/40", "20/40", "50.0", "%"]
+    assert text_of(opponent_table(plan, points_table(plan.schedule)))
+
+
+def test_the_table_of_a_round_robin_has_everybody_on_both_sides() -> None:
+    robin = make_plan(
+        load_config(None, {"format": "round-robin", "contenders": ["random", "greedy", "MM:open"], "pairs": 3})
+    )
+    points = points_table(robin.schedule)
+    points[:] = 1
+    lines = text_of(opponent_table(robin, points)).splitlines()
+    assert lines[1].split() == ["Random", "–", "6/6", "6/6", "100.0", "%"]
+    assert lines[3].split() == ["MM_Open", "0/6", "0/6", "–", "0.0", "%"]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_every_phase_is_shown_on_a_terminal_and_in_a_pipe(plan: Plan, terminal: bool) -> None:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
+    points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
+    with display(console) as show:
+        for phase, rate in (("preparing", 0.0), ("playing", 0.0), ("playing", 12.5), ("merging", 12.5)):
+            left = 60 / rate if rate else float("inf")
+            show(Progress(plan, phase, "MM_Open", 100, 240, rate, left, points))  # type: ignore[arg-type]
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "100 of 240 games" in shown
+    assert ("\x1b[" in shown) == terminal
+
+
+def test_a_long_name_is_not_in_the_way() -> None:
+    long = "N" * 40
+    plan = make_plan(load_config(None, {"contenders": [f"{long}=MM:open"], "opponents": ["random"], "pairs": 2}))
+    assert long in text_of(opponent_table(plan, points_table(plan.schedule)))
