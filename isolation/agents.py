@@ -267,9 +267,9 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
     player = agent.compiled((board.height, board.width)) if is_compilable(board) else None
     if player is None:
         return interpreted()
-    from isolation.search.compiled import run_entry
+    from isolation.search.compiled import run_or_explain
 
-    return run_entry(player.entry, board, player.settings, seed)
+    return run_or_explain(player.entry, board, player.settings, seed, interpreted)
 
 
 @cache

@@ -27,7 +27,7 @@ def games(draw: st.DrawFn, max_plies: int = 40, sizes: st.SearchStrategy[tuple[i
 @st.composite
 def positions(draw: st.DrawFn, sizes: st.SearchStrategy[str] | None = None) -> Board:
     """A position, 7x7 by default, with both players placed and in which the side to move can move."""
-    rows, columns = parse_size(draw(sizes) if sizes else "7x7")
+    rows, columns = parse_size("7x7" if sizes is None else draw(sizes))
     random = draw(st.randoms(use_true_random=False))
     board = random_game(random, rows, columns, draw(st.integers(2, 30)))
     while not board.legal_cells():

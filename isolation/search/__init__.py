@@ -43,9 +43,13 @@ def search(
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
         raise ValueError(f"the game is over at {board!r}: there is no move to choose")
+
+    def in_python() -> SearchResult:
+        return search_in_python(board, heuristic, limit, method, chosen, seed)
+
     if not interpreted and is_compilable(board):
         from isolation.compiler import CompileError, compile_heuristic
-        from isolation.search.compiled import run_entry, search_entry, settings
+        from isolation.search.compiled import run_or_explain, search_entry, settings
 
         size = (board.height, board.width)
         try:
@@ -53,8 +57,9 @@ def search(
         except CompileError as error:
             warnings.warn(f"{_name(heuristic)} runs interpreted, some hundred times slower: {error}", stacklevel=2)
         else:
-            return run_entry(search_entry(compiled, method, chosen, size), board, settings(limit, chosen), seed)
-    return search_in_python(board, heuristic, limit, method, chosen, seed)
+            native = search_entry(compiled, method, chosen, size)
+            return run_or_explain(native, board, settings(limit, chosen), seed, in_python)
+    return in_python()
 
 
 def check_search(

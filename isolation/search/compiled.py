@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +17,7 @@ from isolation.search.result import Method, SearchOptions, SearchResult
 from isolation.specialise import Entry, Template, entry, new_desk, pack
 
 _SIGN = 1 << 63
+MOST_NODES_INTERPRETED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,31 @@ class CompiledPlayer:
     entry: Entry
     settings: Settings
     late_ms: float | None = None
+
+
+class HeuristicFailed(Exception):
+    """A heuristic raised an exception in compiled code, which knows no more than after how many nodes."""
+
+    def __init__(self, nodes: int) -> None:
+        super().__init__(f"the heuristic raised an exception after {nodes:,} nodes")
+        self.nodes = nodes
+
+
+def run_or_explain(
+    entry: Entry, board: Board, wanted: Settings, seed: int, interpreted: Callable[[], SearchResult]
+) -> SearchResult:
+    """`run_entry`; if the heuristic fails, the same search interpreted, which raises the exception itself.
+
+    Raises:
+        HeuristicFailed: the exception came after so many nodes that the interpreter would take too long.
+        Exception: whatever the heuristic raised.
+    """
+    try:
+        return run_entry(entry, board, wanted, seed)
+    except HeuristicFailed as failure:
+        if failure.nodes > MOST_NODES_INTERPRETED:
+            raise
+    return interpreted()
 
 
 def settings(limit: Limit, options: SearchOptions) -> Settings:
@@ -62,7 +89,7 @@ def run_entry(entry: Entry, board: Board, wanted: Settings, seed: int) -> Search
     """Let a compiled player choose a move at a position with both players placed.
 
     Raises:
-        Exception: whatever the heuristic raised.
+        HeuristicFailed: the heuristic raised an exception.
     """
     desk = _desk()
     low, high, cell_0, cell_1, turn = pack(board)
@@ -70,9 +97,7 @@ def run_entry(entry: Entry, board: Board, wanted: Settings, seed: int) -> Search
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
     score = entry.call(low, high, own, other, *numbers, desk.ctypes.data)
     if desk[on_desk.FAILED]:
-        # The C function cannot pass an exception on; the function it wraps, called from Python, can.
-        words = (np.uint64(low), np.uint64(high))
-        score = entry.module.move_from(*words, own, other, *numbers, desk.ctypes.data)
+        raise HeuristicFailed(int(desk[on_desk.NODES]))
     line = desk[on_desk.BEST_LINE : on_desk.BEST_LINE + desk[on_desk.BEST_LENGTH]]
     move = int(desk[on_desk.MOVE])
     return SearchResult(
