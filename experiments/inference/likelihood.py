@@ -25,22 +25,27 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
     no share the sum may keep its sign; x is then the end of its range, which is the constrained maximum as well.
     """
     shares, deviations = np.broadcast_arrays(shares, deviations)
-    low, high = -1 / deviations.max(axis=-1), -1 / deviations.min(axis=-1)
-    tolerance = 1e-15 * (high - low)
-    x = np.zeros_like(low)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for _ in range(_STEPS):
-            ratios = deviations / (1 + x[..., None] * deviations)
-            value = (shares * ratios).sum(axis=-1)
-            low, high = np.where(value > 0, x, low), np.where(value < 0, x, high)
-            newton = x + value / (shares * ratios**2).sum(axis=-1)
-            following = np.where((low < newton) & (newton < high), newton, (low + high) / 2)
-            following = np.where(value == 0, x, following)
-            done = np.abs(following - x) <= tolerance
-            x = following
-            if done.all():
-                break
-    return np.asarray(x, dtype=np.float64)
+    classes = shares.shape[-1]
+    p, a = shares.reshape(-1, classes), deviations.reshape(-1, classes)
+    low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
+    tolerance = 1e-14 * (high - low)
+    x = np.zeros(len(p))
+    # most rows take a few Newton steps, those near the end of their range dozens: only open rows go on
+    rows = np.arange(len(p))
+    for _ in range(_STEPS):
+        ratios = a[rows] / (1 + x[rows, None] * a[rows])
+        value = (p[rows] * ratios).sum(axis=-1)
+        low[rows] = np.where(value > 0, x[rows], low[rows])
+        high[rows] = np.where(value < 0, x[rows], high[rows])
+        newton = x[rows] + value / (p[rows] * ratios**2).sum(axis=-1)
+        inside = (low[rows] < newton) & (newton < high[rows])
+        following = np.where(inside | (value == 0), newton, (low[rows] + high[rows]) / 2)
+        is_open = np.abs(following - x[rows]) > tolerance[rows]
+        x[rows] = following
+        rows = rows[is_open]
+        if not rows.size:
+            break
+    return x.reshape(shares.shape[:-1])
 
 
 def constrain_mean(shares: Floats, mean: float) -> Floats:
