@@ -119,7 +119,8 @@ def _lines(console: Console) -> Show:
 
 def _screen(progress: Progress) -> RenderableType:
     bar = ProgressBar(total=max(1, progress.total), completed=progress.logged, width=60)
-    parts: list[RenderableType] = [Text(_summary(progress)), bar]
+    notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
+    parts: list[RenderableType] = [*notes, Text(_summary(progress)), bar]
     if progress.phase == "playing":
         parts.append(_standings_table(progress))
     return Group(*parts)

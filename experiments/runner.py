@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,7 +20,7 @@ from experiments.batches import Feed, Stop
 from experiments.config import Config, load_config
 from experiments.cost import Measure, at_equal_cost
 from experiments.crash import Suspect
-from experiments.design import Plan, make_plan
+from experiments.design import Entry, Plan, make_plan
 from experiments.ledger import Ledger
 from experiments.pool import Pool, WorkerDiedError
 from experiments.stopping import sprt_rule
@@ -30,6 +30,8 @@ from isolation.speed import agent_nodes_per_second
 
 DEATHS_ALLOWED = 3
 """A game that kills its worker so many times is lost by `error`; so many dead workers without a game end the run."""
+
+MOST_COMPILED_CELLS = 128
 
 _TICK = 0.1
 
@@ -41,6 +43,7 @@ class Progress:
     """Where a run stands. `points` are the results so far (see `schedule.points_table`).
 
     `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
+    `detail` says what is being prepared; `notes` are what people should know about the run.
     """
 
     plan: Plan
@@ -51,6 +54,7 @@ class Progress:
     rate: float
     seconds_left: float
     points: NDArray[np.int8]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,14 +116,18 @@ def _directory(config: Config) -> Path:
 
 def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None], show: Show) -> Outcome:
     jobs = jobs or joblib.cpu_count()
+    notes = list(plan.notes)
     started = time.monotonic()
     try:
         ledger = Ledger(path, plan)
         feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
-        report = _reporter(ledger, feed, show)
-        with _interrupts() as interrupted:
-            _prepare(plan, interrupted, report)
-            _play_all(_task(plan), feed, ledger, jobs, interrupted, report)
+        report = _reporter(ledger, feed, notes, show)
+        # Ctrl-C ends the preparations at once; afterwards it is asked for, and only a second one gets here.
+        with suppress(KeyboardInterrupt):
+            for note in _prepare(plan, report):
+                notes.append(note)
+            with _interrupts() as interrupted:
+                _play_all(_task(plan), feed, ledger, jobs, interrupted, report)
         finished = not feed.missing
         if finished and not runs.is_finished(path):
             report("merging", "")
@@ -129,14 +137,15 @@ def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None],
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe, go on with --resume"
         ) from error
-    by_clock = ledger.ended_by_clock
-    late = f"not reproducible: {by_clock:,} games were ended by a clock, and another machine may end others"
-    notes = (*plan.notes, *([late] if by_clock else []))
+    if ledger.ended_by_clock:
+        notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
     seconds = time.monotonic() - started
-    return Outcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, dict(ledger.reasons), notes)
+    return Outcome(
+        path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, dict(ledger.reasons), tuple(notes)
+    )
 
 
-def _reporter(ledger: Ledger, feed: Feed, show: Show) -> Callable[[Phase, str], None]:
+def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Callable[[Phase, str], None]:
     """What tells the display where the run stands."""
     before = ledger.logged
     started = time.monotonic()
@@ -148,17 +157,30 @@ def _reporter(ledger: Ledger, feed: Feed, show: Show) -> Callable[[Phase, str], 
         elapsed = time.monotonic() - started
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
-        show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points))
+        show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, tuple(notes)))
 
     return report
 
 
-def _prepare(plan: Plan, interrupted: Callable[[], bool], report: Callable[[Phase, str], None]) -> None:
-    """Compile every agent before there are workers, which then find the native code in the cache."""
+def _prepare(plan: Plan, report: Callable[[Phase, str], None]) -> Iterator[str]:
+    """Compile every agent before there are workers, which then find the native code; yields notes where that fails."""
     for entry in plan.entries:
-        if not interrupted():
-            report("preparing", entry.agent.name)
-            entry.agent.compiled(parse_size(plan.schedule.size))
+        report("preparing", entry.agent.name)
+        if entry.agent.compiled(parse_size(plan.schedule.size)) is None and entry.spec.kind == "search":
+            yield f"{entry.agent.name} runs interpreted, some hundred times slower: {_why_interpreted(entry, plan)}"
+
+
+def _why_interpreted(entry: Entry, plan: Plan) -> str:
+    from isolation.compiler import CompileError, compile_heuristic
+
+    rows, columns = parse_size(plan.schedule.size)
+    if rows * columns > MOST_COMPILED_CELLS:
+        return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
+    try:
+        compile_heuristic(entry.agent.heuristic, (rows, columns))  # type: ignore[attr-defined]
+    except CompileError as error:
+        return " ".join(str(error).split())
+    return "its options do not compile"
 
 
 def _task(plan: Plan) -> Task:

@@ -271,6 +271,53 @@ def test_a_game_that_kills_its_worker_is_lost_by_its_mover_and_the_run_goes_on(t
     assert "process died 3 times" in lost.detail
 
 
+SLOW = """
+class Slow:
+    def get_move(self, game, time_left):
+        if game.move_count > 8:
+            while True:
+                pass
+        return game.get_legal_moves()[0]
+"""
+
+
+@pytest.mark.parametrize(("cap", "reason"), [(None, "timeout"), (0.3, "hang")])
+def test_a_run_in_which_a_clock_ended_games_says_so(tmp_path: Path, cap: float | None, reason: str) -> None:
+    source = SLOW if cap else SLOW.replace("while True", "while time_left() > -5")
+    agent = user_agents(tmp_path, source).replace("5000", "10" if cap is None else "5000")
+    outcome = play(
+        tmp_path / "run", format="head-to-head", contenders=[agent], baseline="greedy", opponents=None, pairs=1,
+        hard_cap=cap,
+    )  # fmt: skip
+    assert outcome.finished
+    assert outcome.reasons == {reason: 2}
+    assert "not reproducible: a clock ended 2 games; another machine may end others" in outcome.notes
+    end = json.loads((tmp_path / "run" / runs.END).read_text())
+    assert (end["ended_by_clock"], end["reproducible"]) == (2, False)
+
+
+def test_what_does_not_compile_is_played_all_the_same_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text("SEEN = []\n\ndef score(game, player):\n    SEEN.append(1)\n    return float(len(SEEN))\n")
+    agent = f"X=AB:{path}:score@depth=1"
+    outcome = play(
+        tmp_path / "run", format="head-to-head", contenders=[agent], baseline="random", opponents=None, pairs=1
+    )
+    assert outcome.finished
+    (note,) = [note for note in outcome.notes if note.startswith("X runs interpreted")]
+    assert "hundred times slower: " in note
+
+
+@pytest.mark.slow
+def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) -> None:
+    outcome = play_tournament(load_config(None, {"pairs": 2, "jobs": 2, "out": str(tmp_path / "run")}))
+    assert outcome.finished
+    assert outcome.logged == 22 * 7 * 4
+    assert not [note for note in outcome.notes if "interpreted" in note]
+    assert all(entry.agent.compiled((7, 7)) for entry in outcome.plan.entries)
+    assert set(outcome.reasons) == {"no_moves"}
+
+
 # Processes that are killed
 
 SCRIPT = """
