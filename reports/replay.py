@@ -172,7 +172,7 @@ def describe_end(replay: Replay) -> str:
 
 
 def ply_rows(replay: Replay) -> list[dict[str, Any]]:
-    """A row for every ply: number, player, move, the log's score, depth, nodes and milliseconds, and mistakes if known."""
+    """A row for every ply: player, move, the log's score, depth, nodes and milliseconds, and mistakes if known."""
     return [
         {
             "ply": ply,

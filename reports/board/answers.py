@@ -109,7 +109,7 @@ def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
         return float("-inf")
     if depth == 0:
         return appraise(heuristic, board.copy(), board.active_player)
-    return search(board, heuristic, Limit(depth=depth)).score
+    return search(board, heuristic, Limit(depth=depth), interpreted=not compiles(board, heuristic)).score
 
 
 @cache
@@ -134,8 +134,12 @@ def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
     """How deep one can look without keeping people waiting."""
     if None in board.locations:
         return min(depth, PLACING_DEPTH)
-    is_compiled = is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
-    return depth if is_compiled else min(depth, INTERPRETED_DEPTH)
+    return depth if compiles(board, heuristic) else min(depth, INTERPRETED_DEPTH)
+
+
+def compiles(board: Board, heuristic: Heuristic) -> bool:
+    """Whether compiled search serves the heuristic at a position."""
+    return is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
 
 
 def safe_agent(text: str) -> Agent:

@@ -147,6 +147,7 @@ def listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((LOOPBACK, port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise ValueError(f"port {port} cannot be used: {error.strerror}; --port 0 takes any that is free") from None

@@ -1,0 +1,46 @@
+"""A running analysis board for tests."""
+
+import threading
+import time
+from contextlib import contextmanager
+from http.client import HTTPConnection
+
+import uvicorn
+
+from reports.board.server import listen, make_app
+
+
+@contextmanager
+def serving(shelf):
+    """Serve in a thread; gives the port."""
+    with listen(0) as listener:
+        port = listener.getsockname()[1]
+        server = uvicorn.Server(uvicorn.Config(make_app(shelf, port), log_level="error", access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started:
+            assert thread.is_alive(), "the server has not started"
+            time.sleep(0.01)
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+            thread.join(timeout=10)
+
+
+def request(port, path, body=None, method=None, **headers):
+    """The status, the headers and the text of an answer; underscores in the names of headers stand for hyphens."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    if body is not None:
+        given.setdefault("content-type", "application/json")
+    connection.putrequest(method or ("GET" if body is None else "POST"), path, skip_host="host" in given)
+    data = b"" if body is None else body
+    if body is not None and "transfer-encoding" not in given:
+        given.setdefault("content-length", str(len(data)))
+    for name, value in given.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    connection.send(data)
+    answer = connection.getresponse()
+    return answer.status, dict(answer.getheaders()), answer.read().decode()
