@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import log
-from experiments.config import Config, to_toml
+from experiments.config import Config, load_config, to_toml
 from experiments.design import Plan
 
 HOME = Path("runs")
@@ -147,6 +147,12 @@ def load_run(path: str | Path) -> RunInfo:
         raise ValueError(f"{path}: no run lies there (no {FACTS})") from None
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"{path / FACTS}: cannot be read: {error}") from None
+
+
+def requested_config(info: RunInfo, jobs: int = 0) -> Config:
+    """The configuration a run was asked for with, pointing at its directory: what resuming it needs."""
+    given = {key: value for key, value in info.requested.items() if value is not None}
+    return load_config(None, {**given, "jobs": jobs, "out": str(info.path)})
 
 
 def list_runs(home: Path = HOME) -> list[RunSummary]:

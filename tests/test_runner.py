@@ -19,7 +19,7 @@ import pytest
 
 from experiments import log, runs
 from experiments.config import Config, load_config
-from experiments.design import Plan
+from experiments.design import Plan, make_plan
 from experiments.runner import Outcome, Progress, play_tournament
 
 TIMING = ["time_us", "started_at"]
@@ -110,6 +110,23 @@ def _forget(run: Path, keep: Callable[[np.ndarray], np.ndarray]) -> None:
     for path in [*folder.iterdir(), run / runs.END]:
         path.unlink()
     log.append(folder, table.filter(keep(table["game_id"].to_numpy())))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"pairs": 1},
+        {"format": "round-robin", "contenders": ["random", "greedy"], "baseline": None, "opponents": None, "pairs": 1},
+        {"format": "head-to-head", "opponents": None, "openings": "random:4", "sprt": [0, 50], "pairs": 2},
+    ],
+)
+def test_a_run_can_be_resumed_from_its_directory_alone(tmp_path: Path, keys: dict[str, Any]) -> None:
+    keys = {key: value for key, value in {**SMALL, **keys}.items() if value is not None}
+    plan = make_plan(load_config(None, keys))
+    runs.create(tmp_path, plan, load_config(None, keys))
+    outcome = play_tournament(runs.requested_config(runs.load_run(tmp_path), jobs=1), resume=True)
+    assert outcome.finished
+    assert outcome.logged == len(plan.schedule)
 
 
 def test_resuming_a_finished_run_plays_nothing(undisturbed: Path) -> None:
