@@ -18,6 +18,7 @@ from typing import Any
 from isolation.rewrites import constants
 from isolation.rewrites.base import Place, at, function, statements
 from isolation.rewrites.calling import Call
+from isolation.rewrites.containers import Contain
 from isolation.rewrites.errors import CompileError, refuse
 from isolation.rewrites.explaining import explain_line
 from isolation.rewrites.folding import Fold
@@ -62,7 +63,7 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     """
     module = _Module()
     value = module.evaluate(heuristic, "the heuristic")
-    module.add(function("score", ["game", "player"], statements("return float(VALUE)", VALUE=value)))
+    module.add(function("score", ["game", "player"], statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)))
     return module.finish("score")
 
 
@@ -146,6 +147,7 @@ class _Module:
             Fold(place, given),
             Play(place),
             Literals(place),
+            Contain(place),
             Numbers(place),
             Iterate(place),
             Call(place, self),

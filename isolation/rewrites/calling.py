@@ -14,6 +14,7 @@ import numpy as np
 from isolation.rewrites import constants
 from isolation.rewrites.base import Place, Rewrite, at, call, name, support
 from isolation.rewrites.errors import refuse
+from isolation.rewrites.literals import written_out
 from isolation.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
 from isolation.rewrites.sources import CHANGING_METHODS, Definition, definition, parameters
 
@@ -30,6 +31,18 @@ _UNREPEATABLE = {
     "os": "the computer it runs on",
     "sys": "the computer it runs on",
     "threading": "other threads",
+}
+
+_UNKNOWN: dict[type[ast.AST], str] = {
+    ast.ClassDef: "a class of its own",
+    ast.With: "with",
+    ast.Match: "match",
+    ast.Starred: "* to pack or unpack",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Await: "await",
+    ast.AsyncFor: "async",
+    ast.AsyncWith: "async",
 }
 
 
@@ -123,9 +136,11 @@ class Call(Rewrite):
         """Raise a plain exception: whoever evaluates only learns that there was one."""
         return at(node, ast.Raise(call(name("ValueError"), ast.Constant("raised by the heuristic"))))
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        """Refuse classes."""
-        refuse(f"it defines the class {node.name}", node)
+    def visit(self, node: ast.AST) -> Any:
+        """Refuse statements that numba does not know."""
+        if type(node) in _UNKNOWN:
+            refuse(f"it uses {_UNKNOWN[type(node)]}, which compiled code does not have", node)
+        return super().visit(node)
 
     # --- calls -----------------------------------------------------------------------------------------------------
 
@@ -245,7 +260,11 @@ class Call(Rewrite):
                 zip(positional[len(positional) - len(node.args.defaults) :], node.args.defaults, strict=True)
             )
             keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-            return found | {argument.arg: default for argument, default in keyword_only if default}
+            found |= {argument.arg: default for argument, default in keyword_only if default}
+            for default in found.values():
+                if self.known(default) is None and written_out(default) is None:
+                    refuse(f"the default {ast.unparse(default)} is not a constant", default)
+            return found
         defaults = callee.target.__defaults__ or ()
         values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
         values |= callee.target.__kwdefaults__ or {}

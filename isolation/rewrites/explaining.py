@@ -34,6 +34,8 @@ def _reason(message: str) -> str:
         return f"{_variable(variable)} is here a {_plain(found[1])} and there a {_plain(found[2])}"
     if found := re.search(r"Can't unify return type from the following types: (.+)", message):
         return f"it returns now one, now the other of these: {_plain(found[1].rstrip('.'))}"
+    if "Cannot infer the type of variable" in message or "cannot be determined" in message:
+        return "the type of a value is not known, such as that of an empty list or dictionary"
     calls = re.findall(r">>> ([\w.<>]+)\((.*)\)", message)
     if calls:
         function, arguments = calls[-1]

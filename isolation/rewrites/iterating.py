@@ -16,6 +16,7 @@ so that nothing is allocated. Such a function is written as any inner function i
 from __future__ import annotations
 
 import ast
+import itertools
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -113,7 +114,8 @@ class Iterate(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite a builtin that consumes an iterable."""
-        rewrite = getattr(self, f"_consume_{self.builtin(node.func)}", None)
+        kind = "product" if self._is_product(node) else self.builtin(node.func)
+        rewrite = getattr(self, f"_consume_{kind}", None)
         if rewrite is not None and not any(isinstance(argument, ast.Starred) for argument in node.args):
             result = rewrite(node)
             if result is not None:
@@ -222,6 +224,9 @@ class Iterate(Rewrite):
             return self._build("first_or_default", node, stream, self.visit(node.args[1]))
         return self._build("first", node, stream)
 
+    def _consume_product(self, node: ast.Call) -> ast.expr | None:
+        return self._build("list", node, self._stream(node))
+
     def _consume_reversed(self, node: ast.Call) -> ast.expr | None:
         return support("backwards", self.visit(node.args[0]))
 
@@ -235,7 +240,13 @@ class Iterate(Rewrite):
     # --- iterables -------------------------------------------------------------------------------------------------
 
     def _is_lazy(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and self.builtin(node.func) in ("map", "filter")
+        if not isinstance(node, ast.Call):
+            return False
+        return self.builtin(node.func) in ("map", "filter") or self._is_product(node)
+
+    def _is_product(self, node: ast.Call) -> bool:
+        found = self.known(node.func)
+        return found is not None and found.value is itertools.product and not node.keywords
 
     def _stream(self, node: ast.expr) -> Stream:
         """View an iterable as nested loops."""
@@ -245,6 +256,10 @@ class Iterate(Rewrite):
             kind = self.builtin(node.func)
             if kind in ("list", "tuple", "iter") and len(node.args) == 1:
                 return self._stream(node.args[0])
+            if self._is_product(node):
+                items = [self.place.fresh("item") for _ in node.args]
+                rows = [_comprehension(item, source) for item, source in zip(items, node.args, strict=True)]
+                return Stream(ast.Tuple([name(item) for item in items], ast.Load()), rows)
             if kind == "map" and len(node.args) >= 2:
                 return self._map(node)
             if kind == "filter" and len(node.args) == 2:

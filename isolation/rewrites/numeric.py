@@ -11,6 +11,23 @@ from isolation.rewrites.literals import written_out
 
 # NumPy functions of one collection that are those of plain Python when it is given a list or a generator.
 _PLAIN = {"sum": "sum", "max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
+_OF_COLLECTIONS = {"abs", "absolute", "add", "subtract", "multiply", "divide", "sqrt", "square", "power", "exp", "log"}
+_OF_COLLECTIONS |= {
+    "sign",
+    "ceil",
+    "floor",
+    "hypot",
+    "maximum",
+    "minimum",
+    "clip",
+    "dot",
+    "vdot",
+    "sum",
+    "prod",
+    "mean",
+}
+_OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
+_OF_COLLECTIONS |= {"diff", "unique", "sort"}
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 
 
@@ -46,6 +63,8 @@ class Numbers(Rewrite):
             value = node.args[0].value
             if isinstance(value, str):
                 return at(node, ast.Constant(float(value)))
+        if self.builtin(node.func) == "float" and len(node.args) == 1:
+            return at(node, support("number", self.visit(node.args[0])))
         if self.builtin(node.func) == "pow" and len(node.args) == 2:
             return self.visit(at(node, ast.BinOp(node.args[0], ast.Pow(), node.args[1])))
         path = self._path(node.func)
@@ -82,5 +101,6 @@ class Numbers(Rewrite):
             return made if kind is None else support("float_array", node.args[0])
         if function == "norm" and len(node.args) == 1 and not node.keywords:
             return support("norm", node.args[0])
-        node.args = [support("numeric", argument) for argument in node.args]
+        if function in _OF_COLLECTIONS:
+            node.args = [support("numeric", argument) for argument in node.args]
         return node

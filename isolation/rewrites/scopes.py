@@ -155,7 +155,7 @@ def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         own = set(parameters(node)) | assigned(node)
         body = node.body if isinstance(node.body, list) else [node.body]
-        inner = [*body, *node.args.defaults, *(default for default in node.args.kw_defaults if default)]
+        inner = list(body)
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
         own = {
             name.id

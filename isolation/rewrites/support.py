@@ -9,8 +9,6 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -25,45 +23,43 @@ __all__ = ["builtins", "jit", "math", "np"]
 # Without bounds checks an index out of range would read whatever lies there.
 jit = njit(error_model="python", boundscheck=True)
 
-_implements = partial(overload, strict=False)
-
 
 # --- sets of cells, and lists ---------------------------------------------------------------------------------------
 
 
-def none_of(items: Any) -> Any:
+def none_of(items):
     """Return an empty collection for some of the items, in their order."""
 
 
-def none_of_set(items: Any) -> Any:
+def none_of_set(items):
     """Return an empty collection for some of the items, without repeats."""
 
 
-def with_element(found: Any, element: Any) -> Any:
+def with_element(found, element):
     """Return a collection with one more element."""
 
 
-def as_list(items: Any) -> Any:
+def as_list(items):
     """Return the items as a list that nobody changes."""
 
 
-def as_set(items: Any) -> Any:
+def as_set(items):
     """Return the items as a set that nobody changes."""
 
 
-def new_list(items: Any) -> Any:
+def new_list(items):
     """Return the items as a list of its own."""
 
 
-@_implements(none_of)
-def _none_of(items: Any) -> Any:
+@overload(none_of)
+def _none_of(items):
     if isinstance(items, CellsType):
         by_column = items.by_column
         return lambda items: as_cells(items, bits.difference(items._mask, items._mask), by_column)
     if isinstance(items, types.List):
         return lambda items: items[:0]
 
-    def none_of(items: Any) -> Any:
+    def none_of(items):
         found = [item for item in items]  # noqa: C416 -- to learn the element's type
         found.clear()
         return found
@@ -71,13 +67,13 @@ def _none_of(items: Any) -> Any:
     return none_of
 
 
-@_implements(none_of_set)
-def _none_of_set(items: Any) -> Any:
+@overload(none_of_set)
+def _none_of_set(items):
     if isinstance(items, CellsType):
         by_column = items.by_column
         return lambda items: as_cells(items, bits.difference(items._mask, items._mask), by_column)
 
-    def none_of_set(items: Any) -> Any:
+    def none_of_set(items):
         found = set(items)
         found.clear()
         return found
@@ -85,77 +81,77 @@ def _none_of_set(items: Any) -> Any:
     return none_of_set
 
 
-@_implements(with_element)
-def _with_element(found: Any, element: Any) -> Any:
+@overload(with_element)
+def _with_element(found, element):
     if isinstance(found, CellsType):
         columns, by_column = found.columns, found.by_column
 
-        def with_cell(found: Any, element: Any) -> Any:
+        def with_cell(found, element):
             return as_cells(found, bits.with_cell(found._mask, element[0] * columns + element[1]), by_column)
 
         return with_cell
 
-    def with_item(found: Any, element: Any) -> Any:
+    def with_item(found, element):
         found.append(element)
         return found
 
-    def with_member(found: Any, element: Any) -> Any:
+    def with_member(found, element):
         found.add(element)
         return found
 
     return with_member if isinstance(found, types.Set) else with_item
 
 
-@_implements(as_list)
-def _as_list(items: Any) -> Any:
+@overload(as_list)
+def _as_list(items):
     if isinstance(items, CellsType | types.BaseTuple):
         return lambda items: items
     return lambda items: list(items)
 
 
-@_implements(as_set)
-def _as_set(items: Any) -> Any:
+@overload(as_set)
+def _as_set(items):
     if isinstance(items, CellsType):
         return lambda items: items
     return lambda items: set(items)
 
 
-@_implements(new_list)
-def _new_list(items: Any) -> Any:
+@overload(new_list)
+def _new_list(items):
     return lambda items: [item for item in items]  # noqa: C416
 
 
-def new_set(items: Any) -> Any:
+def new_set(items):
     """Return the items as a set of its own."""
 
 
-def backwards(items: Any) -> Any:
+def backwards(items):
     """Return the items in reverse order."""
 
 
-@_implements(new_set)
-def _new_set(items: Any) -> Any:
+@overload(new_set)
+def _new_set(items):
     return lambda items: set(new_list(items))
 
 
-@_implements(backwards)
-def _backwards(items: Any) -> Any:
+@overload(backwards)
+def _backwards(items):
     return lambda items: new_list(items)[::-1]
 
 
 @overload_method(CellsType, "copy")
-def _copy(cells: Any) -> Any:
+def _copy(cells):
     return lambda cells: cells
 
 
 @overload_method(CellsType, "count")
-def _count(cells: Any, cell: Any) -> Any:
+def _count(cells, cell):
     return lambda cells, cell: int(cell in cells)
 
 
 @overload_method(CellsType, "index")
-def _index(cells: Any, cell: Any) -> Any:
-    def index(cells: Any, cell: Any) -> Any:
+def _index(cells, cell):
+    def index(cells, cell):
         for place, found in enumerate(cells):
             if found == cell:
                 return place
@@ -164,15 +160,15 @@ def _index(cells: Any, cell: Any) -> Any:
     return index
 
 
-@_implements(operator.getitem)
-def _slice(cells: Any, wanted: Any) -> Any:
+@overload(operator.getitem)
+def _slice(cells, wanted):
     if isinstance(cells, CellsType) and isinstance(wanted, types.SliceType):
         return lambda cells, wanted: new_list(cells)[wanted]
     return None
 
 
-@_implements(operator.add)
-def _add(a: Any, b: Any) -> Any:
+@overload(operator.add)
+def _add(a, b):
     if isinstance(a, CellsType) and isinstance(b, CellsType | types.List):
         return lambda a, b: new_list(a) + new_list(b)
     if isinstance(a, types.List) and isinstance(b, CellsType):
@@ -183,40 +179,40 @@ def _add(a: Any, b: Any) -> Any:
 # --- sets of cells together with other sets -------------------------------------------------------------------------
 
 
-def intersection(a: Any, b: Any) -> Any:
+def intersection(a, b):
     """Return the elements of a set that are among the others."""
 
 
-def difference(a: Any, b: Any) -> Any:
+def difference(a, b):
     """Return the elements of a set that are not among the others."""
 
 
-def union(a: Any, b: Any) -> Any:
+def union(a, b):
     """Return the elements of both."""
 
 
-def issubset(a: Any, b: Any) -> Any:
+def issubset(a, b):
     """Return whether all elements of a are in b."""
 
 
-def issuperset(a: Any, b: Any) -> Any:
+def issuperset(a, b):
     """Return whether all elements of b are in a."""
 
 
-def isdisjoint(a: Any, b: Any) -> Any:
+def isdisjoint(a, b):
     """Return whether no element of a is in b."""
 
 
-def _is_other(kind: Any) -> bool:
+def _is_other(kind):
     return isinstance(kind, types.Set | types.List | types.BaseTuple)
 
 
-@_implements(intersection)
-def _intersection(a: Any, b: Any) -> Any:
+@overload(intersection)
+def _intersection(a, b):
     if isinstance(a, CellsType) and isinstance(b, CellsType):
         return lambda a, b: a & b
 
-    def intersection(a: Any, b: Any) -> Any:
+    def intersection(a, b):
         found = none_of_set(a)
         for element in a:
             if contains(b, element):
@@ -226,12 +222,12 @@ def _intersection(a: Any, b: Any) -> Any:
     return intersection
 
 
-@_implements(difference)
-def _difference(a: Any, b: Any) -> Any:
+@overload(difference)
+def _difference(a, b):
     if isinstance(a, CellsType) and isinstance(b, CellsType):
         return lambda a, b: a - b
 
-    def difference(a: Any, b: Any) -> Any:
+    def difference(a, b):
         found = none_of_set(a)
         for element in a:
             if not contains(b, element):
@@ -241,12 +237,12 @@ def _difference(a: Any, b: Any) -> Any:
     return difference
 
 
-@_implements(union)
-def _union(a: Any, b: Any) -> Any:
+@overload(union)
+def _union(a, b):
     if isinstance(a, CellsType) and isinstance(b, CellsType):
         return lambda a, b: a | b
 
-    def union(a: Any, b: Any) -> Any:
+    def union(a, b):
         found = new_set(a)
         for element in b:
             found.add(element)
@@ -255,24 +251,24 @@ def _union(a: Any, b: Any) -> Any:
     return union
 
 
-@_implements(issubset)
-def _issubset(a: Any, b: Any) -> Any:
+@overload(issubset)
+def _issubset(a, b):
     return lambda a, b: len(difference(a, b)) == 0
 
 
-@_implements(issuperset)
-def _issuperset(a: Any, b: Any) -> Any:
+@overload(issuperset)
+def _issuperset(a, b):
     return lambda a, b: len(difference(as_set(b), a)) == 0
 
 
-@_implements(isdisjoint)
-def _isdisjoint(a: Any, b: Any) -> Any:
+@overload(isdisjoint)
+def _isdisjoint(a, b):
     return lambda a, b: len(intersection(a, b)) == 0
 
 
-def _with_other_sets(symbol: Any, function: Any) -> None:
-    @_implements(symbol)
-    def operation(a: Any, b: Any) -> Any:
+def _with_other_sets(symbol, function):
+    @overload(symbol)
+    def operation(a, b):
         if (isinstance(a, CellsType) and _is_other(b)) or (_is_other(a) and isinstance(b, CellsType)):
             return lambda a, b: function(a, b)
         return None
@@ -288,24 +284,24 @@ LONGEST_UNROLLED = 12
 # --- looking for an element -----------------------------------------------------------------------------------------
 
 
-def contains(items: Any, element: Any) -> Any:
+def contains(items, element):
     """Return whether the element is among the items."""
 
 
-def equal(a: Any, b: Any) -> Any:
+def equal(a, b):
     """Return whether two values are equal; a tuple never equals a list."""
 
 
-@_implements(equal)
-def _equal(a: Any, b: Any) -> Any:
+@overload(equal)
+def _equal(a, b):
     tuples = isinstance(a, types.BaseTuple) + isinstance(b, types.BaseTuple)
     if tuples == 1 or (tuples == 2 and len(a) != len(b)):
         return lambda a, b: False
     return lambda a, b: a == b
 
 
-@_implements(contains)
-def _contains(items: Any, element: Any) -> Any:
+@overload(contains)
+def _contains(items, element):
     if isinstance(items, types.BaseTuple):
         if len(items) == 0:
             return lambda items, element: False
@@ -317,7 +313,7 @@ def _contains(items: Any, element: Any) -> Any:
     return lambda items, element: element in items
 
 
-def _contains_by_search(items: Any, element: Any) -> Any:
+def _contains_by_search(items, element):
     for item in items:  # noqa: SIM110
         if equal(item, element):
             return True
@@ -327,20 +323,20 @@ def _contains_by_search(items: Any, element: Any) -> Any:
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def power(a: Any, b: Any) -> Any:
+def power(a, b):
     """Return a ** b as a float, rounded as Python does."""
 
 
-def whole_power(a: Any, b: Any) -> Any:
+def whole_power(a, b):
     """Return a ** b for a constant whole b: whole if a is."""
 
 
-@_implements(power)
-def _power(a: Any, b: Any) -> Any:
+@overload(power)
+def _power(a, b):
     if isinstance(a, types.Array) or isinstance(b, types.Array):
         return lambda a, b: a**b
 
-    def power(a: Any, b: Any) -> Any:
+    def power(a, b):
         if a == 0 and b < 0:
             raise ZeroDivisionError("0.0 cannot be raised to a negative power")
         if a < 0 and b != math.floor(b):
@@ -350,27 +346,27 @@ def _power(a: Any, b: Any) -> Any:
     return power
 
 
-@_implements(whole_power)
-def _whole_power(a: Any, b: Any) -> Any:
+@overload(whole_power)
+def _whole_power(a, b):
     if isinstance(a, types.Float):
         return lambda a, b: math.pow(a, float(b))
     return lambda a, b: a**b
 
 
-def array(values: Any) -> Any:
+def array(values):
     """Return numpy.array(values)."""
 
 
-def float_array(values: Any) -> Any:
+def float_array(values):
     """Return numpy.array(values, dtype=float)."""
 
 
-def numeric(values: Any) -> Any:
+def numeric(values):
     """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
 
 
-@_implements(array)
-def _array(values: Any) -> Any:
+@overload(array)
+def _array(values):
     if isinstance(values, types.Optional):
         return lambda values: array(_nonoptional(values))
     if isinstance(values, CellsType) or (isinstance(values, types.List) and isinstance(values.dtype, types.UniTuple)):
@@ -380,63 +376,82 @@ def _array(values: Any) -> Any:
     return lambda values: values
 
 
-def _array_of_tuples(values: Any) -> Any:
+def _array_of_tuples(values):
     flat = [part for row in values for part in row]
     return np.array(flat).reshape(len(values), -1)
 
 
-@_implements(float_array)
-def _float_array(values: Any) -> Any:
+@overload(float_array)
+def _float_array(values):
     return lambda values: array(values).astype(np.float64)
 
 
-@_implements(numeric)
-def _numeric(values: Any) -> Any:
+@overload(numeric)
+def _numeric(values):
     if isinstance(values, types.BaseTuple | types.List | CellsType):
         return lambda values: array(values)
     return lambda values: values
 
 
+def number(value):
+    """Return float(value), which None is not."""
+
+
+@overload(number)
+def _number(value):
+    if isinstance(value, types.Optional):
+        return lambda value: float(_nonoptional(value))
+    if isinstance(value, types.NoneType):
+        return _refuse_none
+    return lambda value: float(value)
+
+
+def _refuse_none(value):
+    if value is None:
+        raise ValueError("None is not a number")
+    return 0.0
+
+
 # --- distances ------------------------------------------------------------------------------------------------------
 
 
-def norm(values: Any) -> Any:
+def norm(values):
     """Return the Euclidean norm of a tuple, list or array of numbers."""
 
 
-def euclidean(a: Any, b: Any) -> Any:
+def euclidean(a, b):
     """Return the Euclidean distance of two tuples, lists or arrays."""
 
 
-def sqeuclidean(a: Any, b: Any) -> Any:
+def sqeuclidean(a, b):
     """Return the squared Euclidean distance."""
 
 
-def cityblock(a: Any, b: Any) -> Any:
+def cityblock(a, b):
     """Return the sum of the distances along each axis."""
 
 
-def chebyshev(a: Any, b: Any) -> Any:
+def chebyshev(a, b):
     """Return the largest of the distances along each axis."""
 
 
-@_implements(norm)
-def _norm(values: Any) -> Any:
-    def norm(values: Any) -> Any:
+@overload(norm)
+def _norm(values):
+    def norm(values):
         total = 0.0
         for value in values:
             total += float(value) * float(value)
         return math.sqrt(total)
 
-    def norm_of_matrix(values: Any) -> Any:
+    def norm_of_matrix(values):
         return norm(values.ravel())
 
     return norm_of_matrix if isinstance(values, types.Array) and values.ndim > 1 else norm
 
 
-@_implements(sqeuclidean)
-def _sqeuclidean(a: Any, b: Any) -> Any:
-    def sqeuclidean(a: Any, b: Any) -> Any:
+@overload(sqeuclidean)
+def _sqeuclidean(a, b):
+    def sqeuclidean(a, b):
         total = 0.0
         for index in range(len(a)):
             total += float(a[index] - b[index]) * float(a[index] - b[index])
@@ -445,14 +460,14 @@ def _sqeuclidean(a: Any, b: Any) -> Any:
     return sqeuclidean
 
 
-@_implements(euclidean)
-def _euclidean(a: Any, b: Any) -> Any:
+@overload(euclidean)
+def _euclidean(a, b):
     return lambda a, b: math.sqrt(sqeuclidean(a, b))
 
 
-@_implements(cityblock)
-def _cityblock(a: Any, b: Any) -> Any:
-    def cityblock(a: Any, b: Any) -> Any:
+@overload(cityblock)
+def _cityblock(a, b):
+    def cityblock(a, b):
         total = 0 * abs(a[0] - b[0])
         for index in range(len(a)):
             total += abs(a[index] - b[index])
@@ -461,9 +476,9 @@ def _cityblock(a: Any, b: Any) -> Any:
     return cityblock
 
 
-@_implements(chebyshev)
-def _chebyshev(a: Any, b: Any) -> Any:
-    def chebyshev(a: Any, b: Any) -> Any:
+@overload(chebyshev)
+def _chebyshev(a, b):
+    def chebyshev(a, b):
         longest = 0 * abs(a[0] - b[0])
         for index in range(len(a)):
             longest = max(longest, abs(a[index] - b[index]))
@@ -475,20 +490,20 @@ def _chebyshev(a: Any, b: Any) -> Any:
 # --- sums as Python 3.12 makes them ---------------------------------------------------------------------------------
 
 
-def add(total: Any, rest: Any, value: Any) -> Any:
+def add(total, rest, value):
     """Return a running sum and its rounding error with one more value; for floats, Neumaier's summation."""
 
 
-def added(total: Any, rest: Any) -> Any:
+def added(total, rest):
     """Return the sum."""
 
 
-@_implements(add)
-def _add_value(total: Any, rest: Any, value: Any) -> Any:
+@overload(add)
+def _add_value(total, rest, value):
     if not isinstance(value, types.Float):
         return lambda total, rest, value: (total + value, rest)
 
-    def add(total: Any, rest: Any, value: Any) -> Any:
+    def add(total, rest, value):
         both = total + value
         if abs(total) >= abs(value):
             return both, rest + ((total - both) + value)
@@ -497,8 +512,8 @@ def _add_value(total: Any, rest: Any, value: Any) -> Any:
     return add
 
 
-@_implements(added)
-def _added(total: Any, rest: Any) -> Any:
+@overload(added)
+def _added(total, rest):
     if not isinstance(total, types.Float):
         return lambda total, rest: total
     return lambda total, rest: total + rest if rest != 0.0 and math.isfinite(rest) else total

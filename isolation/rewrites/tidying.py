@@ -105,6 +105,13 @@ class Tidy(Rewrite):
         node.test = take(node.test)
         return taken
 
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        """Catch every exception where one kind is named: numba knows no other way."""
+        if node.name is not None:
+            refuse("it looks at an exception", node)
+        node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
+        return self.generic_visit(node)
+
     def visit_Global(self, node: ast.Global) -> Any:
         """Drop the declaration of a global that is only read."""
 

@@ -1,6 +1,8 @@
 # ruff: noqa -- written as people write heuristics
 """Heuristics that treat moves as sets and lists, and change them."""
 
+from collections import deque
+
 
 def shared(game, player):
     own = set(game.get_legal_moves(player))
@@ -61,3 +63,25 @@ def flood(game, player):
 def flattened(game, player):
     again = sum([game.reach((move,)) for move in game.get_legal_moves(player)], [])
     return len(again) + len(set(again)) / 100
+
+
+def breadth_first(game, player):
+    start = game.get_player_location(player)
+    queue = deque([(start, 0)])
+    seen = {start}
+    total = 0
+    while queue:
+        cell, depth = queue.popleft()
+        total += depth
+        for neighbour in game.reach((cell,)):
+            if neighbour not in seen:
+                seen.add(neighbour)
+                queue.append((neighbour, depth + 1))
+    return float(total)
+
+
+def counted_rows(game, player):
+    counts = {}
+    for row, column in game.get_blank_spaces():
+        counts[row] = counts.get(row, 0) + 1
+    return float(sum(count * count for count in counts.values()) + len(counts))

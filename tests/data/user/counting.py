@@ -1,6 +1,8 @@
 # ruff: noqa -- written as people write heuristics
 """Heuristics that count and compare with comprehensions, generators and lambdas."""
 
+from itertools import product
+
 
 def sums(game, player):
     center = game.height // 2
@@ -81,3 +83,24 @@ def shares_of_floats(game, player):
     h, w = game.height / 3, game.width / 7
     own = sum(abs(row - h) * 0.1 + abs(column - w) * 0.3 for row, column in game.get_legal_moves(player))
     return own + sum((0.1 for _ in game.get_blank_spaces()), 1.5)
+
+
+def steps_in_every_direction(game, player):
+    row, column = game.get_player_location(player)
+    steps = product((-1, 0, 1), (-1, 0, 1))
+    return float(sum(1 for down, right in steps if game.move_is_legal((row + down, column + right))))
+
+
+def best_or_none(game, player):
+    best = None
+    for row, column in game.get_legal_moves(player):
+        if best is None or row * 1.5 - column > best:
+            best = row * 1.5 - column
+    return float(best) if best is not None else -99.0
+
+
+def survives_division(game, player):
+    try:
+        return len(game.get_legal_moves(player)) / len(game.get_legal_moves(game.get_opponent(player)))
+    except ZeroDivisionError:
+        return 100.0

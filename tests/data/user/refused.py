@@ -95,3 +95,31 @@ def speaks(game, player):
 
 def misspelled(game, player):
     return float(lenght(game.get_legal_moves(player)))  # refused: lenght is not defined
+
+
+def packs(game, player):
+    first, *others = game.get_legal_moves(player)  # refused: uses * to pack or unpack
+    return float(len(others))
+
+
+def own(game, player, weight):
+    return weight * len(game.get_legal_moves(player))
+
+
+def calls_what_it_finds(game, player):
+    score = 0.0
+    for weight, measure in [(1.0, own), (2.0, own)]:  # refused: passes the function own on
+        score += measure(game, player, weight)
+    return score
+
+
+def two_meanings(game, player):
+    def weight(count):  # refused: weight is given more than one meaning
+        return count
+
+    if game.move_count > 10:
+
+        def weight(count):
+            return 2 * count
+
+    return float(weight(3))
