@@ -18,7 +18,7 @@ lint: $(VENV)/installed-dev
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/installed-dev
-	$(BIN)/pytest benchmarks --benchmark-only
+	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
 
 clean:
 	rm -rf $(VENV)

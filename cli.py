@@ -6,15 +6,17 @@ What a command needs is imported when it runs, so that `--help` answers at once.
 from __future__ import annotations
 
 import os
+import random
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 if TYPE_CHECKING:
+    from experiments.runs import RunSummary
     from isolation.board import Board
     from reports.tables import Format
 
@@ -59,18 +61,17 @@ format_option = click.option(
     "--format", "output", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print tables."
 )
 board_option = click.option("--board", "size", default="7x7", show_default=True, help="Board size, ROWSxCOLUMNS.")
-moves_option = click.option("--moves", default="", help="Cells played so far, as in 24,14 (row * columns + column).")
+moves_option = click.option(
+    "--moves", default="", help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
+)
 
 
 def position(size: str, moves: str) -> Board:
     """The position after some moves, as given on the command line."""
     from isolation.board import Board
+    from isolation.notation import parse_moves
 
-    words = [word.strip() for word in moves.split(",") if word.strip()]
-    for word in words:
-        if not word.isdecimal():
-            raise ValueError(f"--moves is a list of cells like 24,14, and {word!r} is not a cell")
-    return Board.from_moves([int(word) for word in words], size)
+    return Board.from_moves(parse_moves(moves, size), size)
 
 
 def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
@@ -91,8 +92,7 @@ def new_heuristic(file: Path) -> None:
 
     if file.suffix != ".py":
         raise ValueError(f"a heuristic lives in a Python file, such as {file.with_suffix('.py')}, not in {file}")
-    with file.open("x", encoding="utf-8") as new:
-        new.write(TEMPLATE)
+    write_new(file, TEMPLATE)
     click.echo(f"Wrote {file}. Try it out with: isolation try {file}")
 
 
@@ -222,6 +222,303 @@ def compiled_code(clear: bool) -> None:
     if clear:
         library.clear()
         click.echo("Cleared.")
+
+
+# --- tournaments --------------------------------------------------------------------------------------------------
+
+
+def run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that tournaments and matches share; each replaces a key of the configuration."""
+    options = [
+        click.option("--pairs", help="Openings a match, each played with sides swapped; or 'all'."),
+        click.option("--openings", help="random:PLIES, placements or file:PATH, with ,same or ,other behind it."),
+        click.option("--limit", help="Limit of agents that name none: nodes=N, depth=N, ms=N or cpu_ms=N."),
+        click.option("--board", help="Board size, ROWSxCOLUMNS."),
+        click.option("--seed", type=int, help="Seed of the openings and of every game."),
+        click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0 is one a core."),
+        click.option("--hard-cap", type=float, help="Seconds after which a move of a user's agent is a hang."),
+        click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
+        click.option("--out", help="Directory of the run."),
+        click.option("--resume", is_flag=True, help="Play what is missing of the run in --out."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command("tournament")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.")
+@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.")
+@click.option("--baseline", metavar="SPEC", help="What contenders are compared with.")
+@click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
+@click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
+@run_options
+def tournament(file: Path | None, init: bool, resume: bool, **options: Any) -> None:
+    """Play a tournament: the classic evaluation, or that of a TOML FILE.
+
+    Every game is logged; agents are named like ID:improved@nodes=2000 or path/to/my.py:score.
+    """
+    if init:
+        from experiments.config import example_toml
+
+        write_new(Path("tournament.toml"), example_toml())
+        click.echo("Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
+        return
+    play_run(file, options, resume)
+
+
+@main.command("match")
+@click.argument("agent_1", metavar="A")
+@click.argument("agent_2", metavar="B")
+@run_options
+def match(agent_1: str, agent_2: str, resume: bool, **options: Any) -> None:
+    """Play agents A and B head to head, from random openings of four plies."""
+    setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
+    play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
+
+
+@main.command("runs")
+@click.argument("home", required=False, type=click.Path(path_type=Path))
+@format_option
+def list_runs(home: Path | None, output: Format) -> None:
+    """List the runs below a directory, runs/ by default: when, what, how many games, finished or not."""
+    from experiments import runs
+
+    found = runs.list_runs(home or runs.HOME)
+    if not found and output == "table":
+        click.echo(f"There are no runs in {home or runs.HOME}/.")
+        return
+    print_rows([run_row(summary) for summary in found], output)
+
+
+def run_row(summary: RunSummary) -> dict[str, Any]:
+    """A line of the list of runs."""
+    info = summary.info
+    return {
+        "run": str(info.path),
+        "started": info.created_at,
+        "format": info.requested["format"],
+        "board": info.requested["board"],
+        "agents": len(info.agents),
+        "games": summary.played,
+        "of": info.games,
+        "finished": summary.finished,
+    }
+
+
+def play_run(file: Path | None, options: dict[str, Any], resume: bool) -> None:
+    """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
+    from rich.console import Console
+
+    from experiments.config import load_config
+    from experiments.progress import display, opponent_table
+    from experiments.runner import play_tournament
+
+    config = load_config(file, run_keys(options))
+    console = Console()
+    with display(console) as show:
+        outcome = play_tournament(config, resume=resume, show=show)
+    console.print(opponent_table(outcome.plan, outcome.points))
+    for note in outcome.notes:
+        console.print(f"Note: {note}", highlight=False, markup=False)
+    click.echo(f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}")
+    if not outcome.finished:
+        click.echo(f"Interrupted. Go on with: isolation tournament --out {outcome.path} --resume")
+        sys.exit(1)
+    click.echo(f"Next: isolation compare {outcome.path}")
+
+
+def run_keys(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as the configuration has them; lists of them that are empty were not given."""
+    keys = {key: value for key, value in options.items() if value not in (None, ())}
+    if "pairs" in keys and keys["pairs"] != "all":
+        keys["pairs"] = whole_number("--pairs", keys["pairs"], "or 'all'")
+    if "sprt" in keys:
+        keys["sprt"] = tuple(number("--sprt", word) for word in keys["sprt"].split(","))
+    return keys
+
+
+def whole_number(option: str, text: str, alternative: str = "") -> int:
+    """A whole number given as text."""
+    if not text.isdecimal():
+        raise ValueError(f"{option} is a whole number {alternative}".rstrip() + f", not {text!r}")
+    return int(text)
+
+
+def number(option: str, text: str) -> float:
+    """A number given as text."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{option} is made of numbers, and {text!r} is none") from None
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that must not exist yet."""
+    with path.open("x", encoding="utf-8") as new:
+        new.write(text)
+
+
+# --- see and play -------------------------------------------------------------------------------------------------
+
+
+ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Draw boards in plain ASCII.")
+
+
+def speaks_ascii_only() -> bool:
+    """Whether the terminal cannot show the pieces."""
+    try:
+        "♘♞░·┼".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
+
+
+@main.command("show")
+@board_option
+@moves_option
+@ascii_option
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the position as SVG.")
+@click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
+def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png: Path | None) -> None:
+    """Show a position, as text or as a picture."""
+    from isolation.render import to_svg, to_text
+
+    board = position(size, moves)
+    if svg:
+        svg.write_text(to_svg(board), encoding="utf-8")
+    if png:
+        from reports.pictures import write_png
+
+        write_png(png, board)
+    if not (svg or png):
+        click.echo(to_text(board, ascii_only or speaks_ascii_only()))
+
+
+@main.command("replay")
+@click.argument("source", metavar="[RUN GAME_ID | FILE]", nargs=-1)
+@board_option
+@moves_option
+@ascii_option
+@click.option("--gif", type=click.Path(path_type=Path), help="Write the game as an animated GIF.")
+@click.option("--pace", type=click.FloatRange(0.05, 60), default=1.0, show_default=True, help="GIF: seconds a ply.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write the game as one self-contained page.")
+@format_option
+def replay_game(
+    source: tuple[str, ...], size: str, moves: str, ascii_only: bool, gif: Path | None, pace: float, html: Path | None,
+    output: Format,
+) -> None:  # fmt: skip
+    """Step through a game of a run, a saved game, or --moves; or write it as a GIF or a page."""
+    from reports.replay import describe_end, describe_ply, ply_rows
+    from reports.replay_source import find_replay
+
+    replay = find_replay(source, size, moves)
+    if gif:
+        from reports.pictures import write_gif
+
+        captions = [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)]
+        write_gif(gif, replay.moves, replay.size, captions, pace)
+    if html:
+        from reports.replay_page import replay_page
+
+        html.write_text(replay_page(replay), encoding="utf-8")
+    if gif or html:
+        return
+    if output == "table" and sys.stdin.isatty() and sys.stdout.isatty():
+        from reports.replay_terminal import step_through
+
+        step_through(replay, click.getchar, show_screen, ascii_only or speaks_ascii_only())
+        return
+    print_rows(ply_rows(replay), output, replay.title)
+    if output == "table":
+        click.echo(describe_end(replay))
+
+
+def show_screen(text: str) -> None:
+    """Show a text on a screen of its own."""
+    click.clear()
+    click.echo(text)
+
+
+@main.command("games")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--where", default="", help="A condition, as in \"won_by == 'Random' and plies > 30\".")
+@click.option(
+    "--show", "kind", type=click.Choice(["all", "longest", "shortest", "upsets", "forfeits"]), default="all",
+    show_default=True, help="Which games, the most remarkable first.",
+)  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many games.")
+@format_option
+def list_games(run: Path, where: str, kind: Any, limit: int, output: Format) -> None:
+    """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
+    from experiments.find_games import found_rows
+
+    rows, total = found_rows(run, kind, where, limit)
+    print_rows(rows, output)
+    if output == "table":
+        click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+
+
+@main.command("board")
+@click.argument("run_paths", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--agent", "agents", multiple=True, metavar="SPEC", help="Offer this agent; it may come from a file.")
+@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]", help="Offer a heuristic of your own.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def analysis_board(
+    run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
+) -> None:
+    """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
+    from experiments.roster import parse_agent
+    from experiments.runs import list_runs
+    from isolation.loading import load_heuristic
+    from reports.board.server import Shelf, serve
+
+    own = {}
+    for reference in references:
+        path, name = split_file(reference, find_heuristic)
+        own[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
+    found = run_paths or tuple(run.info.path for run in list_runs())
+    offered = {agent.name: agent for agent in map(parse_agent, agents)}
+    serve(
+        Shelf(tuple(found), own, offered),
+        port,
+        lambda address: click.echo(f"The board is at {address} (Ctrl-C ends it)."),
+        open_browser=not no_open,
+    )
+
+
+@main.command("play")
+@click.option("--against", default="ID:improved", show_default=True, metavar="SPEC", help="Whom to play.")
+@click.option("--side", type=click.Choice(["first", "second"]), default="first", show_default=True, help="Your side.")
+@board_option
+@click.option("--from", "saved", type=click.Path(path_type=Path), help="Go on with a saved game.")
+@click.option("--log", "log_path", type=click.Path(path_type=Path), help="Add the finished game to this log of games.")
+@ascii_option
+def play_agent(against: str, side: str, size: str, saved: Path | None, log_path: Path | None, ascii_only: bool) -> None:
+    """Play against an agent in the terminal."""
+    from experiments.roster import parse_agent
+    from experiments.saved_games import append_game, load_game, save_game
+    from isolation.human import Table, play_human
+
+    opponent, seed = parse_agent(against), random.getrandbits(63)
+    number: Literal[1, 2] = 1 if side == "first" else 2
+    game = load_game(saved) if saved else None
+    table = Table(
+        opponent, parse_agent("ID:territory@nodes=200000"), number, ask_line, click.echo, save_game,
+        ascii_only or speaks_ascii_only(), seed,
+    )  # fmt: skip
+    played = play_human(table, game.size if game else size, game.moves if game else ())
+    if played and log_path:
+        agents = (None, opponent) if number == 1 else (opponent, None)
+        game_id = append_game(log_path, played, agents, seed)
+        click.echo(f"Added to {log_path}: isolation replay {log_path} {game_id}")
+
+
+def ask_line(prompt: str) -> str:
+    """A line of input; EOFError at its end."""
+    return input(prompt)
 
 
 if __name__ == "__main__":

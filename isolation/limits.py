@@ -34,9 +34,7 @@ class Limit:
         value = getattr(self, given[0])
         whole = given[0] in ("depth", "nodes")
         if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < 2**62:
-            raise ValueError(
-                f"{given[0]} must be a positive {'whole number' if whole else 'number'}, not {value!r}"
-            )
+            raise ValueError(f"{given[0]} must be a positive {'whole number' if whole else 'number'}, not {value!r}")
 
     @property
     def unit(self) -> str:

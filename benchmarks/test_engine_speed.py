@@ -1,0 +1,92 @@
+"""The engine's figures, each as a ratio to a comparator in the same run where there is one.
+
+Run with `make bench`. Extra columns hold nodes or games a second and the ratios.
+"""
+
+import pytest
+
+import heuristics
+from isolation import Board, Limit, perft, search
+from isolation.agents import SearchAgent
+from isolation.match import play_games
+from isolation.speed import nodes_per_second, random_openings
+
+OPENINGS = random_openings(60, 2)
+DEPTH = 11
+
+
+def with_popcounts(game, player):
+    """`improved` without any of the classic engines' terminal checks: what the compiler makes of the least source."""
+    return len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player)))
+
+
+def classic_improved(game, player):
+    """`improved` as it stands in thousands of files."""
+    if game.is_loser(player):
+        return float("-inf")
+    if game.is_winner(player):
+        return float("inf")
+    own_moves = len(game.get_legal_moves(player))
+    opp_moves = len(game.get_legal_moves(game.get_opponent(player)))
+    return float(own_moves - opp_moves)
+
+
+def net_advantage_with_lists(game, player):
+    """`net_advantage` as people write it, with a list comprehension."""
+    if game.is_loser(player):
+        return float("-inf")
+    if game.is_winner(player):
+        return float("inf")
+    own = game.get_legal_moves(player)
+    opp = game.get_legal_moves(game.get_opponent(player))
+    if game.active_player == player:
+        return float(len(own) - len(opp))
+    return float(len([move for move in own if move not in opp]) - len(opp))
+
+
+def searches(benchmark, heuristic, openings, depth, size="7x7"):
+    boards = [Board.from_moves(opening, size) for opening in openings]
+    search(boards[0], heuristic, Limit(depth=1))
+    nodes = sum(benchmark(lambda: [search(board, heuristic, Limit(depth=depth)).nodes for board in boards]))
+    return nodes / benchmark.stats.stats.min
+
+
+@pytest.mark.parametrize(
+    "name", ["improved", "net_advantage", "edge_distance_dynamic", "territory", "horizon", "phased"]
+)
+def test_alpha_beta_with_a_heuristic_of_the_registry(benchmark, name):
+    speed = searches(benchmark, heuristics.get(name), OPENINGS, DEPTH)
+    benchmark.extra_info["M nodes/s"] = speed / 1e6
+
+
+@pytest.mark.parametrize("heuristic", [classic_improved, net_advantage_with_lists])
+def test_alpha_beta_with_a_users_function_against_the_least_source(benchmark, heuristic):
+    least = nodes_per_second(with_popcounts, OPENINGS, DEPTH).per_second
+    speed = searches(benchmark, heuristic, OPENINGS, DEPTH)
+    benchmark.extra_info |= {"M nodes/s": speed / 1e6, "ratio": speed / least}
+
+
+def test_9x11_against_7x7(benchmark):
+    small = nodes_per_second(heuristics.get("improved"), OPENINGS, DEPTH).per_second
+    speed = searches(benchmark, heuristics.get("improved"), random_openings(20, 2, "9x11"), DEPTH, "9x11")
+    benchmark.extra_info |= {"M nodes/s": speed / 1e6, "ratio": speed / small}
+
+
+def test_compiled_against_interpreted_search(benchmark):
+    slow = nodes_per_second(heuristics.get("improved"), OPENINGS[:5], DEPTH - 1, interpreted=True).per_second
+    speed = searches(benchmark, heuristics.get("improved"), OPENINGS[:5], DEPTH - 1)
+    benchmark.extra_info |= {"M nodes/s": speed / 1e6, "ratio": speed / slow}
+
+
+def test_whole_games_between_fixed_depth_players(benchmark):
+    agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=5))
+    openings = random_openings(2000, 2)
+    play_games(agent, agent, openings[:1], [0])
+    benchmark(play_games, agent, agent, openings, range(2000))
+    benchmark.extra_info["games/s"] = 2000 / benchmark.stats.stats.min
+
+
+def test_perft(benchmark):
+    board = Board.from_moves([24, 14])
+    counts = benchmark(perft, board, 11)
+    benchmark.extra_info["M moves/s"] = sum(counts) / benchmark.stats.stats.min / 1e6
