@@ -464,4 +464,5 @@ ask("/api/start").then((choices) => {
   state.choices = choices;
   fillChoices();
   openLink();
+  listGames();
 }).catch(complain);

@@ -1,0 +1,420 @@
+"""The analysis board and the replay page in a real browser."""
+
+import random
+import shutil
+from dataclasses import replace
+
+import pytest
+from board_server import serving
+from played_games import NAMES, random_record, write_run
+from test_board_server import distance
+
+from experiments.roster import parse_agent
+from experiments.saved_games import append_game
+from isolation import Board
+from isolation.notation import cell_name
+from reports.board.answers import move_values
+from reports.board.questions import Position, board_of
+from reports.board.server import Shelf
+from reports.replay import replay_of_run
+from reports.replay_page import replay_page
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install -e .[dev]")
+expect = playwright.expect
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
+
+PHONE = {"width": 390, "height": 844}
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "played"
+    write_run(path, games=4)
+    append_game(path, random_record(9, (EVIL, "Random")), (None, None))
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(run):
+    shelf = Shelf((run,), {"distance": distance}, {"first": parse_agent("random")})
+    with serving(shelf) as port:
+        yield f"http://127.0.0.1:{port}/"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Opens a page; at the end of the test no page may have complained."""
+    complaints, contexts = [], []
+
+    def open_page(url, **settings):
+        context = browser.new_context(**settings)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.goto(url)
+        return page
+
+    open_page.complaints = complaints
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def board(visit, address):
+    """The analysis board, ready to be played on."""
+    page = visit(address)
+    expect(page.locator("#board button")).to_have_count(49)
+    return page
+
+
+def cell(page, name):
+    return page.locator(f"#board button[aria-label^='{name},']")
+
+
+def play(page, *names):
+    for name in names:
+        cell(page, name).click()
+        expect(page.locator("#moves [aria-current]")).to_contain_text(name)
+
+
+def legal_names(page):
+    labels = page.locator("#board button[aria-label*='legal move']").evaluate_all(
+        "buttons => buttons.map((button) => button.ariaLabel)"
+    )
+    return {label.split(",")[0] for label in labels}
+
+
+def names_of(cells, columns=7):
+    return {cell_name(cell, columns) for cell in cells}
+
+
+def move_list(page):
+    return page.locator("#moves .move").all_text_contents()
+
+
+# Playing
+
+
+def test_clicks_play_a_game(board):
+    play(board, "d3", "a2", "c1", "b0")
+    expect(board.locator("#standing")).to_have_text("Ply 4: b0. Player 1 to move.")
+    position = Board.from_moves([24, 14, 9, 1])
+    assert legal_names(board) == names_of(position.legal_cells())
+    expect(cell(board, "c1")).to_have_accessible_name("c1, knight of player 1")
+    expect(cell(board, "d3")).to_have_accessible_name("d3, visited at ply 1")
+
+
+def test_an_illegal_click_is_explained_and_changes_nothing(board):
+    play(board, "d3", "a2")
+    cell(board, "g6").click(force=True)  # to a screen reader the cell says that it is disabled
+    expect(board.locator("#problem")).to_have_text("g6 is no legal move for player 1.")
+    assert len(move_list(board)) == 2
+
+
+def test_a_game_is_played_to_its_end(visit, address):
+    page = visit(f"{address}#board=2x3&moves=a0")
+    play(page, "c1")
+    expect(page.locator("#standing")).to_have_text("Ply 2: c1. Player 2 has won: player 1 has no move.")
+    expect(page.locator("#move-now")).to_be_disabled()
+
+
+def test_taking_back_branching_and_flipping_through_variations(board):
+    play(board, "d3", "a2", "c1")
+    board.locator("#back").click()
+    play(board, "e1")
+    assert move_list(board) == ["1. d3", "2. a2", "3. c1", "3. e1"]
+    board.locator("#flip").click()
+    expect(board.locator("#moves [aria-current]")).to_have_text("3. c1")
+    board.keyboard.press("v")
+    expect(board.locator("#moves [aria-current]")).to_have_text("3. e1")
+    board.locator("#moves .move", has_text="1. d3").click()
+    board.locator("#last").click()
+    expect(board.locator("#moves [aria-current]")).to_have_text("3. e1")
+
+
+def test_the_keyboard_alone_is_enough(board):
+    cell(board, "a0").focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+        board.keyboard.press(key)
+    expect(board.locator("#standing")).to_have_text("Ply 1: c1. Player 2 to move.")
+    for key in ("ArrowUp", "Space"):
+        board.keyboard.press(key)
+    expect(board.locator("#standing")).to_have_text("Ply 2: c0. Player 1 to move.")
+    board.locator("#new").focus()
+    for key, ply in (("ArrowLeft", "Ply 1"), ("ArrowRight", "Ply 2"), ("Home", "Player 1"), ("End", "Ply 2")):
+        board.keyboard.press(key)
+        expect(board.locator("#standing")).to_contain_text(ply)
+
+
+def test_everything_that_can_be_used_has_a_name(board):
+    nameless = board.locator("button:visible, select:visible, input:visible").evaluate_all(
+        """elements => elements.filter((element) => !(element.ariaLabel || element.textContent.trim()
+           || element.labels?.[0]?.textContent.trim())).map((element) => element.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def test_the_rules_of_the_page_are_those_of_the_engine(board):
+    draw = random.Random(1)
+    games = []
+    for size in ("7x7", "3x5", "9x11", "1x4"):
+        position = Board.from_moves([], size)
+        legal = [list(position.legal_cells())]
+        while position.legal_cells():
+            position.play_cell(draw.choice(position.legal_cells()))
+            legal.append(list(position.legal_cells()))
+        games.append({"size": size, "moves": list(position.history), "legal": legal})
+    found = board.evaluate(
+        """async (games) => {
+             const { legalCells, play, startPosition } = await import("/static/game.js");
+             return games.map(({ size, moves }) => {
+               const positions = [startPosition({ size })];
+               for (const cell of moves) positions.push(play(positions.at(-1), cell));
+               return positions.map((position) => legalCells(position).sort((a, b) => a - b));
+             });
+           }""",
+        games,
+    )
+    assert found == [game["legal"] for game in games]
+
+
+# Links
+
+
+def test_the_address_is_a_link_to_the_position(board, visit):
+    play(board, "d3", "a2", "c1")
+    again = visit(board.url)
+    expect(again.locator("#standing")).to_have_text("Ply 3: c1. Player 2 to move.")
+    assert move_list(again) == ["1. d3", "2. a2", "3. c1"]
+    assert legal_names(again) == names_of(Board.from_moves([24, 14, 9]).legal_cells())
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#board=0x0", "#moves=d3,d3", "#moves=z9", "#knights=d3", "#turn=3", "#board=99x99", "#board=<b>"]
+)
+def test_a_link_that_leads_nowhere_is_explained(visit, address, fragment):
+    page = visit(address + fragment)
+    expect(page.locator("#problem")).to_contain_text("The link does not lead to a position.")
+    expect(page.locator("#board button")).to_have_count(49)
+
+
+# Setting up
+
+
+def test_any_position_can_be_set_up(board, visit):
+    board.get_by_text("Set up a position").click()
+    board.locator("#size").fill("5x6")
+    board.locator("#clear").click()
+    board.locator("#setup").click()
+    for tool, names in (("visited or open", ["a0", "f4", "c2", "c2"]), ("knight 1", ["b2"]), ("knight 2", ["d3"])):
+        board.get_by_label(tool).check()
+        for name in names:
+            cell(board, name).click()
+    board.locator("#turn").select_option("2")
+    board.locator("#setup").click()
+    expect(board.locator("#standing")).to_have_text("Player 2 to move.")
+    expected = board_of(Position(size="5x6", visited=[0, 29], knights=(13, 21), turn=2))
+    assert legal_names(board) == names_of(expected.legal_cells(), 6)
+    assert "knights=b2,d3" in board.url
+    again = visit(board.url)
+    expect(again.locator("#standing")).to_have_text("Player 2 to move.")
+    assert legal_names(again) == legal_names(board)
+
+
+def test_a_size_that_is_none_is_explained(board):
+    board.get_by_text("Set up a position").click()
+    board.locator("#size").fill("seven")
+    board.locator("#clear").click()
+    expect(board.locator("#problem")).to_contain_text("A board size is written ROWSxCOLUMNS, like 7x7")
+
+
+# Values and agents
+
+
+def test_the_overlay_shows_what_each_move_is_worth(board):
+    play(board, "d3", "a2")
+    board.get_by_text("Heuristics", exact=True).click()
+    for name in ("improved", "territory"):
+        board.get_by_label(name, exact=True).uncheck()
+    board.get_by_label("distance", exact=True).check()
+    board.get_by_label("Show on the board").check()
+    expected = move_values(Board.from_moves([24, 14]), distance, 1)
+    for target, value in expected.items():
+        expect(cell(board, cell_name(target, 7))).to_have_accessible_name(
+            f"{cell_name(target, 7)}, legal move, value {value:g}"
+        )
+    best = max(expected, key=expected.get)
+    expect(board.locator("#values tbody tr").first).to_have_text(f"{cell_name(best, 7)}{expected[best]:g}")
+    expect(board.locator("#chart .dot.heuristic")).to_have_count(1)
+    board.locator("#values tbody button").first.click()
+    expect(board.locator("#standing")).to_contain_text(f"Ply 3: {cell_name(best, 7)}.")
+
+
+def test_an_agent_answers_for_its_side(board):
+    board.locator("#agent-kind").select_option("random")
+    board.locator("#plays-2").check()
+    cell(board, "d3").click()
+    expect(board.locator("#standing")).to_contain_text("Ply 2")
+    expect(board.locator("#note")).to_contain_text("Random played")
+    board.locator("#plays-1").check()
+    expect(board.locator("#standing")).to_contain_text("has no move", timeout=20_000)
+    assert len(move_list(board)) > 4
+
+
+def test_an_agent_offered_at_the_start_moves_when_asked(board):
+    board.locator("#agent-kind").select_option("first")
+    board.locator("#move-now").click()
+    expect(board.locator("#standing")).to_contain_text("Ply 1")
+
+
+def test_what_the_server_refuses_is_shown(board, visit):
+    board.locator("#agent-unit").select_option("depth")
+    board.locator("#agent-limit").fill("99")
+    board.locator("#move-now").click()
+    expect(board.locator("#problem")).to_contain_text("at most depth=12")
+    # The browser itself notes every answer of status 400.
+    assert len(visit.complaints) == 1
+    assert "400 (Bad Request)" in visit.complaints.pop()
+
+
+# Games of a run
+
+
+def load(page, number):
+    page.get_by_text("Games of a run").click()
+    page.locator("#games").get_by_role("button", name=str(number), exact=True).click()
+
+
+def test_a_logged_game_is_loaded_stepped_through_and_branched_from(board, run):
+    replay = replay_of_run(run, 0)
+    names = [cell_name(move, 5) for move in replay.moves]
+    load(board, 0)
+    expect(board.locator("#title")).to_contain_text("played, game 0: ID_Improved – Random.")
+    assert move_list(board) == [f"{ply}. {name}" for ply, name in enumerate(names, start=1)]
+    for ply in (1, 2, 3):
+        board.locator("#forward").click()
+        expect(board.locator("#standing")).to_contain_text(f"Ply {ply}: {names[ply - 1]}.")
+    expect(board.locator("#note")).to_contain_text("ply 3: ID_Improved played")
+    assert legal_names(board) == names_of(replay.board(3).legal_cells(), 5)
+    expect(board.locator("#chart .bar")).to_have_count(len(names))
+    other = next(iter(sorted(names_of(replay.board(3).legal_cells(), 5) - {names[3]})), None)
+    assert other is not None
+    play(board, other)
+    assert len(move_list(board)) == len(names) + 1
+
+
+def test_games_of_an_agent_are_listed(board):
+    board.get_by_text("Games of a run").click()
+    expect(board.locator("#games tbody tr")).to_have_count(5)
+    board.locator("#of-agent").select_option(NAMES[2])
+    expect(board.locator("#games-state")).to_have_text("2 of 2 games.")
+
+
+def test_names_in_a_log_are_shown_and_never_run(board):
+    load(board, 4)
+    expect(board.locator("#title")).to_contain_text(EVIL)
+    expect(board.locator("#games")).to_contain_text(EVIL)
+    assert board.locator("img").count() == 0
+
+
+# Who may ask
+
+
+def test_a_page_of_another_origin_reads_nothing(browser, address):
+    page = browser.new_page()
+    page.goto("data:text/html,<h1>elsewhere</h1>")
+    for options in ({}, {"mode": "no-cors"}):
+        answer = page.evaluate(
+            "([url, options]) => fetch(url, options).then((r) => r.text(), (error) => `refused: ${error}`)",
+            [f"{address}api/start", options],
+        )
+        assert "heuristics" not in answer
+    page.close()
+
+
+# How it looks
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+def test_nothing_is_wider_than_the_screen(visit, address, run, tmp_path, viewport, scheme):
+    (tmp_path / "replay.html").write_text(replay_page(replay_of_run(run, 0)), encoding="utf-8")
+    for url in (address, (tmp_path / "replay.html").as_uri()):
+        page = visit(url, viewport=viewport, color_scheme=scheme)
+        expect(page.locator("#board button").first).to_be_visible()
+        page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        lightness = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]")
+        assert (lightness > 128) == (scheme == "light")
+
+
+# The replay page
+
+
+@pytest.fixture
+def replay(visit, run, tmp_path):
+    game = replace(replay_of_run(run, 0), mistakes=(4,))
+    path = tmp_path / "replay.html"
+    path.write_text(replay_page(game), encoding="utf-8")
+    return visit(path.as_uri()), game
+
+
+def test_a_replay_opens_from_the_disk_and_is_stepped_through(replay):
+    page, game = replay
+    last = len(game.moves)
+    line = page.locator("#line")
+    expect(line).to_have_text("ID_Improved against Random on 5x5")
+    for press, ply in (
+        (lambda: page.locator("#forward").click(), 1),
+        (lambda: page.keyboard.press("ArrowRight"), 2),
+        (lambda: page.keyboard.press("ArrowLeft"), 1),
+        (lambda: page.keyboard.press("End"), last),
+        (lambda: page.locator("#back").click(), last - 1),
+        (lambda: page.locator("#slider").fill("3"), 3),
+        (lambda: page.locator("#moves button").nth(4).click(), 5),
+        (lambda: page.locator("#last").click(), last),
+    ):
+        press()
+        expect(line).to_contain_text(f"ply {ply}:")
+        assert page.locator("#slider").input_value() == str(ply)
+        visited = page.locator("#board .visited").count()
+        assert visited == max(0, ply - 2)
+    expect(line).to_contain_text("has no move.")
+    page.locator("#first").click()
+    expect(page.locator("#back")).to_be_disabled()
+
+
+def test_a_replay_plays_by_itself_to_the_end(replay):
+    page, game = replay
+    page.locator("#slider").fill(str(len(game.moves) - 2))
+    page.locator("#autoplay").click()
+    expect(page.locator("#line")).to_contain_text(f"ply {len(game.moves)}:")
+    expect(page.locator("#autoplay")).to_have_text("Play")
+
+
+def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
+    page, game = replay
+    expect(page.locator("#chart .dot")).to_have_count(len(game.moves) - 2)
+    expect(page.locator("#chart .bar")).to_have_count(len(game.moves))
+    expect(page.locator("#chart .mistake")).to_have_count(1)
+    expect(page.locator("#moves .mistake")).to_have_text(f"4. {cell_name(game.moves[3], 5)} ?")
+    page.keyboard.press("End")
+    page.locator("#chart").click(position={"x": 46, "y": 40})
+    expect(page.locator("#slider")).to_have_value("0")
