@@ -239,7 +239,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--hard-cap", type=float, help="Seconds after which a move of a user's agent is a hang."),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
         click.option("--out", help="Directory of the run."),
-        click.option("--resume", is_flag=True, help="Play what is missing of the run in --out."),
+        click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -254,7 +254,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
 @click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
 @run_options
-def tournament(file: Path | None, init: bool, resume: bool, **options: Any) -> None:
+def tournament(file: Path | None, init: bool, resume: str | None, **options: Any) -> None:
     """Play a tournament: the classic evaluation, or that of a TOML FILE.
 
     Every game is logged; agents are named like ID:improved@nodes=2000 or path/to/my.py:score.
@@ -272,7 +272,7 @@ def tournament(file: Path | None, init: bool, resume: bool, **options: Any) -> N
 @click.argument("agent_1", metavar="A")
 @click.argument("agent_2", metavar="B")
 @run_options
-def match(agent_1: str, agent_2: str, resume: bool, **options: Any) -> None:
+def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
     """Play agents A and B head to head, from random openings of four plies."""
     setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
     play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
@@ -297,7 +297,7 @@ def run_row(summary: RunSummary) -> dict[str, Any]:
     info = summary.info
     return {
         "run": str(info.path),
-        "started": info.created_at,
+        "started": info.created_at[:19].replace("T", " "),
         "format": info.requested["format"],
         "board": info.requested["board"],
         "agents": len(info.agents),
@@ -307,24 +307,30 @@ def run_row(summary: RunSummary) -> dict[str, Any]:
     }
 
 
-def play_run(file: Path | None, options: dict[str, Any], resume: bool) -> None:
+def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
     from rich.console import Console
 
     from experiments.config import load_config
     from experiments.progress import display, opponent_table
     from experiments.runner import play_tournament
+    from experiments.runs import load_run, requested_config
+    from reports.tables import terminal_width
 
-    config = load_config(file, run_keys(options))
-    console = Console()
+    keys = run_keys(options)
+    if resume and file is None and keys.keys() <= {"jobs"}:
+        config = requested_config(load_run(resume), keys.get("jobs", 0))
+    else:
+        config = load_config(file, keys | ({"out": resume} if resume else {}))
+    console = Console(width=terminal_width())
     with display(console) as show:
-        outcome = play_tournament(config, resume=resume, show=show)
+        outcome = play_tournament(config, resume=resume is not None, show=show)
     console.print(opponent_table(outcome.plan, outcome.points))
     for note in outcome.notes:
         console.print(f"Note: {note}", highlight=False, markup=False)
     click.echo(f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}")
     if not outcome.finished:
-        click.echo(f"Interrupted. Go on with: isolation tournament --out {outcome.path} --resume")
+        click.echo(f"Interrupted. Go on with: isolation tournament --resume {outcome.path}")
         sys.exit(1)
     click.echo(f"Next: isolation compare {outcome.path}")
 

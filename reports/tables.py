@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -65,12 +67,17 @@ def _terminal_table(
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in columns:
         numeric = bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows)
         table.add_column(escape(column), justify="right" if numeric else "left", overflow="fold")
     for cells in shown:
         table.add_row(*(escape(cell) for cell in cells))
-    console = Console(record=True, file=io.StringIO(), width=None)
-    console.print(table)
-    return console.export_text().rstrip()
+    text = io.StringIO()
+    Console(file=text, width=terminal_width()).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; into a file or a pipe, as many as a table wants."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 400
