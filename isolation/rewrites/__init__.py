@@ -9,6 +9,7 @@
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances, `x is 2` | functions of `support` |
 | iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
+| walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |
 
 `sources` finds the syntax tree of a function, `scopes` says what its names mean, `constants` writes values out,

@@ -296,8 +296,6 @@ class Iterate(Rewrite):
         """Define the loop and return its call: on the first iterable, and on what else the consumer was given."""
         if any(generator.is_async for generator in stream.generators):
             refuse("it awaits", node)
-        if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(stream.element)):
-            refuse("it assigns inside a comprehension", node)
         items, *others = stream.generators
         v = self.place.fresh
         source, value, extra = v("items"), v("value"), [v("given") for _ in given]

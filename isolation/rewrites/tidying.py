@@ -65,46 +65,6 @@ class Tidy(Rewrite):
             return None
         return node
 
-    def visit_If(self, node: ast.If) -> Any:
-        """Take an assignment out of a test."""
-        node = self._with_blocks(node)
-        return [*self._taken_out(node), node]
-
-    def visit_While(self, node: ast.While) -> Any:
-        """Take an assignment out of the test of a loop."""
-        node = self._with_blocks(node)
-        test = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
-        before = self._taken_out(test)
-        if not before:
-            return node
-        if node.orelse:
-            refuse("it assigns in the test of a loop with else", node)
-        return at(node, ast.While(ast.Constant(True), [*before, test, *node.body], []))
-
-    def _with_blocks(self, node: Any) -> Any:
-        node.body = self.rewrite_body(node.body) or [at(node, ast.Pass())]
-        node.orelse = self.rewrite_body(node.orelse)
-        return node
-
-    def _taken_out(self, node: ast.If) -> list[ast.stmt]:
-        """Make a statement of each assignment in a test that is sure to be reached."""
-        taken: list[ast.stmt] = []
-
-        def take(expression: ast.expr) -> ast.expr:
-            if isinstance(expression, ast.NamedExpr):
-                taken.append(at(expression, ast.Assign([expression.target], take(expression.value))))
-                return at(expression, ast.Name(expression.target.id, ast.Load()))
-            if isinstance(expression, ast.UnaryOp):
-                expression.operand = take(expression.operand)
-            elif isinstance(expression, ast.Compare):
-                expression.left = take(expression.left)
-            elif isinstance(expression, ast.BoolOp):
-                expression.values[0] = take(expression.values[0])
-            return expression
-
-        node.test = take(node.test)
-        return taken
-
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Catch every exception where one kind is named: numba knows no other way."""
         if node.name is not None:
