@@ -7,7 +7,7 @@ from math import isfinite
 
 from heuristics.classic import improved
 from heuristics.game import Game, Heuristic, Player
-from heuristics.mobility import net_advantage, net_mobility, two_step_mobility
+from heuristics.mobility import net_advantage, net_mobility
 from heuristics.place import offensive, proximity
 from heuristics.territory import territory
 
@@ -71,8 +71,8 @@ net_advantage_proximity = Composite(
 
 phased = Composite(
     phases=(
-        (0.4, ((1.0, improved), (0.25, two_step_mobility))),
-        (1.0, ((1.0, territory), (0.5, improved))),
+        (0.5, ((1.0, territory), (0.5, improved))),
+        (1.0, ((1.0, territory),)),
     ),
-    meaning="Moves now and next until 40 % of the board is filled, then territory and moves.",
+    meaning="territory, and half of improved while less than half of the board is filled.",
 )

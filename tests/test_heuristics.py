@@ -117,9 +117,7 @@ def edge_dynamic(f: Facts) -> float:
 
 
 def phased(f: Facts) -> float:
-    if f.filled / f.cells < 0.4:
-        return f.own - f.opp + 0.25 * two_step_mobility(f)
-    return territory(f) + 0.5 * (f.own - f.opp)
+    return territory(f) + (0.5 * (f.own - f.opp) if f.filled / f.cells < 0.5 else 0)
 
 
 def two_step_mobility(f: Facts) -> float:
