@@ -2,6 +2,7 @@ import json
 import math
 import random
 import re
+from dataclasses import dataclass
 
 import pytest
 from board_server import request, serving
@@ -11,6 +12,7 @@ from played_games import write_run
 from random_games import positions
 
 import heuristics
+import isolation
 from isolation import Board
 from isolation.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
@@ -339,6 +341,32 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(port, path, question
     status, answer = ask(port, path, {"position": OPENING, **question})
     assert status == 400
     assert complaint in answer["error"]
+
+
+# The exact result
+
+
+@dataclass(frozen=True)
+class Solved:
+    winner: int | None
+    moves: tuple[int, ...]
+
+
+@pytest.mark.parametrize(
+    ("solution", "answer"),
+    [
+        (Solved(1, (9, 11)), {"winner": 1, "moves": [9, 11]}),
+        (Solved(2, ()), {"winner": 2, "moves": []}),
+        (Solved(None, ()), {"winner": None, "moves": []}),
+    ],
+)
+def test_the_exact_result_is_the_solvers(port, monkeypatch, solution, answer):
+    monkeypatch.setitem(vars(isolation), "solve", lambda board, limit: solution)
+    assert ask(port, "/api/solve", {"position": OPENING}) == (200, answer)
+
+
+def test_a_finished_game_needs_no_solver(port):
+    assert ask(port, "/api/solve", {"position": {"size": "2x3", "moves": [0, 5]}}) == (200, {"winner": 2, "moves": []})
 
 
 # Agents

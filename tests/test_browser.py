@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from collections import namedtuple
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from board_server import serving
 from played_games import NAMES, random_record, write_run
 from test_board_server import distance
 
+import isolation
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
 from isolation import Board
@@ -25,6 +27,7 @@ expect = playwright.expect
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
 
+Solution = namedtuple("Solution", "winner moves")
 PHONE = {"width": 390, "height": 844}
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -265,6 +268,22 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
     expect(board.locator("#chart .dot.heuristic")).to_have_count(1)
     board.locator("#values tbody button").first.click()
     expect(board.locator("#standing")).to_contain_text(f"Ply 3: {cell_name(best, 7)}.")
+
+
+def test_the_exact_result_marks_the_moves_that_keep_the_win(visit, address, monkeypatch):
+    def first_wins(board, limit):
+        return Solution(1, board.legal_cells()[:1])
+
+    monkeypatch.setitem(vars(isolation), "solve", first_wins)
+    page = visit(address)
+    play(page, "d3", "a2")
+    page.evaluate("document.getElementById('exact-part').hidden = false")
+    page.get_by_label("Exact result").check()
+    expect(page.locator("#exact")).to_have_text("Player 1 wins under perfect play. Moves that keep the win: c1.")
+    expect(cell(page, "c1")).to_have_accessible_name("c1, legal move, keeps the win")
+    play(page, "e1")
+    expect(page.locator("#exact")).to_have_text("Player 1 wins under perfect play.")
+    expect(page.locator("#board .wins")).to_have_count(0)
 
 
 def test_an_agent_answers_for_its_side(board):

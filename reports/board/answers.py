@@ -14,7 +14,7 @@ from isolation.limits import Limit
 from isolation.placing import quick_to_place
 from isolation.search import is_compilable, search
 from isolation.search.interpreted import appraise
-from reports.board.questions import GraphQuestion, MoveQuestion, ValuesQuestion, board_of, boards_of
+from reports.board.questions import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, board_of, boards_of
 from reports.replay import json_score
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ INTERPRETED_DEPTH = 3
 """The deepest look of a heuristic that does not compile, or on a board that compiled code does not serve."""
 PLACING_DEPTH = 1
 """The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
+SOLVING_MS = 3000
 _CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
 
 
@@ -95,6 +96,22 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
         "ms": round(result.seconds * 1000, 1),
         "line": list(result.pv),
     }
+
+
+def exact(question: SolveQuestion) -> dict[str, Any]:
+    """Who wins under perfect play, 1, 2 or null where the time is not enough, and the moves that keep the win.
+
+    Raises:
+        ValueError: the position is illegal, or none that can be solved.
+    """
+    board = board_of(question.position)
+    if not board.legal_cells():
+        return {"winner": 2 - board.active_index, "moves": []}
+    from isolation import solve
+
+    solution = solve(board, Limit(ms=SOLVING_MS))
+    has_won = solution.winner == board.active_index + 1
+    return {"winner": solution.winner, "moves": list(solution.moves) if has_won else []}
 
 
 def move_values(board: Board, heuristic: Heuristic, depth: int) -> dict[int, float]:

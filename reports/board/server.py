@@ -9,6 +9,7 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,6 +31,7 @@ from reports.board.questions import (
     DEEPEST,
     GraphQuestion,
     MoveQuestion,
+    SolveQuestion,
     ValuesQuestion,
     parse,
 )
@@ -113,6 +115,7 @@ def make_app(shelf: Shelf, port: int) -> ASGIApp:
         Route("/api/runs/{run:int}/games/{game_id:int}", game),
         Route("/api/values", answering(ValuesQuestion, lambda asked: answers.values(asked, known)), methods=["POST"]),
         Route("/api/graph", answering(GraphQuestion, lambda asked: answers.graph(asked, known)), methods=["POST"]),
+        Route("/api/solve", answering(SolveQuestion, answers.exact), methods=["POST"]),
         Route("/api/move", answering(MoveQuestion, move), methods=["POST"]),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -169,6 +172,7 @@ def _choices(shelf: Shelf) -> dict[str, Any]:
         "runs": [run.resolve().name for run in shelf.runs],
         "kinds": list(KINDS),
         "deepest": DEEPEST,
+        "solves": find_spec("isolation.solver") is not None,
     }
 
 

@@ -14,6 +14,7 @@ const state = {
   game: null,
   logged: [],
   values: null,
+  exact: null,
   overlay: "improved",
   graph: null,
   editing: null,
@@ -31,6 +32,7 @@ function show() {
   find("back").disabled = find("first").disabled = !node.parent;
   find("forward").disabled = find("last").disabled = !node.children.length;
   find("flip").disabled = !branching(node);
+  find("done").hidden = !state.editing;
   find("move-now").disabled = Boolean(state.editing) || !legalCells(node.position).length;
   listMoves();
   drawScores();
@@ -42,7 +44,8 @@ function drawPosition() {
     return;
   }
   const numbers = new Map(pathTo(state.node).slice(1).map((step) => [step.cell, step.ply]));
-  showBoard(find("board"), state.node.position, { numbers, values: overlayValues(), onCell: choose });
+  const wins = state.exact?.node === state.node ? state.exact.moves : [];
+  showBoard(find("board"), state.node.position, { numbers, values: overlayValues(), wins, onCell: choose });
 }
 
 function overlayValues() {
@@ -128,6 +131,7 @@ function goTo(node) {
   find("problem").textContent = "";
   show();
   refreshValues();
+  refreshExact();
 }
 
 function choose(cell) {
@@ -245,6 +249,37 @@ function valueCell(answer, cell) {
   return make("td", {}, showValue(answer.moves[cell]));
 }
 
+// --- the exact result ---
+
+let solving = null;
+
+async function refreshExact() {
+  solving?.abort();
+  solving = null;
+  state.exact = null;
+  find("exact").textContent = "";
+  if (!find("show-exact").checked || state.editing) return drawPosition();
+  const { node } = state;
+  solving = new AbortController();
+  find("exact").textContent = "Solving …";
+  try {
+    const answer = await ask("/api/solve", { position: question(node) }, solving.signal);
+    if (state.node !== node) return;
+    state.exact = { node, moves: answer.moves };
+    find("exact").textContent = describeExact(answer, node.position);
+    drawPosition();
+  } catch (error) {
+    if (error.name !== "AbortError") find("exact").textContent = "";
+    complain(error);
+  }
+}
+
+function describeExact({ winner, moves }, position) {
+  if (winner === null) return "Not solved in the time there is.";
+  const names = moves.map((cell) => cellName(cell, position.columns)).join(", ");
+  return `Player ${winner} wins under perfect play.` + (names ? ` Moves that keep the win: ${names}.` : "");
+}
+
 // --- agents ---
 
 function agentSpec() {
@@ -345,7 +380,6 @@ async function loadGame(id) {
     startNew(root, `${game.title}: ${game.agents[0]} – ${game.agents[1]}. ${game.end}`);
     Object.assign(state, { game, logged: nodes });
     show();
-    refreshValues();
   } catch (error) {
     complain(error);
   }
@@ -422,6 +456,7 @@ function fillChoices() {
   fill(find("kind"), kinds.map((kind) => [kind, kind]));
   fill(find("of-agent"), [["", "all agents"]]);
   find("games-state").textContent = runs.length ? "" : "The board was started without a run: isolation board RUN.";
+  find("exact-part").hidden = !state.choices.solves;
   shapeAgent();
 }
 
@@ -430,11 +465,12 @@ function wire() {
   find("new").onclick = () => startNew(makeRoot({ size: pathTo(state.node)[0].setup.size }), "A new game.");
   find("copy").onclick = copyLink;
   find("show-values").onchange = find("depth").onchange = refreshValues;
+  find("show-exact").onchange = refreshExact;
   find("agent-kind").onchange = shapeAgent;
   find("plays-1").onchange = find("plays-2").onchange = () => letAgentsPlay();
   find("move-now").onclick = async () => { if (await letAgentMove()) letAgentsPlay(); };
   find("games-part").ontoggle = find("run").onchange = find("kind").onchange = find("of-agent").onchange = listGames;
-  find("setup").onclick = toggleEditing;
+  find("setup").onclick = find("done").onclick = toggleEditing;
   find("clear").onclick = emptyBoard;
   document.addEventListener("keydown", keyPressed);
   window.addEventListener("hashchange", openLink);

@@ -45,8 +45,10 @@ export function strength(value, values) {
 /**
  * Show a position in `container`.
  *
- * `marks.numbers` maps visited cells to the ply of the visit, `marks.values` cells to values, and `marks.onCell` is
- * told of a cell that was chosen; without it nothing can be chosen.
+ * `marks.numbers` maps visited cells to the ply of the visit, `marks.values` cells to values, `marks.wins` has the cells
+ * that keep a win, and `marks.onCell` is
+ * told of a cell that was chosen; without it nothing can be chosen. With `marks.anyCell` every cell can be, and legal
+ * moves are not shown.
  */
 export function showBoard(container, position, marks = {}) {
   const { rows, columns } = position;
@@ -55,7 +57,7 @@ export function showBoard(container, position, marks = {}) {
     const button = event.target.closest("button[data-cell]");
     if (button && marks.onCell) marks.onCell(Number(button.dataset.cell));
   };
-  const legal = new Set(legalCells(position));
+  const legal = new Set(marks.anyCell ? [] : legalCells(position));
   const values = marks.values ?? {};
   for (const button of container.querySelectorAll("button[data-cell]")) {
     const cell = Number(button.dataset.cell);
@@ -68,11 +70,13 @@ export function showBoard(container, position, marks = {}) {
       isVisited && !shown.player ? "visited" : "",
       shown.legal ? "legal" : "",
       cell === position.last ? "last" : cell === position.from[0] && position.last !== null ? "left" : "",
+      marks.wins?.includes(cell) ? "wins" : "",
       number ? `by-${number % 2 ? 1 : 2}` : "",
       shown.value === undefined ? "" : share > 0 ? "good" : share < 0 ? "bad" : "even",
     ].join(" ");
     button.style.setProperty("--heat", `${Math.round(8 + 62 * Math.abs(share))}%`);
-    button.setAttribute("aria-label", describe(cellName(cell, columns), shown, isVisited, number));
+    const wins = marks.wins?.includes(cell) ? ", keeps the win" : "";
+    button.setAttribute("aria-label", describe(cellName(cell, columns), shown, isVisited, number) + wins);
     button.setAttribute("aria-disabled", marks.onCell && (marks.anyCell || shown.legal) ? "false" : "true");
     button.replaceChildren(...content(shown, number));
   }
