@@ -147,11 +147,13 @@ class Call(Rewrite):
     def _method(self, node: ast.Call, function: ast.Attribute) -> ast.expr | None:
         """Rewrite a method of a known value; refuse one that changes it."""
         owner = self.known(function.value)
-        if owner is None or owner.value == SUPPORT or isinstance(owner.value, ModuleType | type):
+        if owner is None or owner.value is SUPPORT or isinstance(owner.value, ModuleType | type):
             return None
         what = ast.unparse(function.value)
         if function.attr in CHANGING_METHODS:
             refuse(f"it changes {what}, which outlives the call", node)
+        if isinstance(owner.value, np.ndarray):
+            return None
         table = self._table(function.value)
         if table is not None:
             return self._table_method(table, node, function)

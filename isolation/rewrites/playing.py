@@ -61,7 +61,7 @@ class Play(Rewrite):
             cells = ast.Tuple([self.visit(node.args[0])], ast.Load())
             return at(node, call(ast.Attribute(self.visit(node.func.value), "reach", ast.Load()), cells))
         found = self.known(node.func)
-        if found is not None and found.value in (copy.copy, copy.deepcopy) and len(node.args) == 1:
+        if found is not None and len(node.args) == 1 and (found.value is copy.copy or found.value is copy.deepcopy):
             if self.kind(node.args[0]) == "game":
                 return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
             return at(node, call(self.place.builtin("list"), self.visit(node.args[0])))
