@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from numba import int64, njit
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount, without_cell
 from isolation.position import after, location_of, moves_from
@@ -14,6 +14,7 @@ from isolation.search.kernels.desk import (
     STOPPED,
     begin_line,
     count_node,
+    end_line,
     extend_line,
     must_stop,
 )
@@ -42,7 +43,7 @@ def best_mobility(position: Any, replies: Any) -> int:
 @njit
 def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """Alpha-beta one ply above the horizon: most nodes of a search are seen here, so it calls nothing recursive."""
-    nodes, checkpoint = desk[NODES], desk[CHECKPOINT]
+    nodes, checkpoint, best = desk[NODES], desk[CHECKPOINT], int64(-1)
     while not is_empty(replies):
         if nodes >= checkpoint:
             desk[NODES] = nodes
@@ -56,13 +57,13 @@ def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, d
         over = is_empty(moves_from(child, location_of(child, child._turn)))
         value = INFINITY if over else -horizon(child, desk)
         if value > alpha:
-            alpha = value
-            begin_line(desk, ply + 1)
-            extend_line(desk, ply, cell)
+            alpha, best = value, cell
             if alpha >= beta:
-                desk[NODES] = nodes
-                return beta
+                alpha = beta
+                break
     desk[NODES] = nodes
+    if best >= 0:
+        end_line(desk, ply, best)
     return alpha
 
 

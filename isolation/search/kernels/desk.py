@@ -155,6 +155,13 @@ def extend_line(desk: Any, ply: int, cell: int) -> None:
 
 
 @njit
+def end_line(desk: Any, ply: int, cell: int) -> None:
+    """The best continuation at this ply is `cell`, and ends there."""
+    desk[LINE + ply * MAX_PLY] = cell
+    desk[LENGTH + ply] = 1
+
+
+@njit
 def keep_line(desk: Any) -> None:
     """Put the root's best continuation by, where a search that is broken off does not overwrite it."""
     desk[BEST_LENGTH] = desk[LENGTH]
