@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
+_LARGEST_ID = 2**63 - 1
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
 """The columns a condition can be about, beside `won_by` and `lost_by`."""
@@ -65,8 +66,10 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     if not folder.is_dir():
         raise ValueError(f"{run}: no run lies there (no folder {folder.name}/)")
     files = [str(path) for path in live_files(folder)]
-    table = ds.dataset(files, schema=SCHEMA, format="parquet").to_table(filter=ds.field("game_id") == game_id)
-    if not table.num_rows:
+    # Arrow cannot compare with a number beyond its 64 bits.
+    wanted = ds.field("game_id") == min(game_id, _LARGEST_ID)
+    table = ds.dataset(files, schema=SCHEMA, format="parquet").to_table(filter=wanted)
+    if not table.num_rows or game_id > _LARGEST_ID:
         raise ValueError(f"{run} has no game {game_id}; isolation games {run} lists what it has")
     row: dict[str, Any] = table.slice(0, 1).to_pylist()[0]
     return row

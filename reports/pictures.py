@@ -50,7 +50,7 @@ def write_gif(path: Path, moves: Sequence[int], size: str, captions: Sequence[st
     palette = frames[len(frames) // 2].quantize(128)
     durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(3000 * seconds)]
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    first.save(path, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=False)
+    first.save(path, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
 
 
 def _paint(brush: ImageDraw.ImageDraw, shape: Shape, scale: float) -> None:

@@ -2,7 +2,7 @@ import json
 import math
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pytest
 from board_server import request, serving
@@ -349,24 +349,25 @@ def test_what_cannot_be_answered_is_refused_with_the_reason(port, path, question
 @dataclass(frozen=True)
 class Solved:
     winner: int | None
-    moves: tuple[int, ...]
+    moves: tuple[int, ...] = ()
+    undecided: tuple[int, ...] = ()
+    line: tuple[int, ...] = ()
 
 
 @pytest.mark.parametrize(
-    ("solution", "answer"),
-    [
-        (Solved(1, (9, 11)), {"winner": 1, "moves": [9, 11]}),
-        (Solved(2, ()), {"winner": 2, "moves": []}),
-        (Solved(None, ()), {"winner": None, "moves": []}),
-    ],
+    "solution", [Solved(1, (9, 11), (19,), (9, 1, 4)), Solved(2, line=(9, 1)), Solved(None, (), (9, 11))]
 )
-def test_the_exact_result_is_the_solvers(port, monkeypatch, solution, answer):
+def test_the_exact_result_is_the_solvers(port, monkeypatch, solution):
     monkeypatch.setitem(vars(isolation), "solve", lambda board, limit: solution)
-    assert ask(port, "/api/solve", {"position": OPENING}) == (200, answer)
+    status, answer = ask(port, "/api/solve", {"position": OPENING})
+    assert status == 200
+    assert answer == {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(solution).items()
+    }
 
 
 def test_a_finished_game_needs_no_solver(port):
-    assert ask(port, "/api/solve", {"position": {"size": "2x3", "moves": [0, 5]}}) == (200, {"winner": 2, "moves": []})
+    assert ask(port, "/api/solve", {"position": {"size": "2x3", "moves": [0, 5]}})[1]["winner"] == 2
 
 
 # Agents

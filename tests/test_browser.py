@@ -23,11 +23,12 @@ from reports.replay_page import replay_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install -e .[dev]")
 expect = playwright.expect
+expect.set_options(timeout=20_000)  # a machine busy with something else must not fail a test
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
 
-Solution = namedtuple("Solution", "winner moves")
+Solution = namedtuple("Solution", "winner moves undecided line")
 PHONE = {"width": 390, "height": 844}
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -63,7 +64,7 @@ def visit(browser):
 
     def open_page(url, **settings):
         context = browser.new_context(**settings)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -272,17 +273,16 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
 
 def test_the_exact_result_marks_the_moves_that_keep_the_win(visit, address, monkeypatch):
     def first_wins(board, limit):
-        return Solution(1, board.legal_cells()[:1])
+        return Solution(1, board.legal_cells()[:1], (), board.legal_cells()[:1])
 
     monkeypatch.setitem(vars(isolation), "solve", first_wins)
     page = visit(address)
     play(page, "d3", "a2")
     page.evaluate("document.getElementById('exact-part').hidden = false")
     page.get_by_label("Exact result").check()
-    expect(page.locator("#exact")).to_have_text("Player 1 wins under perfect play. Moves that keep the win: c1.")
+    expect(page.locator("#exact")).to_have_text("Player 1 wins under perfect play, with c1.")
     expect(cell(page, "c1")).to_have_accessible_name("c1, legal move, keeps the win")
-    play(page, "e1")
-    expect(page.locator("#exact")).to_have_text("Player 1 wins under perfect play.")
+    page.get_by_label("Exact result").uncheck()
     expect(page.locator("#board .wins")).to_have_count(0)
 
 
@@ -293,7 +293,7 @@ def test_an_agent_answers_for_its_side(board):
     expect(board.locator("#standing")).to_contain_text("Ply 2")
     expect(board.locator("#note")).to_contain_text("Random played")
     board.locator("#plays-1").check()
-    expect(board.locator("#standing")).to_contain_text("has no move", timeout=20_000)
+    expect(board.locator("#standing")).to_contain_text("has no move")
     assert len(move_list(board)) > 4
 
 

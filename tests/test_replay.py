@@ -107,8 +107,9 @@ def test_unknown_kinds_runs_and_games_are_refused(run, tmp_path):
     for reading in (lambda: find_games(tmp_path), lambda: read_game(tmp_path, 0)):
         with pytest.raises(ValueError, match="no run lies there"):
             reading()
-    with pytest.raises(ValueError, match="has no game 99"):
-        read_game(run, 99)
+    for game_id in (99, 10**30):
+        with pytest.raises(ValueError, match=f"has no game {game_id}"):
+            read_game(run, game_id)
     assert "upsets" in KINDS
 
 

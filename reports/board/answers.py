@@ -99,19 +99,25 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
 
 
 def exact(question: SolveQuestion) -> dict[str, Any]:
-    """Who wins under perfect play, 1, 2 or null where the time is not enough, and the moves that keep the win.
+    """Who wins under perfect play, the moves that keep the win, and how play may go on to the end.
+
+    The winner is 1, 2 or null, and `undecided` has moves, where the time was not enough to know.
 
     Raises:
         ValueError: the position is illegal, or none that can be solved.
     """
     board = board_of(question.position)
     if not board.legal_cells():
-        return {"winner": 2 - board.active_index, "moves": []}
+        return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
     from isolation import solve
 
     solution = solve(board, Limit(ms=SOLVING_MS))
-    has_won = solution.winner == board.active_index + 1
-    return {"winner": solution.winner, "moves": list(solution.moves) if has_won else []}
+    return {
+        "winner": solution.winner,
+        "moves": list(solution.moves),
+        "undecided": list(solution.undecided),
+        "line": list(solution.line),
+    }
 
 
 def move_values(board: Board, heuristic: Heuristic, depth: int) -> dict[int, float]:

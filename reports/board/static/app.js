@@ -274,10 +274,16 @@ async function refreshExact() {
   }
 }
 
-function describeExact({ winner, moves }, position) {
+function describeExact({ winner, moves, undecided, line }, position) {
+  const names = (cells) => cells.map((cell) => cellName(cell, position.columns)).join(" ");
   if (winner === null) return "Not solved in the time there is.";
-  const names = moves.map((cell) => cellName(cell, position.columns)).join(", ");
-  return `Player ${winner} wins under perfect play.` + (names ? ` Moves that keep the win: ${names}.` : "");
+  return [
+    `Player ${winner} wins under perfect play`,
+    moves.length ? `, with ${names(moves)}` : "",
+    undecided.length ? ` (not known in the time there is: ${names(undecided)})` : "",
+    line.length > 1 ? `, as in ${names(line)}` : "",
+    ".",
+  ].join("");
 }
 
 // --- agents ---
