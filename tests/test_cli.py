@@ -1,0 +1,152 @@
+"""The command line as a user meets it: output, one-line errors, exit codes."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import heuristics
+from cli import main
+
+CLASSIC = Path(__file__).parent / "data" / "classic"
+
+PLAYER = """
+class CustomPlayer:
+    def __init__(self, search_depth=3):
+        self.score = lambda game, player: float(len(game.get_legal_moves(player)))
+
+    def get_move(self, game, time_left):
+        return {move}
+
+    def minimax(self, game, depth):
+        def value(game, depth):
+            moves = game.get_legal_moves()
+            if depth == 0 or not moves:
+                return game.utility(self) or self.score(game, self)
+            best = max if game.active_player == self else min
+            return best(value(game.forecast_move(move), depth - 1) for move in moves)
+
+        return {choice}(game.get_legal_moves(), key=lambda move: value(game.forecast_move(move), depth - 1))
+"""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_perft_counts_as_other_tools_read_them():
+    result = run("perft", "--depth", 4, "--format", "csv")
+    assert [row["sequences"] for row in csv.DictReader(io.StringIO(result.output))] == ["49", "2352", "11280", "52672"]
+    result = run("perft", "--moves", "24,14", "--depth", 2, "--format", "json")
+    assert json.loads(result.output) == [{"depth": 1, "sequences": 8}, {"depth": 2, "sequences": 30}]
+
+
+def test_every_heuristic_is_listed_and_compiles():
+    rows = json.loads(run("heuristics", "--format", "json").output)
+    assert [row["name"] for row in rows] == heuristics.names()
+    assert {row["compiles"] for row in rows} == {"yes"}
+    assert all(row["meaning"] for row in rows)
+
+
+def test_a_position_is_evaluated_by_every_heuristic_for_both_players():
+    rows = json.loads(run("eval", "--moves", "24,14", "--format", "json").output)
+    assert {"heuristic": "improved", "player 1": 4.0, "player 2": -4.0} in rows
+    assert len(rows) == len(heuristics.names())
+
+
+def test_the_template_compiles_and_can_be_tried(tmp_path):
+    file = tmp_path / "mine.py"
+    assert run("new", file).exit_code == 0
+    listed = json.loads(run("heuristics", "--file", file, "--format", "json").output)
+    assert [(row["name"], row["compiles"]) for row in listed] == [("score", "yes")]
+    result = run("try", file)
+    assert "Compiles, and gives the same values" in result.output
+    assert "Against ID:improved" in result.output
+
+
+def test_a_heuristic_that_does_not_compile_is_tried_interpreted_and_told_why(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import random\n\ndef score(game, player):\n    return random.random()\n")
+    result = run("try", file)
+    assert "Does not compile" in result.output
+    assert "line 4" in result.output
+    assert "times the baseline's cost" in result.output
+
+
+def test_a_heuristic_that_raises_is_told_where(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def score(game, player):\n    return 1 / (len(game.get_legal_moves(player)) - 2)\n")
+    assert "raises ZeroDivisionError" in run("try", file).output
+
+
+@pytest.mark.parametrize(
+    ("move", "choice", "complaint"),
+    [
+        ("game.get_legal_moves()[0]", "max", None),
+        ("(0, 0)", "max", "plays (0, 0)"),
+        ("game.get_legal_moves()[0]", "min", "is worth"),
+        ("1 / 0", "max", "raises ZeroDivisionError"),
+    ],
+)
+def test_a_players_faults_are_found(tmp_path, move, choice, complaint):
+    file = tmp_path / "game_agent.py"
+    file.write_text(PLAYER.format(move=move, choice=choice))
+    result = run("test-agent", file)
+    assert result.exit_code == (1 if complaint else 0), result.output
+    assert (complaint or "as good as the reference") in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["perft", "--moves", "24,x"], "x"),
+        (["perft", "--board", "7"], "7"),
+        (["perft", "--board", "0x7"], "at least 1 row and 1 column"),
+        (["perft", "--moves", "24,24"], "ply 2"),
+        (["new", "mine.txt"], "mine.txt"),
+        (["try", "nowhere.py"], "nowhere.py"),
+        (["match", "ID:improvd", "random"], "did you mean improved"),
+        (["tournament", "--pairs", "many"], "'many'"),
+        (["tournament", "--limit", "nodes=0"], "nodes must be a positive whole number"),
+        (["tournament", "--resume", "nowhere"], "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_with_exit_code_2(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_template_does_not_replace_a_file(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("precious")
+    assert run("new", file).exit_code == 1
+    assert file.read_text() == "precious"
+
+
+def test_a_match_is_played_logged_and_listed(tmp_path):
+    out = tmp_path / "run"
+    result = run("match", "ID:territory@nodes=50", "greedy", "--pairs", 5, "--jobs", 1, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "10 of 10 games" in result.output
+    (row,) = json.loads(run("runs", tmp_path, "--format", "json").output)
+    assert (row["games"], row["of"], row["finished"]) == (10, 10, True)
+    again = run("tournament", "--resume", out)
+    assert "10 of 10 games" in again.output
+
+
+def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
+    from isolation import library
+
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "heuristic.py").write_text("x = 1\n")
+    monkeypatch.setattr(library, "folder", lambda: tmp_path)
+    assert f"{tmp_path}: 1 files" in run("cache").output
+    run("cache", "--clear")
+    assert not list(tmp_path.iterdir())
