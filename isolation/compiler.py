@@ -84,6 +84,8 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
     """Why a heuristic does not compile or computes something else than its source; None if all is well."""
     try:
         compiled._evaluation(*size)
+    except (MemoryError, OSError):
+        raise
     except Exception as error:  # numba refuses a function with errors of many kinds
         told = rewritten.explain(error)
         return {"reason": told.reason, "line": told.line}

@@ -65,7 +65,8 @@ def engine_fingerprint() -> str:
     for version in (platform.python_version(), numba.__version__, llvmlite.__version__):
         digest.update(version.encode())
     sources = [package / f"{name}.py" for name in ("bits", "compiler", "geometry", "position", "specialise")]
-    sources += [package / "rewrites" / "support.py", *sorted((package / "search" / "kernels").glob("*.py"))]
+    sources += [package / "rewrites" / "support.py", package / "search" / "mcts.py"]
+    sources += sorted((package / "search" / "kernels").glob("*.py"))
     for path in sources:
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -13,6 +13,7 @@ from numba import njit
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.position import after, location_of, moves_from
+from isolation.search import mcts
 from isolation.search.kernels.desk import (
     BEST_LENGTH,
     BEST_LINE,
@@ -25,22 +26,7 @@ from isolation.search.kernels.desk import (
 from isolation.search.kernels.leaves import appraise
 from isolation.search.kernels.open_names import HAS_SCORE
 
-EXPLORATION = 1.0
-
-
-@njit
-def natural_log(n: int) -> float:
-    """ln n, by arithmetic alone, so that it is the same to the last bit on every machine; error below 1e-9."""
-    halvings, mantissa = 0, float(n)
-    while mantissa > 1.5:
-        mantissa *= 0.5
-        halvings += 1
-    z = (mantissa - 1.0) / (mantissa + 1.0)
-    total, power = 0.0, z
-    for k in range(1, 24, 2):
-        total += power / k
-        power *= z * z
-    return halvings * 0.6931471805599453 + 2.0 * total
+natural_log = njit(mcts.natural_log)
 
 
 @njit
@@ -96,7 +82,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
                 if visits[child] == 0:
                     chosen = child
                     break
-                bonus = EXPLORATION * np.sqrt(2.0 * log_visits / visits[child])
+                bonus = mcts.EXPLORATION * np.sqrt(2.0 * log_visits / visits[child])
                 bound = wins[child] / visits[child] + bonus
                 if bound > best:
                     chosen, best = child, bound
