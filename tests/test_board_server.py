@@ -366,6 +366,13 @@ def test_the_exact_result_is_the_solvers(port, monkeypatch, solution):
     }
 
 
+def test_the_solvers_line_leads_to_the_end_it_promises(port):
+    position = {"size": "7x7", "visited": [0, 1, 2], "knights": [24, 14], "turn": 2}
+    status, answer = ask(port, "/api/solve", {"position": position})
+    end = board_of(parse(Position, json.dumps({**position, "moves": answer["line"]}).encode()))
+    assert (status, answer["winner"]) == (200, end.outcome().winner)
+
+
 def test_a_finished_game_needs_no_solver(port):
     assert ask(port, "/api/solve", {"position": {"size": "2x3", "moves": [0, 5]}})[1]["winner"] == 2
 

@@ -278,7 +278,6 @@ def test_the_exact_result_marks_the_moves_that_keep_the_win(visit, address, monk
     monkeypatch.setitem(vars(isolation), "solve", first_wins)
     page = visit(address)
     play(page, "d3", "a2")
-    page.evaluate("document.getElementById('exact-part').hidden = false")
     page.get_by_label("Exact result").check()
     expect(page.locator("#exact")).to_have_text("Player 1 wins under perfect play, with c1.")
     expect(cell(page, "c1")).to_have_accessible_name("c1, legal move, keeps the win")

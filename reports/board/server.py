@@ -9,7 +9,6 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -172,7 +171,6 @@ def _choices(shelf: Shelf) -> dict[str, Any]:
         "runs": [run.resolve().name for run in shelf.runs],
         "kinds": list(KINDS),
         "deepest": DEEPEST,
-        "solves": find_spec("isolation.solver") is not None,
     }
 
 

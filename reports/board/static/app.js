@@ -251,6 +251,7 @@ function valueCell(answer, cell) {
 
 // --- the exact result ---
 
+const LINE_SHOWN = 12;
 let solving = null;
 
 async function refreshExact() {
@@ -281,8 +282,8 @@ function describeExact({ winner, moves, undecided, line }, position) {
     `Player ${winner} wins under perfect play`,
     moves.length ? `, with ${names(moves)}` : "",
     undecided.length ? ` (not known in the time there is: ${names(undecided)})` : "",
-    line.length > 1 ? `, as in ${names(line)}` : "",
-    ".",
+    line.length > 1 ? `, as in ${names(line.slice(0, LINE_SHOWN))}` : "",
+    line.length > LINE_SHOWN ? " …" : ".",
   ].join("");
 }
 
@@ -462,7 +463,6 @@ function fillChoices() {
   fill(find("kind"), kinds.map((kind) => [kind, kind]));
   fill(find("of-agent"), [["", "all agents"]]);
   find("games-state").textContent = runs.length ? "" : "The board was started without a run: isolation board RUN.";
-  find("exact-part").hidden = !state.choices.solves;
   shapeAgent();
 }
 
