@@ -20,7 +20,7 @@ import numpy as np
 from isolation import library
 from isolation.board import Board
 
-Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft"]
+Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
 
 _KERNELS = Path(__file__).parent / "search" / "kernels"
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -32,6 +32,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "evaluate": ("evaluate",),
     "games": ("games",),
     "perft": ("perft",),
+    "solve": ("solve",),
 }
 _SPECIALISED = {"open_names", *(part for parts in _PARTS.values() for part in parts)}
 _WORD = (1 << 64) - 1

@@ -1,0 +1,256 @@
+"""Solving every placement pair of a board: in parallel, resumable, into one Parquet file; and what it all says.
+
+The file has a row a pair: `opening`, the two cells; `winner`, 1 or 2, or 0 where the limit left it unknown; `nodes`,
+what it took. Openings that a symmetry of the board takes into one another (an *orbit*) are solved once.
+
+`python -m experiments.solving` makes the tables that ship with the package anew.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from experiments import log
+from experiments.parquet import write_parquet
+from isolation.board import Board
+from isolation.geometry import canonical_opening, format_size, parse_size
+from isolation.limits import Limit
+from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
+from isolation.solver import MAX_CELLS, Meter
+from isolation.specialise import entry
+
+Winners = NDArray[np.int8]
+"""[cell of player 1, cell of player 2]: 1 or 2, who wins; 0 where it is unknown, and on the diagonal."""
+
+SCHEMA = pa.schema([("opening", pa.list_(pa.int16(), 2)), ("winner", pa.int8()), ("nodes", pa.int64())])
+
+_SIZE = b"isolation.size"
+_WRITE_EVERY = 5.0
+
+
+@dataclass(frozen=True)
+class SolvedPair:
+    """The result of a placement pair, and of all that are like it: the winner (0: unknown) and the nodes it took."""
+
+    opening: tuple[int, int]
+    winner: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class BoardSummary:
+    """What the results of all placement pairs of a board say.
+
+    Attributes:
+        size: ROWSxCOLUMNS.
+        winners: by pair, see `Winners`.
+        openings: how many pairs there are.
+        unknown: how many of them are not solved.
+        first_wins: how many player 1, who is to move after both placements, wins.
+        winner: who wins from the empty board, or None if that is unknown.
+        refutations: for each first cell, the replies after which player 2 wins.
+        rule_holds: how many solved pairs follow the colour rule: player 1 wins if both stand on the same colour, and
+            player 2 if not.
+        exceptions: the pairs that do not follow it.
+    """
+
+    size: str
+    winners: Winners
+    openings: int
+    unknown: int
+    first_wins: int
+    winner: int | None
+    refutations: tuple[tuple[int, ...], ...]
+    rule_holds: int
+    exceptions: tuple[tuple[int, int], ...]
+
+
+def solve_all(
+    size: str,
+    path: Path,
+    *,
+    jobs: int = 1,
+    limit: Limit | None = None,
+    show: Callable[[int, int], None] = lambda solved, pairs: None,
+) -> Winners:
+    """Solve every placement pair that the file does not have yet; the file is written every few seconds.
+
+    Args:
+        limit: of nodes or time, for each pair; those it leaves unknown are tried again when this is called again.
+        show: called with the number of pairs dealt with so far, and of all.
+
+    Raises:
+        ValueError: the board is too large, the limit is a depth, or the file belongs to something else.
+    """
+    rows, columns = parse_size(size)
+    _check(rows, columns, limit)
+    found = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
+    orbits = _orbits(rows, columns)
+    missing = [orbit for orbit in orbits if orbit[0] not in found]
+    written, pairs = time.monotonic(), sum(map(len, orbits))
+    members = {orbit[0]: orbit for orbit in orbits}
+    show(len(found), pairs)
+    for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs):
+        for opening in members[solved.opening]:
+            found[opening] = SolvedPair(opening, solved.winner, solved.nodes)
+        show(len(found), pairs)
+        if time.monotonic() - written > _WRITE_EVERY:
+            _write(path, size, found.values())
+            written = time.monotonic()
+    if missing:
+        _write(path, size, found.values())
+    return _matrix(found.values(), rows * columns)
+
+
+def read_pairs(path: Path, size: str) -> Winners:
+    """The results in a file that `solve_all` has written.
+
+    Raises:
+        ValueError: there is no such file, or it belongs to something else.
+    """
+    rows, columns = parse_size(size)
+    return _matrix(_read(path, size), rows * columns)
+
+
+def shipped_pairs(size: str) -> Winners:
+    """The results that ship with the package.
+
+    Raises:
+        ValueError: none do for this size.
+    """
+    rows, columns = parse_size(size)
+    if not is_covered(rows, columns):
+        largest = format_size(LARGEST_SIDE, LARGEST_SIDE)
+        raise ValueError(f"the shipped tables go up to {largest}; solve it: isolation solve --all --board {size}")
+    winners = np.zeros((rows * columns, rows * columns), np.int8)
+    for pair in permutations(range(rows * columns), 2):
+        winners[pair] = 1 if pair_is_won(rows, columns, *pair) else 2
+    return winners
+
+
+def summarise(winners: Winners, size: str) -> BoardSummary:
+    """What the results of all placement pairs say."""
+    rows, columns = parse_size(size)
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    colour = (row + column) % 2
+    expected = np.where(colour[:, None] == colour[None, :], 1, 2)
+    pairs = ~np.eye(rows * columns, dtype=bool)
+    solved = (winners > 0) & pairs
+    exceptions = np.argwhere(solved & (winners != expected))
+    return BoardSummary(
+        size=size,
+        winners=winners,
+        openings=int(pairs.sum()),
+        unknown=int((pairs & ~solved).sum()),
+        first_wins=int((winners == 1).sum()),
+        winner=_winner(winners, pairs),
+        refutations=tuple(tuple(np.flatnonzero(replies == 2).tolist()) for replies in winners),
+        rule_holds=int((solved & (winners == expected)).sum()),
+        exceptions=tuple((int(first), int(second)) for first, second in exceptions),
+    )
+
+
+def write_tables(path: Path = FILE, largest_side: int = LARGEST_SIDE) -> None:
+    """Solve every board with sides up to `largest_side` and write the file that `isolation.solved` reads."""
+    tables = {}
+    for rows in range(1, largest_side + 1):
+        for columns in range(rows, largest_side + 1):
+            size = format_size(rows, columns)
+            won = 0
+            for orbit in _orbits(rows, columns):
+                if _solve_pair(size, orbit[0], None).winner == 1:
+                    won |= sum(1 << first * rows * columns + second for first, second in orbit)
+            tables[size] = f"{won:x}"
+    log.write_text(path, json.dumps(tables, indent=1) + "\n")
+
+
+def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
+    """Player 1 wins from the empty board if after one of its placements no reply refutes it."""
+    if (((winners == 1) | ~pairs).all(axis=1)).any():
+        return 1
+    return 2 if (winners == 2).any(axis=1).all() else None
+
+
+def _check(rows: int, columns: int, limit: Limit | None) -> None:
+    if rows * columns > MAX_CELLS:
+        raise ValueError(f"the solver serves boards of up to {MAX_CELLS} cells, not {format_size(rows, columns)}")
+    if rows * columns < 2:
+        raise ValueError(f"a {format_size(rows, columns)} board has no placement pair")
+    Meter(limit)
+
+
+def _orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
+    """All placement pairs, those alike by symmetry together, the smallest first."""
+    orbits: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for pair in permutations(range(rows * columns), 2):
+        orbits.setdefault(canonical_opening(pair, rows, columns), []).append(pair)
+    return list(orbits.values())
+
+
+def _solve_in_parallel(
+    size: str, openings: Sequence[tuple[int, int]], limit: Limit | None, jobs: int
+) -> Iterator[SolvedPair]:
+    if openings:
+        # Compiled here once, so that the workers find it in the cache.
+        entry("solve", None, *parse_size(size))
+    tasks = (joblib.delayed(_solve_pair)(size, opening, limit) for opening in openings)
+    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+
+
+def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
+    """Search a pair, whether or not a table has it."""
+    board = Board.from_moves(opening, size)
+    if not board.legal_cells():
+        return SolvedPair(opening, 2, 1)
+    meter = Meter(limit)
+    won = meter.search(board, None)
+    return SolvedPair(opening, 0 if won is None else 1 if won else 2, meter.nodes)
+
+
+def _write(path: Path, size: str, pairs: Iterable[SolvedPair]) -> None:
+    ordered = sorted(pairs, key=lambda pair: pair.opening)
+    columns: dict[str, list[Any]] = {
+        "opening": [list(pair.opening) for pair in ordered],
+        "winner": [pair.winner for pair in ordered],
+        "nodes": [pair.nodes for pair in ordered],
+    }
+    write_parquet(path, pa.table(columns, schema=SCHEMA.with_metadata({_SIZE: size.encode()})))
+
+
+def _read(path: Path, size: str) -> list[SolvedPair]:
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(f"{path}: cannot be read as solved openings: {error}") from None
+    written_for = (table.schema.metadata or {}).get(_SIZE, b"").decode()
+    if written_for != size:
+        raise ValueError(
+            f"{path} holds {f'the openings of {written_for}' if written_for else 'something else'}, not of {size}"
+        )
+    openings, winners, nodes = (table[name].to_pylist() for name in SCHEMA.names)
+    return [
+        SolvedPair(tuple(opening), winner, cost) for opening, winner, cost in zip(openings, winners, nodes, strict=True)
+    ]
+
+
+def _matrix(pairs: Iterable[SolvedPair], cells: int) -> Winners:
+    winners = np.zeros((cells, cells), np.int8)
+    for pair in pairs:
+        winners[pair.opening] = pair.winner
+    return winners
+
+
+if __name__ == "__main__":
+    write_tables()

@@ -1,0 +1,40 @@
+"""The shipped tables: who wins from every placement pair of every board with sides up to 7.
+
+`data/solved.json` maps a size ROWSxCOLUMNS, rows not above columns, to a hexadecimal number. Its bit
+`cell_1 * cells + cell_2` is set if player 1, on `cell_1` and to move after both placements, wins against player 2 on
+`cell_2`. `python -m experiments.solving` makes the file anew.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from isolation.geometry import cell_of, format_size, move_of
+
+LARGEST_SIDE = 7
+FILE = Path(__file__).parent / "data" / "solved.json"
+
+
+def pair_is_won(rows: int, columns: int, mover: int, other: int) -> bool | None:
+    """Whether the player on cell `mover`, to move right after both placements, wins; None if no table has the board.
+
+    >>> pair_is_won(7, 7, 24, 0)
+    True
+    """
+    if rows > columns:
+        mover, other = (cell_of(move_of(cell, columns)[::-1], rows) for cell in (mover, other))
+        rows, columns = columns, rows
+    table = _tables().get(format_size(rows, columns))
+    return None if table is None else bool(table >> (mover * rows * columns + other) & 1)
+
+
+def is_covered(rows: int, columns: int) -> bool:
+    """Whether the tables have boards of this size."""
+    return max(rows, columns) <= LARGEST_SIDE
+
+
+@cache
+def _tables() -> dict[str, int]:
+    return {size: int(table, 16) for size, table in json.loads(FILE.read_text(encoding="utf-8")).items()}

@@ -1,0 +1,353 @@
+"""Exact values: who wins with perfect play, by which moves, along which line, and how long the game can last.
+
+A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
+compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
+boards up to 7x7 are looked up in tables that ship with the package (`isolation.solved`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import Any, Literal, NamedTuple
+
+from isolation.board import Board
+from isolation.geometry import full_mask, knight_masks, symmetries
+from isolation.limits import Limit
+from isolation.solved import pair_is_won
+
+Winner = Literal[1, 2]
+
+MAX_CELLS = 128
+_TO_THE_END = 1 << 20
+_NO_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The exact result of a position.
+
+    Attributes:
+        winner: 1 or 2; None if the limit ended the search before it was known.
+        moves: the moves after which the side to move still wins, ascending; none in a position lost for it.
+        line: play to the end: the winner's moves keep the win, the loser's are those that took most nodes to refute.
+            Cut short where the limit ended, empty if the winner is unknown.
+        nodes: positions visited; those looked up in a table are not counted.
+        undecided: moves that the limit left undecided, ascending; if there are none, `moves` is complete.
+    """
+
+    winner: Winner | None
+    moves: tuple[int, ...]
+    line: tuple[int, ...]
+    nodes: int
+    undecided: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a game lasts whose winner hurries and whose loser delays.
+
+    Attributes:
+        winner: 1 or 2; None if the limit ended the search before it was known.
+        plies: how many more plies will be played; None if the limit ended the search before it was known.
+        at_least: how many there will be at least, as far as the search came.
+        moves: the best moves, ascending: those that win soonest, or lose last; while `plies` is unknown, those that
+            may still be best.
+        line: best moves to the end; cut short where the limit ended, empty if `plies` is unknown.
+        nodes: positions visited.
+    """
+
+    winner: Winner | None
+    plies: int | None
+    at_least: int
+    moves: tuple[int, ...]
+    line: tuple[int, ...]
+    nodes: int
+
+
+class Verdict(NamedTuple):
+    """Whether a move keeps the win (None: the limit left it unknown), and the nodes it took to know."""
+
+    cell: int
+    keeps: bool | None
+    nodes: int
+
+
+class Meter:
+    """What has been spent of a limit, over any number of searches.
+
+    Attributes:
+        nodes: positions visited so far.
+    """
+
+    def __init__(self, limit: Limit | None = None) -> None:
+        """Start the clock.
+
+        Raises:
+            ValueError: the limit is a depth.
+        """
+        if limit is not None and limit.unit == "depth":
+            raise ValueError(f"the solver searches to the end of the game: limit it by nodes or time, not by {limit}")
+        self.nodes = 0
+        self._most = _NO_LIMIT if limit is None or limit.nodes is None else limit.nodes
+        self._milliseconds = None if limit is None else limit.ms or limit.cpu_ms
+        self._now = time.thread_time_ns if limit is not None and limit.cpu_ms else time.monotonic_ns
+        self._started = self._now()
+
+    def search(self, board: Board, within: int | None) -> bool | None:
+        """Whether the side to move wins; both are placed, and it has a move. None if the limit ended the search.
+
+        With `within`, a number above 0, the side that would make the last of so many more plies must win by then, and
+        the other side wins by not losing by then.
+        """
+        from isolation.search.kernels import desk as on_desk
+        from isolation.specialise import entry, pack
+
+        low, high, cell_0, cell_1, turn = pack(board)
+        own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
+        call = entry("solve", None, board.height, board.width).call
+        left = _TO_THE_END if within is None else within
+        won = call(low, high, own, other, left, self._most - self.nodes, *self._clock, self._desk.ctypes.data)
+        self.nodes += int(self._desk[on_desk.NODES])
+        return None if self._desk[on_desk.STOPPED] else won == 1.0
+
+    @property
+    def _clock(self) -> tuple[int, int]:
+        """The clock and the nanoseconds that are left on it, as compiled code takes them."""
+        from isolation.search.kernels import desk as on_desk
+
+        if self._milliseconds is None:
+            return -1, 0
+        clock = on_desk.CPU_CLOCK if self._now is time.thread_time_ns else on_desk.WALL_CLOCK
+        return clock, max(0, self._started + int(self._milliseconds * 1e6) - self._now())
+
+    @cached_property
+    def _desk(self) -> Any:
+        from isolation.specialise import new_desk
+
+        return new_desk()
+
+
+def solve(board: Board, limit: Limit | None = None) -> Solution:
+    """Who wins with perfect play, and by which moves.
+
+    >>> solve(Board.from_moves([5, 0], size="4x4")).winner
+    1
+
+    Args:
+        limit: of nodes or time, for everything together; None searches for as long as it takes.
+
+    Raises:
+        ValueError: more than 128 cells, a limit that is a depth, or a position that cannot arise.
+    """
+    check_position(board)
+    meter = Meter(limit)
+    verdicts = list(judge(board, meter))
+    winner = _winner(board, (verdict.keeps for verdict in verdicts))
+    return Solution(
+        winner=winner,
+        moves=_cells(verdict.cell for verdict in verdicts if verdict.keeps),
+        line=tuple(_line(board, verdicts, meter)) if winner else (),
+        nodes=meter.nodes,
+        undecided=_cells(verdict.cell for verdict in verdicts if verdict.keeps is None),
+    )
+
+
+def solve_length(board: Board, limit: Limit | None = None) -> Length:
+    """How long the game lasts if the winner hurries and the loser delays.
+
+    Args:
+        limit: of nodes or time, for everything together; None searches for as long as it takes.
+
+    Raises:
+        ValueError: more than 128 cells, a limit that is a depth, or a position that cannot arise.
+    """
+    check_position(board)
+    meter = Meter(limit)
+    verdicts = list(judge(board, meter))
+    winner = _winner(board, (verdict.keeps for verdict in verdicts))
+    if winner is None:
+        open_moves = _cells(verdict.cell for verdict in verdicts if verdict.keeps is not False)
+        return Length(None, None, 1, open_moves, (), meter.nodes)
+    plies, at_least, moves = outlast(board, verdicts, meter)
+    line = () if plies is None else tuple(_best_line(board, plies, meter))
+    return Length(winner, plies, at_least, moves, line, meter.nodes)
+
+
+def judge(board: Board, meter: Meter) -> Iterator[Verdict]:
+    """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
+    known: dict[int, tuple[bool | None, int]] = {}
+    twin = _twins(board)
+    for cell in _promising_first(board):
+        like = twin.get(cell, cell)
+        if like not in known:
+            before = meter.nodes
+            known[like] = (_opposite(value(board.successor(like), meter)), meter.nodes - before)
+        yield Verdict(cell, *known[like])
+
+
+def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
+    """Whether the side to move wins; None if the limit left it unknown.
+
+    With `within`, the side that would make the last of so many more plies must win by then, and the other side wins by
+    not losing by then.
+    """
+    if not board.moves_mask(board.active_index):
+        return False
+    if within == 0:
+        return True
+    if None in board.locations:
+        below = None if within is None else within - 1
+        cells = dict.fromkeys(_twins(board).values())
+        return _any(_opposite(value(board.successor(cell), meter, below)) for cell in cells)
+    known = _look_up(board) if within is None else None
+    return meter.search(board, within) if known is None else known
+
+
+def outlast(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
+    """The plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
+
+    `verdicts` are those of all moves of a position whose winner is known.
+    """
+    winning = _cells(verdict.cell for verdict in verdicts if verdict.keeps)
+    moves = winning or _cells(verdict.cell for verdict in verdicts)
+    if not moves:
+        return 0, 0, ()
+    for plies in count(1 if winning else 2, 2):
+        lasting = [(cell, value(board.successor(cell), meter, plies - 1)) for cell in moves]
+        if winning:
+            found = _cells(cell for cell, survives in lasting if survives is False)
+            if None in (survives for _, survives in lasting):
+                return None, plies, moves
+            if found:
+                return plies, plies, found
+        else:
+            longer = _cells(cell for cell, ended in lasting if not ended)
+            if None in (ended for _, ended in lasting):
+                return None, plies, longer
+            if not longer:
+                return plies, plies, moves
+            moves = longer
+    raise AssertionError("a game ends")
+
+
+def check_position(board: Board) -> None:
+    """Refuse what the solver does not serve.
+
+    Raises:
+        ValueError: more than 128 cells, or a position that cannot arise.
+    """
+    cells = board.width * board.height
+    if cells > MAX_CELLS:
+        raise ValueError(f"the solver serves boards of up to {MAX_CELLS} cells, not the {cells} of {board.size}")
+    visited = full_mask(board.height, board.width) & ~board.blank
+    places = [cell for cell in board.locations if cell is not None]
+    if any(not visited >> cell & 1 for cell in places) or len(set(places)) < len(places):
+        raise ValueError(f"not a position of this game: {board!r} has a player on a cell that is not its own")
+    if len(places) < 2 and (board.locations[board.active_index] is not None or visited.bit_count() > len(places)):
+        raise ValueError(f"not a position of this game: {board!r} has visited cells, but a player is not placed")
+
+
+def _line(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> Iterator[int]:
+    """Moves to the end: the winner keeps the win; the loser plays what took most nodes to refute."""
+    while True:
+        tried = list(_up_to_the_first_win(verdicts))
+        if not tried or (not tried[-1].keeps and None in (verdict.keeps for verdict in tried)):
+            return
+        chosen = tried[-1] if tried[-1].keeps else max(tried, key=lambda verdict: verdict.nodes)
+        yield chosen.cell
+        board = board.successor(chosen.cell)
+        verdicts = judge(board, meter)
+
+
+def _up_to_the_first_win(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    for verdict in verdicts:
+        yield verdict
+        if verdict.keeps:
+            return
+
+
+def _best_line(board: Board, plies: int, meter: Meter) -> Iterator[int]:
+    """Moves to the end of a game that lasts `plies`: neither side plays a move that changes that."""
+    for left in range(plies, 0, -1):
+        # The loser may do as it likes two plies before the end; earlier it must not let the winner be two plies faster.
+        within = left - 1 if left % 2 else left - 3
+        for cell in board.legal_cells():
+            after = board.successor(cell)
+            wins = False if within < 0 else value(after, meter, within)
+            if wins is None:
+                return
+            if not wins:
+                break
+        yield cell
+        board = after
+
+
+def _promising_first(board: Board) -> list[int]:
+    """The legal cells by own minus opponent mobility, the best first; placements in ascending order."""
+    cells = list(board.legal_cells())
+    other = board.locations[1 - board.active_index]
+    if None in board.locations:
+        return cells
+    assert other is not None
+    knight = knight_masks(board.height, board.width)
+
+    def mobility(cell: int) -> int:
+        blank = board.blank & ~(1 << cell)
+        return (knight[cell] & blank).bit_count() - (knight[other] & blank).bit_count()
+
+    return sorted(cells, key=mobility, reverse=True)
+
+
+def _twins(board: Board) -> dict[int, int]:
+    """For each legal cell the lowest one that a symmetry of the position takes it to.
+
+    Once both players have moved on from their placements, no symmetry is looked for.
+    """
+    cells = board.legal_cells()
+    placed = [cell for cell in board.locations if cell is not None]
+    if _visited(board) > len(placed):
+        return {cell: cell for cell in cells}
+    kept = [image for image in symmetries(board.height, board.width) if all(image[cell] == cell for cell in placed)]
+    return {cell: min(image[cell] for image in kept) for cell in cells}
+
+
+def _look_up(board: Board) -> bool | None:
+    """Whether the side to move wins, if both have just been placed on a board that a table covers."""
+    mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
+    if _visited(board) > 2 or mover is None or other is None:
+        return None
+    return pair_is_won(board.height, board.width, mover, other)
+
+
+def _visited(board: Board) -> int:
+    return board.width * board.height - board.blank.bit_count()
+
+
+def _winner(board: Board, keeping: Iterable[bool | None]) -> Winner | None:
+    """Who wins a position whose moves keep the win, or not, or perhaps."""
+    won = _any(keeping)
+    if won is None:
+        return None
+    return 1 if won == (board.active_index == 0) else 2
+
+
+def _any(values: Iterable[bool | None]) -> bool | None:
+    """`any` in three-valued logic."""
+    unknown = False
+    for known in values:
+        if known:
+            return True
+        unknown |= known is None
+    return None if unknown else False
+
+
+def _opposite(known: bool | None) -> bool | None:
+    return None if known is None else not known
+
+
+def _cells(cells: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(cells))
