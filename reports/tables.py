@@ -38,7 +38,9 @@ def render_rows(rows: Sequence[Mapping[str, Any]], output: Format, title: str = 
 
 
 def show(value: Any) -> str:
-    """A value as people read it."""
+    """A value as people read it; one that has a text of its own, such as those of `cells`, says it as `shown`."""
+    if hasattr(value, "shown"):
+        return str(value.shown)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool):
@@ -49,7 +51,7 @@ def show(value: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return hasattr(value, "shown") or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def _plain(value: Any) -> Any:
@@ -67,7 +69,9 @@ def _terminal_table(
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(
+        title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False
+    )
     for column in columns:
         numeric = bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows)
         table.add_column(escape(column), justify="right" if numeric else "left", overflow="fold")

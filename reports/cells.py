@@ -1,0 +1,119 @@
+"""Values that know how people read them: shares, percentage points, p-values, estimates with their intervals.
+
+Each is the bare number to a program; `shown` is its text in a table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class HasEnds(Protocol):
+    """What `estimate_of` reads: an estimate and the ends of its interval."""
+
+    @property
+    def estimate(self) -> float:
+        """The value."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
+class Share(float):
+    """A share of one, shown in per cent."""
+
+    @property
+    def shown(self) -> str:
+        """Such as 57.3 %."""
+        return "–" if math.isnan(self) else f"{100 * self:.1f} %"
+
+
+class Points(float):
+    """A difference of two shares, shown in percentage points."""
+
+    @property
+    def shown(self) -> str:
+        """Such as +3.1."""
+        return "–" if math.isnan(self) else _signed(100 * self)
+
+
+class Elo(float):
+    """A difference in Elo."""
+
+    @property
+    def shown(self) -> str:
+        """Such as −12, or −∞."""
+        if math.isnan(self):
+            return "–"
+        return f"{'−' if self < 0 else '+'}∞" if math.isinf(self) else f"{self:+.0f}".replace("-", "−")
+
+
+class Times(float):
+    """A ratio."""
+
+    @property
+    def shown(self) -> str:
+        """Such as 2.60 ×."""
+        return "–" if math.isnan(self) else f"{self:.2f} ×"
+
+
+class PValue(float):
+    """A p-value."""
+
+    @property
+    def shown(self) -> str:
+        """Three decimals; what is smaller is said to be."""
+        if math.isnan(self):
+            return "–"
+        return "< 0.001" if self < 0.0005 else f"{self:.3f}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate with its interval; programs get it as three values, `name`, `name_low` and `name_high`."""
+
+    value: Any
+    low: Any
+    high: Any
+
+    @property
+    def shown(self) -> str:
+        """Such as 57.3 % (55.0 to 59.6)."""
+        if isinstance(self.value, float) and math.isnan(self.value):
+            return "–"
+        if self.low == self.high:
+            return f"{shown(self.value)} exactly"
+        ends = (shown(end).removesuffix(" %") for end in (self.low, self.high))
+        return f"{shown(self.value)} ({' to '.join(ends)})"
+
+
+def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> Estimate:
+    """An interval as a cell."""
+    return Estimate(kind(interval.estimate), kind(interval.low), kind(interval.high))
+
+
+def counted(number: int, thing: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "pair"), counted(2000, "pair")
+    ('1 pair', '2,000 pairs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def shown(value: Any) -> str:
+    """The text of a cell of this module, or of a plain number."""
+    return str(value.shown) if hasattr(value, "shown") else f"{value:.4g}"
+
+
+def _signed(value: float) -> str:
+    """One decimal and a sign; nothing but zeros has none."""
+    text = f"{value:+.1f}".replace("-", "−")
+    return "0.0" if text[1:] == "0.0" else text

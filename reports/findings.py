@@ -1,0 +1,269 @@
+"""Runs read for analysis: their games as pairs, who was there for what, and whether they may be taken together.
+
+Several runs are pooled only if they ask the same question: same board, kind of openings and limit, and every name
+meaning the same player. A deterministic player repeats its games; a game that several runs share counts once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.inference.pairing import PairTable, pair_games
+from experiments.log import read_games
+from experiments.runs import RunInfo, load_run
+
+_COLUMNS = (
+    *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
+    *("population", "winner", "reason", "plies", "seed"),
+)
+_SAME_OPENINGS = ("board", "openings")
+_SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
+_REPRODUCIBLE = ("depth", "nodes")
+
+
+@dataclass(frozen=True)
+class AgentFacts:
+    """Who an agent is: its roles in its runs, its spec and all settings that influence its play."""
+
+    name: str
+    roles: tuple[str, ...]
+    spec: str
+    settings: Mapping[str, Any]
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether it plays an opening the same way every time."""
+        kind = self.settings.get("kind")
+        if kind == "greedy":
+            return True
+        if kind != "search" or "random_ties" in self.settings.get("options", ()):
+            return False
+        has_playouts = self.settings.get("method") == "mcts" and "heuristic" not in self.settings
+        return not has_playouts and set(self.settings.get("limit", {})) <= set(_REPRODUCIBLE)
+
+    @property
+    def limit(self) -> tuple[str, float] | None:
+        """Unit and value of its limit; None for players without one."""
+        return next(((unit, float(value)) for unit, value in self.settings.get("limit", {}).items()), None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run among those read together; `names` says what each of its agents is called here."""
+
+    info: RunInfo
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The games of one or several runs.
+
+    `games` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `parts`) and own_id (its
+    id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population. `repeated` of
+    the games read were repetitions and are left out. `baseline` is whom the others are compared with, if there is one.
+    """
+
+    parts: tuple[Part, ...]
+    agents: Mapping[str, AgentFacts]
+    games: pd.DataFrame
+    baseline: str | None
+    repeated: int
+
+    @cached_property
+    def table(self) -> PairTable:
+        """The games in pairs; openings alike by symmetry are one cluster."""
+        return pair_games(self.games, cluster="orbit")
+
+    def having(self, *roles: str) -> tuple[str, ...]:
+        """The agents that have one of these roles and have played."""
+        return tuple(
+            name for name, facts in self.agents.items() if set(roles) & set(facts.roles) and name in self.table.agents
+        )
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """Who is compared with the baseline: contenders and controls; opponents only where there are no contenders."""
+        chosen = self.having("contender", "control", "baseline") or self.having("opponent")
+        return tuple(name for name in chosen if name != self.baseline)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Whose results matter: baseline, contenders and controls, best known first; all if that is nobody."""
+        return self.having("baseline", "contender", "control") or self.table.agents
+
+    @property
+    def planned(self) -> int:
+        """How many games the runs were planned to be."""
+        return sum(part.info.games for part in self.parts)
+
+    @property
+    def population(self) -> int | None:
+        """How many openings the games were drawn from; None if unknown, or not the same for all runs."""
+        sizes = {(part.info.population, *map(part.info.requested.get, _SAME_OPENINGS)) for part in self.parts}
+        return next(iter(sizes))[0] or None if len(sizes) == 1 else None
+
+    def pool_of(self, names: Sequence[str]) -> int | None:
+        """The population, if none of these agents leaves anything to chance; else None."""
+        return self.population if all(self.agents[name].is_deterministic for name in names) else None
+
+    @property
+    def is_census(self) -> bool:
+        """Whether every opening of its kind was played by all, and nobody left anything to chance."""
+        complete = len(self.games) + self.repeated == self.planned and not self.table.unfinished
+        return complete and all(part.info.is_census for part in self.parts)
+
+
+def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+    """Read runs, finished or not, as one.
+
+    `baseline` overrides the runs' own. With `mixed`, runs of different settings are taken together all the same, and a
+    name that means different players is told apart by the player's limit or by the run.
+
+    Raises:
+        ValueError: there is no run there; no agent is called `baseline`; the runs ask different questions and `mixed`
+            is off.
+    """
+    if not runs:
+        raise ValueError("at least one run is needed")
+    infos = [load_run(run) for run in runs]
+    _refuse_repetition(infos)
+    if not mixed:
+        _check_same_question(infos)
+    parts = tuple(Part(info, names) for info, names in zip(infos, _names(infos), strict=True))
+    agents = _merge_agents(parts)
+    if baseline is not None and baseline not in agents:
+        raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
+    games, repeated = _pool([_read(part, number) for number, part in enumerate(parts)], agents)
+    return Findings(parts, agents, games, baseline or _baseline_of(agents), repeated)
+
+
+def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
+    places = [info.path.resolve() for info in infos]
+    for place in places:
+        if places.count(place) > 1:
+            raise ValueError(f"{place} is given twice")
+
+
+def _check_same_question(infos: Sequence[RunInfo]) -> None:
+    first = infos[0]
+    for other in infos[1:]:
+        for key in _SAME_QUESTION:
+            one, two = first.requested.get(key), other.requested.get(key)
+            if one != two:
+                raise ValueError(
+                    f"{other.path} has {key} = {json.dumps(two)} and {first.path} {json.dumps(one)}: they answer "
+                    "different questions; analyse them one by one, or take them together with --mixed"
+                )
+    for name, holders in _holders(infos).items():
+        for run, settings in holders[1:]:
+            if settings != holders[0][1]:
+                raise ValueError(
+                    f"{name} is not the same player in {infos[holders[0][0]].path} and {infos[run].path}: "
+                    f"{holders[0][1]} and {settings}; analyse them one by one, or take them together with --mixed"
+                )
+
+
+def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
+    """By name, the runs that have an agent of it and its settings there."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for run, info in enumerate(infos):
+        for name, facts in info.agents.items():
+            found.setdefault(name, []).append((run, str(facts["settings"])))
+    return found
+
+
+def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
+    """What to call each run's agents: by their names, with the limit or the run behind those that differ."""
+    names: list[dict[str, str]] = [{} for _ in infos]
+    for name, holders in _holders(infos).items():
+        kinds = list(dict.fromkeys(settings for _, settings in holders))
+        labels = dict.fromkeys(kinds, name)
+        if len(kinds) > 1:
+            limits = {kind: _limit_text(kind) for kind in kinds}
+            by_limit = len({limit for limit in limits.values() if limit}) == len(kinds)
+            labels = {
+                kind: f"{name}@{limits[kind]}" if by_limit else f"{name} (settings {number})"
+                for number, kind in enumerate(kinds, start=1)
+            }
+        for run, settings in holders:
+            names[run][name] = labels[settings]
+    return names
+
+
+def _limit_text(settings: str) -> str:
+    return ",".join(f"{unit}={value:g}" for unit, value in json.loads(settings).get("limit", {}).items())
+
+
+def _merge_agents(parts: Sequence[Part]) -> dict[str, AgentFacts]:
+    agents: dict[str, AgentFacts] = {}
+    for part in parts:
+        for own_name, facts in part.info.agents.items():
+            name = part.names[own_name]
+            before = agents[name].roles if name in agents else ()
+            roles = tuple(dict.fromkeys((*before, *facts["roles"])))
+            agents[name] = AgentFacts(name, roles, facts["spec"], json.loads(facts["settings"]))
+    return agents
+
+
+def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
+    """The one agent that is the baseline; None where there is none, or where runs have different ones."""
+    found = [name for name, facts in agents.items() if "baseline" in facts.roles]
+    return found[0] if len(found) == 1 else None
+
+
+def _read(part: Part, number: int) -> pd.DataFrame:
+    games = read_games(part.info.path, _COLUMNS)
+    games["run"] = np.int16(number)
+    for column in ("agent_1", "agent_2"):
+        games[column] = games[column].cat.rename_categories(lambda name: part.names.get(name, name))
+    return games
+
+
+def _pool(frames: Sequence[pd.DataFrame], agents: Mapping[str, AgentFacts]) -> tuple[pd.DataFrame, int]:
+    """The frames as one, without repeated games, and how many those were."""
+    every = sorted(
+        {name for frame in frames for column in ("agent_1", "agent_2") for name in frame[column].cat.categories}
+    )
+    for frame in frames:
+        for column in ("agent_1", "agent_2"):
+            frame[column] = frame[column].cat.set_categories(every)
+    games = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+    games["own_id"] = games["game_id"]
+    games["size"] = games["rows"].astype(np.int32) * 1000 + games["columns"]
+    games["same_colour"] = games["colours"] == "same"
+    games = games.drop(columns=["rows", "columns", "colours"])
+    repeated = 0
+    if len(frames) > 1:
+        games, repeated = _without_repetitions(games, every, agents)
+        games["game_id"] = np.arange(len(games))
+    return games, repeated
+
+
+def _without_repetitions(
+    games: pd.DataFrame, every: Sequence[str], agents: Mapping[str, AgentFacts]
+) -> tuple[pd.DataFrame, int]:
+    """Each game once, however many runs played it, and pairs joined whose games lie in different runs.
+
+    Two games are the same if agents, sides and opening are, and chance had no part in them or the same seed.
+    """
+    fixed = np.array([name in agents and agents[name].is_deterministic for name in every], dtype=bool)
+    one, two = (games[column].cat.codes.to_numpy(np.int64) for column in ("agent_1", "agent_2"))
+    determined = fixed[one] & fixed[two]
+    seed = np.where(determined, 0, games["seed"].to_numpy())
+    what = pd.DataFrame({"one": one, "two": two, "opening": games["opening_id"], "size": games["size"], "seed": seed})
+    repeated = what.duplicated().to_numpy()
+    meeting = what.assign(one=np.minimum(one, two), two=np.maximum(one, two)).drop(columns="seed")
+    # a pair of players that leave things to chance is known by its run and number there
+    meeting["run"] = np.where(determined, -1, games["run"])
+    meeting["pair"] = np.where(determined, -1, games["pair_id"])
+    games["pair_id"] = meeting.groupby(list(meeting.columns), sort=False).ngroup()
+    return games[~repeated].reset_index(drop=True), int(repeated.sum())

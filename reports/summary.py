@@ -1,0 +1,201 @@
+"""What a run shows at first sight: standings, opponents, sides, forfeits, lengths, search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.inference.pairs import PairCounts, pair_interval
+from experiments.inference.standings import Matchup, matchups, splits, standings
+from experiments.log import read_games
+from reports.cells import counted, estimate_of
+from reports.findings import Findings
+from reports.sections import Section
+from reports.telemetry import measure_effort
+
+
+def summarize(findings: Findings) -> tuple[Section, ...]:
+    """All tables of a summary."""
+    return (
+        standings_section(findings),
+        opponents_section(findings),
+        sides_section(findings),
+        forfeits_section(findings),
+        lengths_section(findings),
+        search_section(findings),
+    )
+
+
+def standings_section(findings: Findings) -> Section:
+    """Every agent's wins, pairs and win rate, best first."""
+    census = findings.is_census
+    rows = []
+    for one in standings(findings.table):
+        row: dict[str, Any] = {
+            "agent": one.agent,
+            "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
+            "games": one.games,
+            "wins": one.wins,
+            "losses": one.games - one.wins,
+            "win_rate": estimate_of(one.rate),
+            **pair_cells(one.pairs),
+            "unfinished": one.unfinished,
+            "openings": one.openings,
+        }
+        rows.append(row)
+    target = "openings at large, clustered by symmetry"
+    exact = " For exactly these openings, all of their kind, the win rates have no sampling error." if census else ""
+    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), f"95 % intervals: {target}.{exact}"))
+
+
+def opponents_section(findings: Findings) -> Section:
+    """Each measured agent against each opponent."""
+    rows = []
+    for agent in findings.measured:
+        for one in matchups(findings.table, agent):
+            rows.append(_opponent_row(findings, one))
+    with_pool = [row for row in rows if row["these_openings"] is not None]
+    if not with_pool:
+        rows = [{key: value for key, value in row.items() if key != "these_openings"} for row in rows]
+    note = (
+        f"Win rate: openings at large. These openings: the {findings.population:,} the played ones were drawn from, "
+        "where neither player leaves anything to chance."
+        if with_pool
+        else ""
+    )
+    return Section("opponents", "By opponent", tuple(rows), (note,) if note else ())
+
+
+def sides_section(findings: Findings) -> Section:
+    """Each measured agent by side and by the colours of the opening's placements."""
+    rows = [
+        {
+            "agent": one.agent,
+            "places": "first" if one.placed_first else "second",
+            "colours": "same" if one.same_colour else "other",
+            "games": one.games,
+            "wins": one.wins,
+            "win_rate": estimate_of(one.rate),
+        }
+        for agent in findings.measured
+        for one in splits(findings.table, agent)
+        if one.games
+    ]
+    return Section("sides", "By side and colour role of the opening", tuple(rows))
+
+
+def forfeits_section(findings: Findings) -> Section:
+    """Games lost by anything but having no move left."""
+    games = findings.games
+    lost = games[(games["reason"] != "no_moves").to_numpy()]
+    if lost.empty:
+        return Section("forfeits", "Forfeits", (), ("None: every game ended because somebody had no move left.",))
+    loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))
+    detail = {number: _details(findings, number) for number in lost["run"].unique()}
+    rows: list[dict[str, Any]] = []
+    for (agent, reason), group in lost.groupby([loser, lost["reason"].astype(str)]):
+        first = group.iloc[0]
+        run, own_id = int(first["run"]), int(first["own_id"])
+        rows.append(
+            {
+                "agent": agent,
+                "reason": reason,
+                "games": len(group),
+                "first_in": f"{findings.parts[run].info.path} {own_id}",
+                "detail": detail[run].get(own_id, ""),
+            }
+        )
+    rows.sort(key=lambda row: -row["games"])
+    return Section("forfeits", "Forfeits", tuple(rows), ("`isolation replay RUN GAME_ID` shows a game.",))
+
+
+def lengths_section(findings: Findings) -> Section:
+    """How long games were, in plies, the opening's included."""
+    games = findings.games
+    both = pd.concat(
+        [games[[column, "plies"]].rename(columns={column: "agent"}) for column in ("agent_1", "agent_2")],
+        ignore_index=True,
+    )
+    described = both.groupby("agent", observed=True)["plies"].agg(["count", "mean", "min", "median", "max"])
+    rows = [{"agent": "all games", **_length_cells(games["plies"].agg(["count", "mean", "min", "median", "max"]))}]
+    rows += [{"agent": name, **_length_cells(described.loc[name])} for name in _in_order(findings, described.index)]
+    return Section("lengths", "Game length in plies", tuple(rows) if len(games) else ())
+
+
+def search_section(findings: Findings) -> Section:
+    """Depth, nodes and time of the agents' own moves."""
+    efforts = measure_effort(findings)
+    rows = [
+        {
+            "agent": name,
+            "moves": efforts[name].moves,
+            "mean_depth": efforts[name].mean_depth,
+            "mean_nodes": efforts[name].mean_nodes,
+            "ms_a_move": efforts[name].milliseconds_a_move,
+            "ns_a_node": efforts[name].nanoseconds_a_node,
+        }
+        for name in findings.agents
+        if efforts[name].moves
+    ]
+    return Section("search", "Search", tuple(rows), ("Means over the agents' own moves; times depend on the machine.",))
+
+
+def pair_cells(pairs: PairCounts) -> dict[str, int]:
+    """Pairs both won, split and both lost, as cells."""
+    return {"both_won": pairs.won, "split": pairs.split, "both_lost": pairs.lost}
+
+
+def run_notes(findings: Findings) -> tuple[str, ...]:
+    """What holds for everything said about these runs."""
+    notes = []
+    games, planned = len(findings.games) + findings.repeated, findings.planned
+    if findings.is_census:
+        notes.append(
+            "A census: every opening of its kind is played, both sides, by agents that leave nothing to chance."
+        )
+    if games < planned:
+        notes.append(f"{games:,} of {planned:,} planned games are in the log.")
+    if findings.repeated:
+        notes.append(f"{findings.repeated:,} games were in several runs and count once.")
+    if unfinished := findings.table.unfinished:
+        notes.append(f"Unfinished, lacking a game, and left out of paired analyses: {counted(unfinished, 'pair')}.")
+    return tuple(notes)
+
+
+def _opponent_row(findings: Findings, one: Matchup) -> dict[str, Any]:
+    pool = findings.pool_of([name for name in (one.agent, one.opponent) if name in findings.agents])
+    exact = None
+    if pool and one.pairs.n <= pool:
+        exact = estimate_of(pair_interval(one.pairs, pool=pool))
+    return {
+        "agent": one.agent,
+        "opponent": one.opponent,
+        "wins": one.wins,
+        "losses": one.games - one.wins,
+        "win_rate": estimate_of(one.rate),
+        "these_openings": exact,
+        **pair_cells(one.pairs),
+    }
+
+
+def _length_cells(described: Any) -> dict[str, Any]:
+    return {
+        "games": int(described["count"]),
+        "mean": float(described["mean"]),
+        "shortest": described["min"],
+        "median": float(described["median"]),
+        "longest": described["max"],
+    }
+
+
+def _in_order(findings: Findings, present: Any) -> list[str]:
+    known = [name for name in findings.agents if name in present]
+    return known + [name for name in present if name not in findings.agents]
+
+
+def _details(findings: Findings, run: int) -> dict[int, str]:
+    frame = read_games(findings.parts[run].info.path, ["game_id", "detail"])
+    told = frame[(frame["detail"] != "").to_numpy()]
+    return dict(zip(told["game_id"].tolist(), told["detail"].tolist(), strict=True))

@@ -1,0 +1,120 @@
+"""Runs whose results are made up: a log and a run.json, without any game being played."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from experiments import log
+from experiments.config import load_config
+from experiments.runs import identity
+
+IMPROVED = {"kind": "search", "method": "alphabeta", "heuristic": "improved", "limit": {"nodes": 1000}, "options": []}
+
+
+@dataclass
+class Invented:
+    """Games to be: `pair` adds two of one opening, `game` adds one."""
+
+    agents: dict = field(default_factory=dict)
+    rows: list = field(default_factory=list)
+    config: dict = field(default_factory=dict)
+    population: int = 0
+    is_census: bool = False
+    planned: int | None = None
+    pairs: int = 0
+
+    def agent(self, name, *roles, **settings):
+        """An agent; unlike others of the same settings, it is told apart by its name."""
+        own = {**IMPROVED, "heuristic": name, **settings}
+        own = {key: value for key, value in own.items() if value is not None}
+        self.agents[name] = {"spec": f"{name}=ID:open", "roles": list(roles), "settings": json.dumps(own)}
+        return self
+
+    def pair(self, agent, opponent, opening, wins, **more):
+        """A pair of which `agent` wins 0, 1 (the game it places first) or 2."""
+        self.game(agent, opponent, opening, wins > 0, **more)
+        self.game(opponent, agent, opening, wins < 2, **more)
+        self.pairs += 1
+        return self
+
+    def game(self, first, second, opening, first_wins, **more):
+        """One game of the pair being made."""
+        self.rows.append({"pair_id": self.pairs, "agent_1": first, "agent_2": second, "opening_id": opening,
+                          "winner": 1 if first_wins else 2, **more})  # fmt: skip
+        return self
+
+    def write(self, path):
+        """The run as a directory."""
+        path = Path(path)
+        (path / "games").mkdir(parents=True)
+        facts = {
+            "created_at": "2025-01-01T00:00:00+00:00",
+            "requested": identity(load_config(None, self.config)),
+            "agents": self.agents,
+            "games": len(self.rows) if self.planned is None else self.planned,
+            "openings": len({row["opening_id"] for row in self.rows}),
+            "population": self.population,
+            "is_census": self.is_census,
+            "notes": [],
+            "costs": {},
+            "fingerprint": "",
+            "versions": {},
+        }
+        (path / "run.json").write_text(json.dumps(facts))
+        if self.rows:
+            log.append(
+                path / "games", pa.Table.from_pylist([self._row(i, row) for i, row in enumerate(self.rows)], log.SCHEMA)
+            )
+        return path
+
+    def _row(self, game_id, row):
+        plies = row.get("plies", 6)
+        usual = {
+            "game_id": game_id,
+            "rows": 7,
+            "columns": 7,
+            "settings_1": self.agents[row["agent_1"]]["settings"],
+            "settings_2": self.agents[row["agent_2"]]["settings"],
+            "opening": [row["opening_id"] % 7, 24],
+            "orbit": row["opening_id"],
+            "colours": ("same", "other")[row["opening_id"] % 2],
+            "population": self.population,
+            "reason": "no_moves",
+            "detail": "",
+            "plies": plies,
+            "moves": [row["opening_id"] % 7, 24, *range(30, 28 + plies)],
+            "score": [float("nan")] * 2 + [0.5] * (plies - 2),
+            "depth": [0, 0] + [3, 5] * 30,
+            "nodes": [0, 0] + [100, 1000] * 30,
+            "time_us": [0, 0] + [10, 50] * 30,
+            "exact": [False] * plies,
+            "seed": game_id,
+            "started_at": 0,
+        }
+        filled = {**usual, **row}
+        return {**filled, **{name: filled[name][:plies] for name in ("depth", "nodes", "time_us")}}
+
+
+def gauntlet(openings=20, wins=None, opponents=("Opp_A", "Opp_B"), contenders=("Good",), **more):
+    """A gauntlet of a baseline, contenders and opponents; `wins(agent, opponent, opening)` says who wins."""
+    run = Invented(**more)
+    run.agent("Base", "baseline")
+    for name in contenders:
+        run.agent(name, "contender")
+    for name in opponents:
+        run.agent(name, "opponent")
+    wins = wins or (lambda agent, opponent, opening: 1)
+    for opening in range(openings):
+        for agent in ("Base", *contenders):
+            for opponent in opponents:
+                run.pair(agent, opponent, opening, wins(agent, opponent, opening))
+    return run
+
+
+def random_wins(rates, seed=0):
+    """Results drawn by rate of the agent, per game."""
+    rng = np.random.default_rng(seed)
+    return lambda agent, opponent, opening: int(rng.binomial(2, rates[agent]))

@@ -1,0 +1,227 @@
+import json
+
+import pytest
+from invented_runs import Invented, gauntlet, random_wins
+
+from reports.compare import compare_sections, judge
+from reports.findings import load_findings
+from reports.sections import render_sections, section_called
+from reports.summary import summarize
+
+
+def rows_of(sections, key):
+    return json.loads(render_sections([section_called(sections, key)], "json"))[key]
+
+
+def by(rows, key, value):
+    return [row for row in rows if row[key] == value]
+
+
+def better_on_all(agent, opponent, opening):
+    return 2 if agent == "Good" else 1
+
+
+def test_standings_count_wins_and_pairs(tmp_path):
+    findings = load_findings([gauntlet(10, better_on_all).write(tmp_path / "run")])
+    (good,) = by(rows_of(summarize(findings), "standings"), "agent", "Good")
+    assert (good["games"], good["wins"], good["losses"]) == (40, 40, 0)
+    assert (good["both_won"], good["split"], good["both_lost"]) == (20, 0, 0)
+    assert good["win_rate"] == 1.0
+    assert good["win_rate_low"] < 1 <= good["win_rate_high"]
+
+
+def test_every_table_of_a_summary_speaks_every_format(tmp_path):
+    sections = summarize(load_findings([gauntlet(4).write(tmp_path / "run")]))
+    for output in ("table", "json", "csv", "markdown"):
+        text = render_sections(sections, output)
+        assert "Good" in text
+    assert set(json.loads(render_sections(sections, "json"))) > {"standings", "opponents", "sides", "search"}
+    alone = render_sections(sections, "csv", only="opponents").splitlines()
+    assert alone[0].startswith("agent,opponent,wins")
+    assert len(alone) == 1 + 4
+
+
+def test_an_unknown_table_is_refused_with_those_there_are(tmp_path):
+    sections = summarize(load_findings([gauntlet(2).write(tmp_path / "run")]))
+    with pytest.raises(ValueError, match="no table is called 'nonsense'; there are standings, opponents"):
+        render_sections(sections, "csv", only="nonsense")
+
+
+def test_sides_and_colours_are_told_apart(tmp_path):
+    run = Invented().agent("A", "contender").agent("B", "baseline")
+    for opening in range(6):
+        run.pair("A", "B", opening, 1)  # A wins exactly the games in which it places first
+    sides = rows_of(summarize(load_findings([run.write(tmp_path / "run")])), "sides")
+    first = by(by(sides, "agent", "A"), "places", "first")
+    assert [(row["colours"], row["games"], row["wins"]) for row in first] == [("same", 3, 3), ("other", 3, 3)]
+    assert all(row["wins"] == 0 for row in by(by(sides, "agent", "A"), "places", "second"))
+
+
+def test_forfeits_name_the_loser_the_reason_and_the_game(tmp_path):
+    run = gauntlet(2)
+    run.rows[1] |= {"winner": 1, "reason": "error", "detail": "ZeroDivisionError: <b>"}
+    loser = run.rows[1]["agent_2"]
+    (row,) = rows_of(summarize(load_findings([run.write(tmp_path / "run")])), "forfeits")
+    assert (row["agent"], row["reason"], row["games"]) == (loser, "error", 1)
+    assert row["detail"] == "ZeroDivisionError: <b>"
+    assert row["first_in"].endswith("run 1")
+
+
+def test_effort_counts_each_player_s_own_moves_after_the_opening(tmp_path):
+    run = Invented().agent("A", "contender").agent("B", "baseline").pair("A", "B", 0, 1, plies=7)
+    search = rows_of(summarize(load_findings([run.write(tmp_path / "run")])), "search")
+    (a,) = by(search, "agent", "A")
+    # plies 2, 4, 6 in the game it places first, plies 3, 5 in the other
+    assert a["moves"] == 5
+    assert a["mean_depth"] == (3 * 3 + 2 * 5) / 5
+    assert a["mean_nodes"] == (3 * 100 + 2 * 1000) / 5
+    assert a["ns_a_node"] == pytest.approx(1000 * (3 * 10 + 2 * 50) / (3 * 100 + 2 * 1000))
+
+
+def test_a_clear_winner_is_called_better_and_luck_is_not(tmp_path):
+    run = gauntlet(60, random_wins({"Base": 0.5, "Good": 0.8, "Alike": 0.5}), contenders=("Good", "Alike"))
+    verdicts = {one.contender: one for one in judge(load_findings([run.write(tmp_path / "run")])).comparisons}
+    assert verdicts["Good"].verdict == "better"
+    assert verdicts["Good"].better_against_every_opponent
+    assert verdicts["Alike"].words.startswith("cannot tell")
+    assert verdicts["Good"].family == 2
+
+
+def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
+    run = gauntlet(20, random_wins({"Base": 0.5, "Good": 0.5}))
+    run.agent("Base_control", "control")
+    for opening in range(100, 120):
+        for opponent in ("Opp_A", "Opp_B"):
+            run.pair("Base_control", opponent, opening, 1)
+    sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
+    rows = rows_of(sections, "verdicts")
+    assert rows[-1]["contender"] == "Base_control"
+    assert rows[-1]["adjusted_p"] is None
+    assert rows[-1]["verdict"].startswith("control: no difference")
+    assert any("differs from itself" in note for note in sections[0].notes)
+
+
+def test_a_census_is_exact_for_its_openings_and_uncertain_at_large(tmp_path):
+    run = gauntlet(20, lambda agent, _, opening: 1 + (agent == "Good" and opening < 10), population=20, is_census=True)
+    findings = load_findings([run.write(tmp_path / "run")])
+    (row,) = rows_of(compare_sections(findings), "verdicts")
+    assert row["on_these_openings_low"] == row["on_these_openings"] == row["on_these_openings_high"] == 0.25
+    assert row["difference_low"] < 0.25 < row["difference_high"]
+    assert any(note.startswith("A census") for note in summarize(findings)[0].notes)
+
+
+def test_random_opponents_never_make_a_census(tmp_path):
+    run = gauntlet(20, better_on_all, population=20)
+    run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
+    (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "verdicts")
+    assert "on_these_openings" not in row
+
+
+def test_head_to_head_reports_pairs_and_elo(tmp_path):
+    run = Invented(config={"format": "head-to-head", "contenders": ["random"], "baseline": "greedy"})
+    run.agent("A", "contender").agent("B", "baseline")
+    for opening in range(30):
+        run.pair("A", "B", opening, 2 if opening < 20 else 1)
+    (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
+    assert (row["both_won"], row["split"], row["both_lost"]) == (20, 10, 0)
+    assert row["elo_low"] < row["elo"] < row["elo_high"]
+    assert row["verdict"] == "better"
+
+
+def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
+    run = gauntlet(5, better_on_all, planned=999)
+    run.rows.pop()
+    findings = load_findings([run.write(tmp_path / "run")])
+    assert findings.table.unfinished == 1
+    notes = " ".join(summarize(findings)[0].notes)
+    assert "1 pair" in notes
+    assert "39 of 999 planned games" in notes
+
+
+def test_a_run_without_games_says_so_everywhere(tmp_path):
+    run = gauntlet(0, planned=100).write(tmp_path / "run")
+    findings = load_findings([run])
+    for sections in (summarize(findings), compare_sections(findings)):
+        for output in ("table", "json", "csv", "markdown"):
+            render_sections(sections, output)
+    assert "0 of 100 planned games are in the log." in compare_sections(findings)[0].notes
+
+
+def test_one_pair_is_analysed_and_proves_nothing(tmp_path):
+    (row,) = rows_of(compare_sections(load_findings([gauntlet(1, better_on_all).write(tmp_path / "run")])), "verdicts")
+    assert row["verdict"].startswith("cannot tell")
+
+
+def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
+    run = gauntlet(10, better_on_all)
+    run.rows = [row for row in run.rows if {row["agent_1"], row["agent_2"]} != {"Good", "Opp_B"}]
+    sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
+    assert [row["opponent"] for row in rows_of(sections, "effects")] == ["Opp_A", "mean"]
+    assert any("Left out" in note and "Opp_B" in note for note in sections[0].notes)
+
+
+def test_games_that_two_runs_share_count_once(tmp_path):
+    one = gauntlet(10, better_on_all).write(tmp_path / "one")
+    two = gauntlet(15, better_on_all).write(tmp_path / "two")
+    findings = load_findings([one, two])
+    assert findings.repeated == 10 * 2 * 2 * 2
+    assert len(findings.games) == 15 * 2 * 2 * 2
+    assert findings.table.unfinished == 0
+
+
+def test_players_that_leave_things_to_chance_are_not_taken_for_repetitions(tmp_path):
+    runs = []
+    for number in range(2):
+        run = gauntlet(10)
+        run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
+        for row in run.rows:
+            row["seed"] = 1000 * number + len(row) + run.rows.index(row)
+        runs.append(run.write(tmp_path / str(number)))
+    findings = load_findings(runs)
+    assert findings.repeated == 10 * 2 * 2  # those against Opp_B
+    assert len(findings.games) == 10 * 2 * 2 * 3
+
+
+def test_halves_of_a_pair_in_two_runs_are_joined(tmp_path):
+    one, two = gauntlet(1), gauntlet(1)
+    one.rows.pop(0)
+    two.rows.pop(1)
+    findings = load_findings([one.write(tmp_path / "one"), two.write(tmp_path / "two")])
+    assert findings.table.unfinished == 0
+
+
+@pytest.mark.parametrize(("key", "value"), [("limit", "nodes=77"), ("board", "5x5"), ("openings", "random:4")])
+def test_runs_that_ask_different_questions_are_not_pooled(tmp_path, key, value):
+    one = gauntlet(2).write(tmp_path / "one")
+    two = gauntlet(2, config={key: value}).write(tmp_path / "two")
+    with pytest.raises(ValueError, match=f"two has {key} = .*--mixed"):
+        load_findings([one, two])
+    assert len(load_findings([one, two], mixed=True).parts) == 2
+
+
+def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
+    one, two = gauntlet(2), gauntlet(2)
+    two.agent("Good", "contender", limit={"nodes": 5000})
+    paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
+    with pytest.raises(ValueError, match="Good is not the same player in"):
+        load_findings(paths)
+    agents = load_findings(paths, mixed=True).table.agents
+    assert {"Good@nodes=1000", "Good@nodes=5000"} < set(agents)
+
+
+def test_a_baseline_can_be_named_and_must_exist(tmp_path):
+    path = gauntlet(4).write(tmp_path / "run")
+    assert judge(load_findings([path], baseline="Good")).comparisons[0].contender == "Base"
+    with pytest.raises(ValueError, match="no agent is called 'Nobody'"):
+        load_findings([path], baseline="Nobody")
+
+
+def test_a_run_given_twice_is_refused(tmp_path):
+    path = gauntlet(2).write(tmp_path / "run")
+    with pytest.raises(ValueError, match="given twice"):
+        load_findings([path, path])
+
+
+def test_no_run_is_said_in_one_line(tmp_path):
+    with pytest.raises(ValueError, match="no run lies there"):
+        load_findings([tmp_path])
