@@ -8,7 +8,7 @@ boards up to 7x7 are looked up in tables that ship with the package (`isolation.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -54,8 +54,8 @@ class Length:
         winner: 1 or 2; None if the limit ended the search before it was known.
         plies: how many more plies will be played; None if the limit ended the search before it was known.
         at_least: how many there will be at least, as far as the search came.
-        moves: the best moves, ascending: those that win soonest, or lose last; while `plies` is unknown, those that
-            may still be best.
+        moves: the best moves, ascending: those that win soonest, or lose last; while `plies` is unknown, the moves
+            that at least one of the best is among.
         line: best moves to the end; cut short where the limit ended, empty if `plies` is unknown.
         nodes: positions visited.
     """
@@ -134,8 +134,8 @@ class Meter:
 def solve(board: Board, limit: Limit | None = None) -> Solution:
     """Who wins with perfect play, and by which moves.
 
-    >>> solve(Board.from_moves([5, 0], size="4x4")).winner
-    1
+    >>> solve(Board.from_moves([5, 0], size="4x4"))
+    Solution(winner=2, moves=(), line=(3, 6, 10, 15, 1, 9, 7, 2, 14, 4, 8, 13), nodes=213, undecided=())
 
     Args:
         limit: of nodes or time, for everything together; None searches for as long as it takes.
@@ -207,30 +207,27 @@ def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
     return meter.search(board, within) if known is None else known
 
 
-def outlast(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
+def outlast(board: Board, verdicts: Sequence[Verdict], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
     """The plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
 
     `verdicts` are those of all moves of a position whose winner is known.
     """
-    winning = _cells(verdict.cell for verdict in verdicts if verdict.keeps)
-    moves = winning or _cells(verdict.cell for verdict in verdicts)
+    is_won = any(verdict.keeps for verdict in verdicts)
+    moves = _cells(verdict.cell for verdict in verdicts if not is_won or verdict.keeps is not False)
     if not moves:
         return 0, 0, ()
-    for plies in count(1 if winning else 2, 2):
-        lasting = [(cell, value(board.successor(cell), meter, plies - 1)) for cell in moves]
-        if winning:
-            found = _cells(cell for cell, survives in lasting if survives is False)
-            if None in (survives for _, survives in lasting):
-                return None, plies, moves
-            if found:
-                return plies, plies, found
-        else:
-            longer = _cells(cell for cell, ended in lasting if not ended)
-            if None in (ended for _, ended in lasting):
-                return None, plies, longer
-            if not longer:
+    for plies in count(1 if is_won else 2, 2):
+        outcomes = {cell: value(board.successor(cell), meter, plies - 1) for cell in moves}
+        over = tuple(cell for cell, wins in outcomes.items() if wins is (not is_won))
+        lasting = tuple(cell for cell in moves if cell not in over)
+        if None in outcomes.values():
+            return None, plies, moves if is_won else lasting
+        if is_won and over:
+            return plies, plies, over
+        if not is_won:
+            if not lasting:
                 return plies, plies, moves
-            moves = longer
+            moves = lasting
     raise AssertionError("a game ends")
 
 

@@ -1,0 +1,294 @@
+"""The exact values against plain minimax to the end of the game, known counts, and each other."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_games import positions, random_game
+
+from isolation import Board, Limit, solve
+from isolation.geometry import cell_of, move_of, parse_size, symmetries
+from isolation.solved import pair_is_won
+from isolation.solver import Meter, judge, solve_length
+
+COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
+
+# Plain minimax, on nothing but the rules
+
+
+@cache
+def jumps(cell: int, rows: int, columns: int) -> tuple[int, ...]:
+    row, column = divmod(cell, columns)
+    steps = [(down, right) for down in (-2, -1, 1, 2) for right in (-2, -1, 1, 2) if abs(down) != abs(right)]
+    targets = [(row + down, column + right) for down, right in steps]
+    return tuple(r * columns + c for r, c in targets if 0 <= r < rows and 0 <= c < columns)
+
+
+def plies_left(open_cells: frozenset[int], mover: int, other: int, rows: int, columns: int) -> int:
+    """Plies to the end if the winner hurries and the loser delays: odd if the side to move wins."""
+
+    @cache
+    def left(open_cells: frozenset[int], mover: int, other: int) -> int:
+        lengths = [
+            1 + left(open_cells - {cell}, other, cell) for cell in jumps(mover, rows, columns) if cell in open_cells
+        ]
+        winning = [length for length in lengths if length % 2]
+        return min(winning) if winning else max(lengths, default=0)
+
+    return left(open_cells, mover, other)
+
+
+def plies_left_on(board: Board) -> int:
+    cells = frozenset(cell for cell in range(board.width * board.height) if board.blank >> cell & 1)
+    mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
+    return plies_left(cells, mover, other, board.height, board.width)
+
+
+def winner_by_minimax(board: Board) -> int:
+    mover_wins = plies_left_on(board) % 2
+    return 1 if mover_wins == (board.active_index == 0) else 2
+
+
+def late_position(rng: random.Random, size: str, blank_cells: int) -> Board:
+    """A random position with at most so many blank cells, in which the side to move can move."""
+    rows, columns = parse_size(size)
+    while True:
+        board = random_game(rng, rows, columns, rows * columns - blank_cells)
+        if board.blank.bit_count() <= blank_cells and board.legal_cells():
+            return board
+
+
+LATE = {"5x5": 15, "6x6": 16, "7x7": 18, "6x8": 18}
+
+
+@pytest.mark.parametrize("size", ["3x3", "3x4", "4x3", "4x4", pytest.param("4x5", marks=pytest.mark.slow)])
+def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
+    rows, columns = parse_size(size)
+    for pair in permutations(range(rows * columns), 2):
+        board = Board.from_moves(pair, size)
+        winner = winner_by_minimax(board)
+        assert solve(board).winner == winner
+        assert not board.legal_cells() or Meter().search(board, None) == (winner == 1)
+
+
+@pytest.mark.parametrize("size", LATE)
+@pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size, count):
+    rng = random.Random(count)
+    for _ in range(count):
+        board = late_position(rng, size, LATE[size])
+        length = plies_left_on(board)
+        solution = solve(board)
+        assert (solution.winner - 1 == board.active_index) == (length % 2 == 1)
+        assert solution.moves == tuple(
+            cell for cell in board.legal_cells() if plies_left_on(board.successor(cell)) % 2 == 0
+        )
+        found = solve_length(board)
+        assert (found.winner, found.plies, found.at_least) == (solution.winner, length, length)
+        assert found.moves == tuple(
+            cell for cell in board.legal_cells() if plies_left_on(board.successor(cell)) == length - 1
+        )
+
+
+@pytest.mark.parametrize("size", COUNTS)
+def test_the_shipped_tables_have_the_known_counts(size):
+    rows, columns = parse_size(size)
+    won = [pair_is_won(rows, columns, *pair) for pair in permutations(range(rows * columns), 2)]
+    assert len(won) == COUNTS[size]["openings"]
+    assert sum(won) == COUNTS[size]["mover_wins"]
+    assert solve(Board.from_moves([], size)).winner == 2
+
+
+@pytest.mark.parametrize("size", ["3x5", "5x3", "4x6", "5x5"])
+def test_the_shipped_tables_say_what_the_search_finds(size):
+    for pair in permutations(range(len(symmetries(*parse_size(size))[0])), 2):
+        board = Board.from_moves(pair, size)
+        searched = Meter().search(board, None) if board.legal_cells() else False
+        assert searched is pair_is_won(*parse_size(size), *pair)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.tuples(st.integers(0, 48), st.integers(0, 48)).filter(lambda pair: pair[0] != pair[1]))
+def test_the_table_of_7x7_says_what_the_search_finds(pair):
+    assert Meter().search(Board.from_moves(pair), None) is pair_is_won(7, 7, *pair)
+
+
+# What is answered
+
+
+@settings(deadline=None, max_examples=40)
+@given(positions(sizes=st.sampled_from(["5x5", "6x6", "4x7", "5x8"])))
+def test_the_line_is_legal_ends_the_game_and_the_winner_makes_no_mistake(board):
+    solution = solve(board)
+    for cell in solution.line:
+        if solution.winner - 1 == board.active_index:
+            assert cell in solve(board).moves
+        board = board.successor(cell)
+    assert board.outcome().winner == solution.winner
+
+
+@settings(deadline=None, max_examples=30)
+@given(positions(sizes=st.sampled_from(["5x5", "6x6", "4x7"])))
+def test_along_the_best_line_each_ply_brings_the_end_one_ply_nearer(board):
+    length = solve_length(board)
+    assert len(length.line) == length.plies
+    for done, cell in enumerate(length.line, start=1):
+        board = board.successor(cell)
+        assert solve_length(board).plies == length.plies - done
+    assert board.outcome().winner == length.winner
+
+
+@settings(deadline=None, max_examples=30)
+@given(positions(sizes=st.sampled_from(["5x5", "6x6"])), st.integers(0, 7))
+def test_symmetric_positions_have_the_same_result(board, which):
+    image = symmetries(board.height, board.width)[which]
+    other = Board.from_moves([image[cell] for cell in board.history], board.size)
+    solution, mirrored = solve(board), solve(other)
+    assert mirrored.winner == solution.winner
+    assert mirrored.moves == tuple(sorted(image[cell] for cell in solution.moves))
+    assert solve_length(other).plies == solve_length(board).plies
+
+
+def test_a_finished_game_is_lost_for_the_side_to_move():
+    board = Board.from_moves([4, 0], "3x3")
+    assert solve(board).winner == 2
+    assert (solve(board).moves, solve(board).line) == ((), ())
+    assert (solve_length(board).winner, solve_length(board).plies) == (2, 0)
+
+
+def test_before_the_placements_the_moves_are_those_the_tables_say():
+    (first,) = {solve(Board.from_moves([])).winner}
+    answer = solve(Board.from_moves([24]))
+    assert first == 2
+    assert answer.winner == 2
+    assert answer.moves == tuple(cell for cell in range(49) if cell != 24 and not pair_is_won(7, 7, 24, cell))
+    assert answer.nodes < 5_000_000
+
+
+def test_placements_on_a_board_without_a_table_are_searched():
+    answer = solve(Board.from_moves([0], "3x8"))
+    kept = tuple(cell for cell in range(1, 24) if solve(Board.from_moves([0, cell], "3x8")).winner == 2)
+    assert answer.moves == kept
+    assert answer.winner == (2 if kept else 1)
+    assert solve(Board.from_moves([], "2x9")).winner == 2
+
+
+def test_the_length_counts_the_placements_too():
+    board = Board.from_moves([], "3x4")
+    lengths = {first: solve_length(board.successor(first)).plies for first in range(12)}
+    found = solve_length(board)
+    assert found.plies == len(found.line) == 1 + max(lengths.values())
+    assert found.moves == tuple(first for first in lengths if lengths[first] == max(lengths.values()))
+
+
+def test_a_wide_board_is_solved_like_a_narrow_one():
+    rng = random.Random(5)
+    board = late_position(rng, "6x8", 24)
+    wide = Board.from_moves([cell_of(move_of(cell, 8)[::-1], 6) for cell in board.history], "8x6")
+    assert solve(board).winner == solve(wide).winner
+    for size in ("9x9", "8x16"):
+        late = late_position(rng, size, 20)
+        assert solve(late).winner == winner_by_minimax(late)
+
+
+# Limits
+
+
+def test_a_limit_that_is_too_small_leaves_the_result_unknown():
+    board = Board.from_moves([40, 0], "9x9")
+    solution = solve(board, Limit(nodes=10_000))
+    assert (solution.winner, solution.moves, solution.line) == (None, (), ())
+    assert solution.undecided == board.legal_cells()
+    assert solution.nodes == 10_000
+    length = solve_length(board, Limit(nodes=10_000))
+    assert (length.winner, length.plies) == (None, None)
+
+
+def test_nodes_are_reproducible_and_enough_of_them_solve():
+    board = Board.from_moves([24, 14, 9, 29, 18, 16])
+    needed = solve(board)
+    assert solve(board, Limit(nodes=needed.nodes)) == needed
+    assert solve(board, Limit(nodes=needed.nodes - 1)) != needed
+
+
+def test_what_a_limited_search_knows_is_true():
+    rng = random.Random(3)
+    for _ in range(50):
+        board = late_position(rng, "6x6", 22)
+        whole, length = solve(board), solve_length(board)
+        for nodes in (10, 100, 1000):
+            part = solve(board, Limit(nodes=nodes))
+            assert part.winner in (None, whole.winner)
+            assert set(part.moves) <= set(whole.moves) <= set(part.moves) | set(part.undecided)
+            assert part.line == whole.line[: len(part.line)]
+            shorter = solve_length(board, Limit(nodes=nodes))
+            assert shorter.plies in (None, length.plies)
+            assert shorter.at_least <= length.plies
+            assert set(length.moves) & set(shorter.moves)
+
+
+@pytest.mark.parametrize("unit", ["ms", "cpu_ms"])
+def test_time_limits_end_the_search(unit):
+    started = time.monotonic()
+    assert solve(Board.from_moves([60, 0], "11x11"), Limit(**{unit: 30.0})).winner is None
+    assert time.monotonic() - started < 20
+
+
+def test_a_depth_is_no_limit_for_the_solver():
+    with pytest.raises(ValueError, match="limit it by nodes or time, not by depth=3"):
+        solve(Board.from_moves([24, 14]), Limit(depth=3))
+
+
+# What cannot be solved
+
+
+def test_a_board_that_is_too_large_is_refused():
+    with pytest.raises(ValueError, match="boards of up to 128 cells, not the 169 of 13x13"):
+        solve(Board.from_moves([], "13x13"))
+
+
+def test_positions_that_cannot_arise_are_refused():
+    board = Board.from_moves([24, 14])
+    board.locations = (24, 24)
+    with pytest.raises(ValueError, match="not a position of this game"):
+        solve(board)
+    half = Board.from_moves([24, 14, 9])
+    half.locations = (9, None)
+    with pytest.raises(ValueError, match="a player is not placed"):
+        solve(half)
+
+
+def test_judging_asks_for_no_more_than_is_taken():
+    board = Board.from_moves([24, 14, 9, 29, 18, 16])
+    meter, whole = Meter(), Meter()
+    next(judge(board, meter))
+    list(judge(board, whole))
+    assert 0 < meter.nodes < whole.nodes
+
+
+def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
+    code = (
+        "from isolation import Board, solve; from isolation.solver import solve_length;"
+        "b = Board.from_moves([24, 14, 9, 29, 18, 16]); print(solve(b), solve_length(b))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"ISOLATION_CACHE": str(tmp_path), "PATH": ""},
+        ).stdout
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1]
