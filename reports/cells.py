@@ -35,6 +35,19 @@ class Share(float):
         return "–" if math.isnan(self) else f"{100 * self:.1f} %"
 
 
+class Chance(float):
+    """A probability, shown as a whole number of per cent."""
+
+    @property
+    def shown(self) -> str:
+        """Such as 84; 100 and 0 only where they are exact."""
+        if math.isnan(self):
+            return "–"
+        if 0 < self < 0.005:
+            return "< 1"
+        return "> 99" if 0.995 <= self < 1 else f"{100 * self:.0f}"
+
+
 class Points(float):
     """A difference of two shares, shown in percentage points."""
 
@@ -52,7 +65,9 @@ class Elo(float):
         """Such as −12, or −∞."""
         if math.isnan(self):
             return "–"
-        return f"{'−' if self < 0 else '+'}∞" if math.isinf(self) else f"{self:+.0f}".replace("-", "−")
+        if math.isinf(self):
+            return f"{'−' if self < 0 else '+'}∞"
+        return f"{self:+.0f}".replace("-", "−") if round(self) else "0"
 
 
 class Times(float):
@@ -89,7 +104,7 @@ class Estimate:
         if isinstance(self.value, float) and math.isnan(self.value):
             return "–"
         if self.low == self.high:
-            return f"{shown(self.value)} exactly"
+            return shown(self.value) if isinstance(self.value, Elo) else f"{shown(self.value)} exactly"
         ends = (shown(end).removesuffix(" %") for end in (self.low, self.high))
         return f"{shown(self.value)} ({' to '.join(ends)})"
 

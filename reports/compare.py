@@ -263,8 +263,8 @@ def control_sentence(one: Comparison) -> str:
     shown = estimate_of(one.difference, Points).shown
     if one.p_value > one.alpha:
         return (
-            f"Control: {one.contender} is {one.baseline} on {counted(one.openings, 'opening')} of its own. It differs from "
-            f"itself by {shown} points, {_p(one.p_value)}: luck, and a measure of how much luck there is."
+            f"Control: {one.contender} is {one.baseline} on {counted(one.openings, 'opening')} of its own. "
+            f"It differs from itself by {shown} points, {_p(one.p_value)}: luck, and a measure of how much there is."
         )
     return (
         f"Control: {one.contender} is {one.baseline} on openings of its own, and still differs by {shown} points, "

@@ -1,0 +1,133 @@
+"""How many pairs, openings and minutes an answer costs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import joblib
+
+from experiments.inference.elo import score_from_elo
+from experiments.inference.planning import (
+    TYPICAL_VARIANCE,
+    openings_after_pilot,
+    pairs_after_pilot,
+    pairs_for_effect,
+    sprt_plan,
+)
+from experiments.inference.sequential import Sprt
+from reports.compare import judge
+from reports.findings import Findings
+from reports.sections import Section
+from reports.telemetry import measure_effort
+
+GAMES_A_SECOND = 100.0
+"""What two cores play of games at 10,000 nodes a move, about."""
+
+
+def plan_sections(
+    effect: float | None = None,
+    elo: float | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    pilot: Findings | None = None,
+) -> tuple[Section, ...]:
+    """Pairs and time needed to find an `effect` (share of games won, head to head from one half) or `elo`.
+
+    With a `pilot` the variance and the speed are its own: a head-to-head is planned in pairs, a gauntlet in openings.
+
+    Raises:
+        ValueError: not exactly one of `effect` and `elo` is given, or the pilot has nothing to go by.
+    """
+    if (effect is None) == (elo is None):
+        raise ValueError("say what is to be found: --effect (share of games, as 0.03) or --elo, one of them")
+    if effect is not None and not 0 < abs(effect) < 0.5:
+        raise ValueError(f"an effect is a difference of win rates between 0 and 0.5, like 0.03, not {effect:g}")
+    wanted = abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
+    if not wanted:
+        raise ValueError("--elo must not be 0: no number of games finds no difference")
+    if pilot is None:
+        return (_without_pilot(wanted, elo, power, alpha),)
+    return (_after_pilot(pilot, wanted, elo, power, alpha),)
+
+
+def _without_pilot(effect: float, elo: float | None, power: float, alpha: float) -> Section:
+    rows = []
+    for name, variance in (("half of the pairs split", TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
+        pairs = pairs_for_effect(effect, power, alpha, variance).pairs
+        rows.append(_row(name, effect, elo, power, alpha, variance, pairs, 2 * pairs, GAMES_A_SECOND))
+    notes = [
+        "Head to head, two-sided. What fits your agents a pilot tells: isolation plan … --pilot RUN. "
+        f"Time at {GAMES_A_SECOND:g} games a second, about what two cores do at 10,000 nodes a move.",
+    ]
+    return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
+
+
+def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float, alpha: float) -> Section:
+    verdicts = judge(pilot, alpha)
+    speed = games_a_second(pilot)
+    rows = []
+    for duel in verdicts.duels:
+        planned = pairs_after_pilot(duel.pairs, effect, power, alpha)
+        row = _row(
+            duel.contender,
+            effect,
+            elo,
+            power,
+            alpha,
+            planned.plan.variance,
+            planned.plan.pairs,
+            2 * planned.more,
+            speed,
+        )
+        rows.append({**row, "pilot": duel.pairs.n, "more": planned.more})
+    for one in verdicts.claims:
+        if elo is not None:
+            raise ValueError(
+                "Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates"
+            )
+        gauntlet = openings_after_pilot(one, effect, power, alpha)
+        games = gauntlet.more * 4 * len(one.opponents)
+        row = _row(one.contender, effect, elo, power, alpha, gauntlet.plan.variance, gauntlet.plan.pairs, games, speed)
+        rows.append({**row, "pilot": one.openings, "more": gauntlet.more})
+    if not rows:
+        raise ValueError("the pilot holds no complete pairs yet; without one, leave it out")
+    unit = "pairs" if verdicts.duels else "openings, each met by contender and baseline against every opponent"
+    notes = [
+        f"Counted in {unit}. Time for what is still to be played, at {speed:,.0f} games a second: the "
+        "pilot's time a move, on all of this machine's cores."
+    ]
+    return Section("plan", "To be played", tuple(rows), tuple(notes))
+
+
+def _row(
+    name: str,
+    effect: float,
+    elo: float | None,
+    power: float,
+    alpha: float,
+    variance: float,
+    needed: int,
+    games: int,
+    speed: float,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "for": name,
+        "effect": effect,
+        "power": power,
+        "alpha": alpha,
+        "variance": variance,
+        "needed": needed,
+        "games": games,
+        "minutes": games / speed / 60,
+    }
+    if elo is not None:
+        test = sprt_plan(Sprt(0.0, abs(elo)), abs(elo), variance)
+        row["expected_in_sprt"] = math.ceil(test.expected_pairs)
+    return row
+
+
+def games_a_second(findings: Findings) -> float:
+    """How fast this machine's cores play the runs' games, by the time their moves took."""
+    seconds = sum(effort.microseconds for effort in measure_effort(findings).values()) / 1e6
+    return len(findings.games) * joblib.cpu_count() / seconds if seconds else GAMES_A_SECOND

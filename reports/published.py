@@ -1,0 +1,95 @@
+"""Published win and loss tables, analysed anew: what stands, and what luck alone explains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.inference.published import (
+    AgentResult,
+    Claim,
+    PublishedAnalysis,
+    analyse_published,
+    parse_published,
+)
+from experiments.inference.published_rows import bundled_csv, parse_csv
+from reports.cells import Points, PValue, Share, estimate_of
+from reports.sections import Section
+
+
+def analyse_file(path: Path | None, baseline: str | None = None) -> PublishedAnalysis:
+    """The analysis of a file, or of the tables that ship with the project.
+
+    Raises:
+        ValueError: the file cannot be read, or holds no results, or nobody in it is called `baseline`.
+    """
+    if path is None:
+        return analyse_published(parse_csv(bundled_csv()), baseline)
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    try:
+        return analyse_published(parse_published(text, path.stem), baseline)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
+    """The claims, the same with all runs of an agent together, the repeated baselines, and every result."""
+    sections = [
+        Section("claims", "Claims, table by table", _claims(analysis.claims), analysis.notes),
+        Section("pooled", "All runs of an agent together", _claims(analysis.pooled)),
+        Section(
+            "repetitions",
+            "The same baseline measured again: differences that are luck",
+            tuple(
+                {
+                    "source": one.source,
+                    "agent": one.agent,
+                    "runs": len(one.runs),
+                    "lowest": Share(min(run.rate.estimate for run in one.runs)),
+                    "highest": Share(max(run.rate.estimate for run in one.runs)),
+                    "p_alike": PValue(one.test.p_value),
+                }
+                for one in analysis.repetitions
+            ),
+            tuple(one.words for one in analysis.repetitions),
+        ),
+        Section("results", "Results", tuple(row for one in analysis.results for row in _results(one))),
+        Section("words", "In words", (), tuple(one.words for one in (*analysis.claims, *analysis.pooled))),
+    ]
+    return tuple(section for section in sections if section.rows or section.notes)
+
+
+def _claims(claims: tuple[Claim, ...]) -> tuple[dict[str, object], ...]:
+    return tuple(
+        {
+            "source": one.source,
+            "tables": ", ".join(one.tables),
+            "agent": one.agent,
+            "baseline": one.baseline,
+            "games": one.contender_games,
+            "published": one.published,
+            "difference": estimate_of(one.test.difference, Points),
+            "p": PValue(one.test.p_value),
+            "adjusted_p": PValue(one.adjusted_p),
+            "stands": None if one.published == "equal" else one.stands,
+        }
+        for one in claims
+    )
+
+
+def _results(one: AgentResult) -> list[dict[str, object]]:
+    shares = [("all", one.rate), *one.opponents]
+    return [
+        {
+            "source": one.source,
+            "table": one.table,
+            "agent": one.agent,
+            "opponent": opponent,
+            "wins": share.wins,
+            "losses": share.games - share.wins,
+            "win_rate": estimate_of(share),
+        }
+        for opponent, share in shares
+    ]

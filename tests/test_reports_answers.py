@@ -1,0 +1,147 @@
+import json
+import math
+
+import pytest
+from invented_runs import Invented, gauntlet, random_wins
+
+from experiments.inference.elo import score_from_elo
+from reports.findings import load_findings
+from reports.plan import plan_sections
+from reports.published import analyse_file, published_sections
+from reports.ratings import rating_sections
+from reports.sections import render_sections
+from reports.sprt import sprt_sections
+
+
+def tables(sections):
+    return json.loads(render_sections(sections, "json"))
+
+
+def duel(pairs, wins, **more):
+    config = {"format": "head-to-head", "contenders": ["random"], "baseline": "greedy", **more.pop("config", {})}
+    run = Invented(config=config, **more)
+    run.agent("A", "contender").agent("B", "baseline")
+    for opening in range(pairs):
+        run.pair("A", "B", opening, wins(opening))
+    return run
+
+
+def test_ratings_put_the_baseline_at_zero_and_the_stronger_above(tmp_path):
+    run = gauntlet(40, random_wins({"Base": 0.4, "Good": 0.8})).write(tmp_path / "run")
+    found = tables(rating_sections(load_findings([run])))
+    by_name = {row["agent"]: row for row in found["ratings"]}
+    assert by_name["Base"]["rating"] == 0
+    assert by_name["Good"]["rating_low"] > 0
+    good, base = by_name["Good"]["rank"], by_name["Base"]["rank"]
+    matrix = {row["rank"]: row for row in found["superiority"]}
+    assert matrix[good][str(base)] > 0.95
+    assert matrix[good][str(base)] + matrix[base][str(good)] == pytest.approx(1)
+    assert matrix[good][str(good)] is None
+
+
+def test_ratings_say_who_got_half_a_game_and_what_the_zero_is(tmp_path):
+    run = gauntlet(5, lambda agent, opponent, opening: 2).write(tmp_path / "run")
+    notes = " ".join(tables(rating_sections(load_findings([run])))["notes"])
+    assert "Base is 0" in notes
+    assert "half a game won" in notes
+    other = " ".join(tables(rating_sections(load_findings([run]), zero="Opp_A"))["notes"])
+    assert "Opp_A is 0" in other
+
+
+def test_sprt_of_a_clear_duel_is_decided_on_the_way(tmp_path):
+    run = duel(200, lambda opening: 2 if opening % 3 else 1).write(tmp_path / "run")
+    found = tables(sprt_sections(load_findings([run]), 0, 20))
+    (row,) = found["sprt"]
+    assert row["decision"] == "at least 20 Elo"
+    assert 0 < row["decided_after"] < 200
+    assert [step["after"] for step in found["path"] if step["decided"]] == [row["decided_after"]]
+    assert row["score_low"] < row["score"] < row["score_high"]
+
+
+def test_sprt_without_bounds_takes_the_run_s_own(tmp_path):
+    run = duel(5, lambda opening: 1, config={"sprt": (-5.0, 5.0)}).write(tmp_path / "run")
+    notes = tables(sprt_sections(load_findings([run]), None, None))["notes"]
+    assert "-5 against 5 Elo" in notes[0]
+
+
+def test_when_the_openings_run_out_the_exact_share_is_reported(tmp_path):
+    run = duel(40, lambda opening: 1 + (opening == 7), population=40, is_census=True).write(tmp_path / "run")
+    found = tables(sprt_sections(load_findings([run]), 0, 20))
+    assert found["sprt"][0]["decision"] == "undecided when the openings ran out"
+    assert any("won exactly 51.2 % of the games from these 40 openings" in note for note in found["notes"])
+
+
+def test_sprt_of_a_gauntlet_reads_openings_in_percentage_points(tmp_path):
+    run = gauntlet(100, random_wins({"Base": 0.4, "Good": 0.9})).write(tmp_path / "run")
+    (row,) = tables(sprt_sections(load_findings([run]), 0, 10))["sprt"]
+    assert row["openings"] == 100
+    assert row["decision"] == "at least 10 points"
+    assert 0.3 < row["difference"] < 0.7
+
+
+def test_sprt_of_nothing_is_undecided(tmp_path):
+    run = duel(0, lambda opening: 1, planned=20).write(tmp_path / "run")
+    (row,) = tables(sprt_sections(load_findings([run]), 0, 20))["sprt"]
+    assert (row["pairs"], row["decision"]) == (0, "undecided")
+
+
+def test_a_plan_by_elo_is_the_plan_by_its_score():
+    by_elo = tables(plan_sections(elo=20))["plan"][0]
+    by_effect = tables(plan_sections(effect=score_from_elo(20) - 0.5))["plan"][0]
+    assert by_elo["needed"] == by_effect["needed"] == 1187
+    assert by_elo["expected_in_sprt"] < by_elo["needed"]
+
+
+def test_a_plan_from_a_pilot_counts_what_is_still_to_be_played(tmp_path):
+    pilot = load_findings([gauntlet(20, random_wins({"Base": 0.5, "Good": 0.5})).write(tmp_path / "run")])
+    (row,) = tables(plan_sections(effect=0.03, pilot=pilot))["plan"]
+    assert row["pilot"] == 20
+    assert row["more"] == row["needed"] - 20
+    assert row["games"] == row["more"] * 4 * 2
+    assert row["minutes"] > 0
+
+
+def test_a_duel_is_planned_in_pairs(tmp_path):
+    pilot = load_findings([duel(50, lambda opening: opening % 3).write(tmp_path / "run")])
+    (row,) = tables(plan_sections(elo=20, pilot=pilot))["plan"]
+    assert row["games"] == 2 * row["more"]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"effect": 0.1, "elo": 5.0}, {"effect": 3.0}, {"elo": 0.0}])
+def test_plans_for_nothing_or_too_much_are_refused(arguments):
+    with pytest.raises(ValueError, match=r"effect|--elo"):
+        plan_sections(**arguments)
+
+
+def test_a_gauntlet_is_not_planned_in_elo(tmp_path):
+    pilot = load_findings([gauntlet(10).write(tmp_path / "run")])
+    with pytest.raises(ValueError, match="Elo belongs to a head-to-head"):
+        plan_sections(elo=20, pilot=pilot)
+
+
+def test_the_published_tables_ship_with_their_verdicts():
+    found = tables(published_sections(analyse_file(None)))
+    stands = {(row["agent"], row["tables"]): row["stands"] for row in found["claims"]}
+    assert stands["ID_net_advantage_score", "single-heuristic evaluation"] is False
+    assert stands["ID_offensive_score", "single-heuristic evaluation"] is True
+    assert any("measured" in note for note in found["notes"])
+    assert all(math.isfinite(row["win_rate_low"]) for row in found["results"])
+
+
+def test_notes_of_the_classic_scripts_are_read(tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text(
+        "Evaluating: ID_Improved\n  Match 1: ID_Improved vs MM/3_Null  Result: 15 to 5\n"
+        "Evaluating: Student\n  Match 1: Student vs MM/3_Null  Result: 20 to 0\nStudent  99.9%\n"
+    )
+    found = tables(published_sections(analyse_file(file)))
+    assert found["claims"][0]["agent"] == "Student"
+    assert any("99.9" in note for note in found["notes"])
+
+
+def test_a_file_without_results_is_refused_by_name(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing here")
+    with pytest.raises(ValueError, match=r"notes\.txt: no results found"):
+        analyse_file(tmp_path / "notes.txt")
+    with pytest.raises(ValueError, match=r"missing\.txt: No such file"):
+        analyse_file(tmp_path / "missing.txt")
