@@ -54,8 +54,8 @@ class Length:
         winner: 1 or 2; None if the limit ended the search before it was known.
         plies: how many more plies will be played; None if the limit ended the search before it was known.
         at_least: how many there will be at least, as far as the search came.
-        moves: the best moves, ascending: those that win soonest, or lose last; while `plies` is unknown, the moves
-            that at least one of the best is among.
+        moves: the best moves, ascending: those that win soonest, or lose last. While only `plies` is unknown, moves
+            among which is a best one; while the winner is, those not known to lose.
         line: best moves to the end; cut short where the limit ended, empty if `plies` is unknown.
         nodes: positions visited.
     """
