@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
 import time
@@ -76,15 +77,15 @@ class Pool:
             Exception: what a batch raised.
         """
         done = wait(self._out, timeout, FIRST_COMPLETED).done
-        broken = False
+        cause = None
         for future in done:
             if isinstance(future.exception(), BrokenProcessPool):
-                broken = True
+                cause = future.exception()
             else:
                 del self._out[future]
                 yield future.result()
-        if broken:
-            raise self._bury()
+        if cause:
+            raise self._bury() from cause
 
     def close(self) -> None:
         """End all workers at once."""
@@ -115,7 +116,7 @@ class Pool:
             self._executor = ProcessPoolExecutor(
                 self._jobs,
                 initializer=start,
-                initargs=(self._task, self._notes_file, len(self._notes)),
+                initargs=(self._task, self._notes_file, len(self._notes), os.getpid()),
                 env=environment,
             )
         return self._executor

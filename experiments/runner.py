@@ -213,7 +213,7 @@ def _play_all(
                 except WorkerDiedError as death:
                     deaths = 0 if death.suspects else deaths + 1
                     if deaths == DEATHS_ALLOWED:
-                        raise ValueError(f"worker processes die before they play: {death.__cause__}") from death
+                        raise ValueError("worker processes die before they play a game") from death
                     feed.give_back(set(death.lost) - {suspect.game_id for suspect in death.suspects})
                     for suspect in death.suspects:
                         _retry(task, suspect, feed, ledger, interrupted)

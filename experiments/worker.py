@@ -75,12 +75,12 @@ class _State:
 _state: _State
 
 
-def start(task: Task, notes: Path, slots: int) -> None:
+def start(task: Task, notes: Path, slots: int, parent: int) -> None:
     """Make this process a worker: silent, deaf to Ctrl-C, gone when its parent is."""
     global _state
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _silence()
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
     _state = _State(task, [], open_notes(notes, slots))
     try:
         _state.agents = [_make_unchanged(*pair) for pair in zip(task.specs, task.settings, strict=True)]
@@ -197,7 +197,7 @@ def _silence() -> None:
 
 
 def _follow(parent: int) -> None:
-    """End this process when its parent has ended, even by kill -9: an orphan would go on playing for nobody."""
+    """End this process when its parent has ended, even by kill -9: an orphan would wait for games for ever."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)

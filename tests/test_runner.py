@@ -354,7 +354,11 @@ def start(run: Path, resume: bool, **keys: Any) -> subprocess.Popen[str]:
     config = {key: value for key, value in {**SMALL, "jobs": 2, **keys, "out": str(run)}.items() if value is not None}
     arguments = json.dumps({"config": config, "resume": resume})
     return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", SCRIPT, arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 
@@ -383,15 +387,15 @@ def disturb(run: Path, times: int, seed: int, **keys: Any) -> None:
         if attempt % 2 == 0:
             with contextlib.suppress(ProcessLookupError, IndexError):
                 os.kill(moment.choice(children(process)), signal.SIGKILL)
-            time.sleep(moment.uniform(0, 2))
+            time.sleep(moment.uniform(0, 1))
         process.kill()
         process.communicate()
         assert log.count_games(run) >= logged
         logged = log.count_games(run)
 
 
-LONG: dict[str, Any] = {"opponents": ["random", "MM:open@depth=4"], "pairs": 1200}
-LONGER: dict[str, Any] = {**LONG, "pairs": 2352, "control": False, "opponents": ["random", "MM:open@depth=5"]}
+LONG: dict[str, Any] = {"opponents": ["random", "ID:open@nodes=20000"], "pairs": 150}
+LONGER: dict[str, Any] = {"opponents": ["random", "ID:open@nodes=100000"], "pairs": 400, "control": False}
 
 
 @pytest.fixture(scope="module")
@@ -421,7 +425,7 @@ def test_ctrl_c_ends_within_two_seconds_keeps_the_games_and_leaves_no_process(tm
     logged = wait_for_games(process, 1)
     workers = children(process)
     began = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     output, errors = process.communicate(timeout=30)
     assert time.monotonic() - began < 2
     assert output.splitlines()[-1].startswith("interrupted")
