@@ -1,0 +1,124 @@
+"""The perfect player keeps every win it can see, and puts up a fight where there is none."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_games import positions, random_game
+
+import heuristics
+from isolation import Board, Limit, play, solve
+from isolation.agents import GreedyAgent, RandomAgent, SearchAgent
+from isolation.perfect import PerfectAgent
+from isolation.solver import solve_length
+
+INFINITY = float("inf")
+
+
+def perfect(limit: Limit, name: str = "Perfect") -> PerfectAgent:
+    return PerfectAgent(name, heuristics.get("territory"), "territory", limit)
+
+
+PLENTY = perfect(Limit(nodes=10**9))
+STRONG = SearchAgent("strong", "alphabeta", heuristics.get("territory"), "territory", Limit(nodes=3000))
+
+
+@settings(deadline=None, max_examples=60)
+@given(positions(sizes=st.sampled_from(["4x4", "5x5", "5x6"])))
+def test_it_keeps_a_win_and_loses_as_late_as_can_be(board):
+    result = PLENTY.choose(board, 0)
+    best = solve(board).moves or solve_length(board).moves
+    assert result.move in best
+    assert result.exact
+    assert result.score == (INFINITY if solve(board).moves else -INFINITY)
+    if result.score < 0:
+        assert result.depth == solve_length(board).plies
+
+
+@pytest.mark.parametrize("opponent", [RandomAgent(), GreedyAgent(), STRONG])
+def test_it_converts_every_won_opening(opponent):
+    rng = random.Random(1)
+    won = 0
+    while won < 6:
+        opening = rng.sample(range(36), 2)
+        winner = solve(Board.from_moves(opening, "6x6")).winner
+        agents = (PLENTY, opponent) if winner == 1 else (opponent, PLENTY)
+        game = play(*agents, opening, "6x6", seed=won)
+        assert game.winner == winner
+        assert all(game.exact[2 if winner == 1 else 3 :: 2])
+        won += 1
+
+
+def test_it_places_perfectly_where_a_table_covers_the_board():
+    game = play(STRONG, PLENTY, (), "5x5", seed=3)
+    assert game.winner == 2
+    assert game.exact[1]
+
+
+def test_the_record_says_which_moves_the_heuristic_search_chose():
+    weak = perfect(Limit(nodes=20_000))
+    game = play(weak, RandomAgent(), [40, 0], "9x9", seed=1)
+    exact = game.exact[2::2]
+    assert not exact[0]
+    assert exact[-1]
+    assert all(score in (INFINITY, -INFINITY) for score, known in zip(game.score[2::2], exact, strict=True) if known)
+
+
+def test_it_searches_on_under_half_the_limit_what_it_could_not_solve():
+    board = Board.from_moves([40, 0], "9x9")
+    result = perfect(Limit(nodes=2000)).choose(board, 0)
+    alone = SearchAgent("half", "alphabeta", heuristics.get("territory"), "territory", Limit(nodes=1000)).choose(
+        board, 0
+    )
+    assert (result.move, result.score, result.depth) == (alone.move, alone.score, alone.depth)
+    assert result.nodes == 1000 + alone.nodes
+
+
+def test_the_search_is_not_followed_into_a_move_known_to_lose():
+    rng = random.Random(8)
+    met = 0
+    while met < 3:
+        board = random_game(rng, 7, 7, rng.randint(10, 16))
+        known = solve(board, Limit(nodes=300))
+        follower = PerfectAgent("follower", heuristics.get("null"), "null", Limit(nodes=600))
+        if known.moves or not known.undecided or follower.fallback.choose(board, 0).move in known.undecided:
+            continue
+        assert follower.choose(board, 0).move in known.undecided
+        met += 1
+
+
+def test_boards_too_large_to_solve_are_left_to_the_search():
+    board = Board.from_moves([60, 0, 35, 27], "13x13")
+    assert not perfect(Limit(nodes=100)).choose(board, 0).exact
+
+
+def test_under_a_node_limit_it_plays_the_same_game_again():
+    agent = perfect(Limit(nodes=30_000))
+    assert agent.is_deterministic
+    games = [play(agent, STRONG, [24, 14, 9, 29], seed=seed) for seed in (1, 2)]
+    assert games[0].moves == games[1].moves
+    assert games[0].nodes == games[1].nodes
+
+
+@pytest.mark.parametrize("unit", ["ms", "cpu_ms"])
+def test_a_time_limit_does_not_lose_it_the_game(unit):
+    agent = perfect(Limit(**{unit: 20.0}))
+    assert not agent.is_deterministic
+    agent.compiled((9, 9))
+    assert play(agent, RandomAgent(), [40, 0], "9x9", seed=2).reason == "no_moves"
+
+
+def test_a_depth_is_refused():
+    with pytest.raises(ValueError, match="by nodes or time, not by depth=3"):
+        perfect(Limit(depth=3))
+
+
+def test_its_settings_name_the_limit_and_the_heuristic_with_its_content():
+    facts = perfect(Limit(nodes=500)).settings()
+    assert facts["limit"] == {"nodes": 500}
+    assert facts["heuristic"] == "territory"
+    other = PerfectAgent("Perfect", heuristics.get("improved"), "territory", Limit(nodes=500)).settings()
+    assert other["code"] != facts["code"]
