@@ -18,6 +18,8 @@ import click
 if TYPE_CHECKING:
     from experiments.runs import RunSummary
     from isolation.board import Board
+    from reports.findings import Findings
+    from reports.sections import Section
     from reports.tables import Format
 
 FORMATS = ("table", "json", "csv", "markdown")
@@ -364,6 +366,178 @@ def write_new(path: Path, text: str) -> None:
     """Write a file that must not exist yet."""
     with path.open("x", encoding="utf-8") as new:
         new.write(text)
+
+
+# --- findings -----------------------------------------------------------------------------------------------------
+
+
+def findings_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments and options of every command that reads runs and prints tables."""
+    options = [
+        click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline."),
+        click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
+
+
+def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+    """Runs read for analysis."""
+    from reports.findings import load_findings
+
+    return load_findings(runs, baseline, mixed)
+
+
+def print_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> None:
+    """Print tables with their notes."""
+    from reports.sections import render_sections
+
+    click.echo(render_sections(sections, output, only))
+
+
+@main.command("summary")
+@findings_options
+@table_option
+@format_option
+def summary(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+    """Summarise runs: standings, opponents, sides, forfeits, game lengths, search."""
+    from reports.summary import summarize
+
+    print_sections(summarize(read_findings(runs, baseline, mixed)), output, only)
+
+
+@main.command("compare")
+@findings_options
+@table_option
+@format_option
+def compare(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+    """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
+    from reports.compare import compare_sections
+
+    print_sections(compare_sections(read_findings(runs, baseline, mixed)), output, only)
+
+
+@main.command("ratings")
+@findings_options
+@click.option("--zero", metavar="AGENT", help="Whose rating is 0; the baseline by default.")
+@table_option
+@format_option
+def ratings(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, output: Format
+) -> None:
+    """Rate all agents on one scale (Bradley-Terry, in Elo), and say how likely each is above each."""
+    from reports.ratings import rating_sections
+
+    print_sections(rating_sections(read_findings(runs, baseline, mixed), zero), output, only)
+
+
+@main.command("sprt")
+@findings_options
+@click.option("--elo0", "low", type=float, help="H0: no stronger than this. In a gauntlet: percentage points.")
+@click.option("--elo1", "high", type=float, help="H1: stronger by this. In a gauntlet: percentage points.")
+@click.option("--alpha", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@click.option("--beta", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@table_option
+@format_option
+def sprt(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, low: float | None, high: float | None, alpha: float,
+    beta: float, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Test contenders sequentially against the baseline: Elo head to head, percentage points in a gauntlet."""
+    from reports.sprt import sprt_sections
+
+    print_sections(sprt_sections(read_findings(runs, baseline, mixed), low, high, alpha, beta), output, only)
+
+
+@main.command("plan")
+@click.option("--effect", type=float, help="Difference of win rates to be found, as 0.03.")
+@click.option("--elo", type=float, help="Difference to be found head to head, in Elo, instead.")
+@click.option("--power", type=click.FloatRange(0.5, 1, True, True), default=0.8, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
+@click.option("--pilot", type=click.Path(path_type=Path), help="A run whose variance and speed to go by.")
+@format_option
+def plan(
+    effect: float | None, elo: float | None, power: float, alpha: float, pilot: Path | None, output: Format
+) -> None:  # fmt: skip
+    """Say how many pairs, and how long, finding a difference takes."""
+    from reports.plan import plan_sections
+
+    print_sections(plan_sections(effect, elo, power, alpha, read_findings([pilot]) if pilot else None), output)
+
+
+@main.command("published")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--baseline", metavar="AGENT", help="The baseline's name there; ID_Improved by default.")
+@table_option
+@format_option
+def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
+    """Analyse published results anew: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
+    from reports.published import analyse_file, published_sections
+
+    print_sections(published_sections(analyse_file(file, baseline)), output, only)
+
+
+@main.command("plot")
+@click.argument("arguments", metavar="RUN... KIND", nargs=-1, required=True)
+@click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
+@click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
+@click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
+@click.option("--agent", metavar="AGENT", help="For kinds that show one agent: running, placements, visits.")
+def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
+    """Draw a plot: forest, heatmap, ladder, limits, running, lengths, depth, nodes, placements, visits, calibration."""
+    from reports.plots import draw_plot
+
+    *runs, kind = arguments
+    written = draw_plot(kind, runs, out or Path(f"{kind}.svg"), baseline, mixed, agent)
+    click.echo(f"Wrote {written}")
+
+
+@main.command("report")
+@findings_options
+@click.option("--out", type=click.Path(path_type=Path), help="The directory; RUN/report by default.")
+def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None) -> None:
+    """Write the report of runs: one page that needs nothing else, and every table as CSV beside it."""
+    from reports.page import write_report
+
+    click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report')}")
+
+
+# --- perfect play -------------------------------------------------------------------------------------------------
+
+
+@main.command("solve")
+@board_option
+@moves_option
+@click.option("--length", "with_length", is_flag=True, help="Also how long it takes if the winner hurries.")
+@click.option("--limit", help="Give up after nodes=N, ms=N or cpu_ms=N (with --all: for each pair).")
+@click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: processes; 0 is one a core.")
+@click.option("--out", type=click.Path(path_type=Path), help="With --all: the file; solved_BOARD.parquet by default.")
+@format_option
+def solve_position(
+    size: str, moves: str, with_length: bool, limit: str | None, everything: bool, jobs: int, out: Path | None,
+    output: Format,
+) -> None:  # fmt: skip
+    """Say who wins with perfect play, by which moves, and along which line."""
+    from experiments.roster import parse_limit
+    from reports.solutions import board_rows, solution_rows
+
+    bound = parse_limit(limit) if limit else None
+    if everything:
+        from experiments.progress import counting
+        from experiments.solving import solve_all, summarise
+
+        path = out or Path(f"solved_{size}.parquet")
+        with counting("placement pairs") as show:
+            winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=bound, show=show)
+        print_rows(board_rows(summarise(winners, size)), output, f"{size}, in {path}")
+        return
+    print_rows(solution_rows(position(size, moves), bound, with_length), output)
 
 
 # --- see and play -------------------------------------------------------------------------------------------------

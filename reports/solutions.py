@@ -1,0 +1,50 @@
+"""Exact results in rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.solving import BoardSummary
+from isolation.board import Board
+from isolation.limits import Limit
+from isolation.notation import cell_name, format_moves
+from isolation.solver import solve, solve_length
+
+_EXCEPTIONS_SHOWN = 12
+
+
+def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[dict[str, Any]]:
+    """Who wins a position, by which moves, and along which line."""
+    solution = solve(board, limit)
+    facts: dict[str, Any] = {
+        "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
+        "winning moves": format_moves(solution.moves, board.width) or "none",
+        "a line": format_moves(solution.line, board.width) or "none",
+        "nodes": solution.nodes,
+    }
+    if solution.undecided:
+        facts["undecided moves"] = format_moves(solution.undecided, board.width)
+    if with_length:
+        length = solve_length(board, limit)
+        known = length.plies is not None
+        facts["plies if the winner hurries"] = length.plies if known else f"at least {length.at_least}"
+        facts["the shortest line"] = format_moves(length.line, board.width) or "none"
+    return [{"": name, "value": value} for name, value in facts.items()]
+
+
+def board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
+    """What all placement pairs of a board say."""
+    columns = int(summary.size.partition("x")[2])
+    names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in summary.exceptions[:_EXCEPTIONS_SHOWN]]
+    solved = summary.openings - summary.unknown
+    replies = [len(cells) for cells in summary.refutations]
+    facts = {
+        "placement pairs": summary.openings,
+        "unknown": summary.unknown,
+        "won by player 1": summary.first_wins,
+        "from the empty board": f"player {summary.winner} wins" if summary.winner else "unknown",
+        "refutations of a first cell": f"{min(replies)} to {max(replies)}",
+        "colour rule holds": f"{summary.rule_holds:,} of {solved:,} ({summary.rule_holds / max(1, solved):.1%})",
+        "exceptions": ", ".join(names) + (" …" if len(summary.exceptions) > len(names) else "") or "none",
+    }
+    return [{"": name, "value": value} for name, value in facts.items()]
