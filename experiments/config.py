@@ -233,7 +233,7 @@ board = "7x7"
 format = "gauntlet"
 
 # Who plays. Agents are named by short specs (docs/tournaments.md):
-#   random, greedy
+#   random, greedy, perfect
 #   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
 #   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
 #   ID:my_heuristic.py:score  a function of yours;   game_agent.py:CustomPlayer  a player class of yours

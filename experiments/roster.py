@@ -1,7 +1,7 @@
 """Agent specs: `ID:improved@nodes=2000`, `my_agent.py:CustomPlayer` -> a player. The only place where names meet code.
 
     spec      = [ NAME "=" ] player [ "@" option { "," option } ]
-    player    = "random" | "greedy" | "MCTS" | method ":" heuristic | FILE ".py:" CLASS
+    player    = "random" | "greedy" | "perfect" | "MCTS" | method ":" heuristic | FILE ".py:" CLASS
     method    = "MM" | "AB" | "ID" | "MCTS"
     heuristic = a name of the registry | "*" | FILE ".py:" FUNCTION
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from isolation.agents import Agent
     from isolation.search import Method
 
-Kind = Literal["random", "greedy", "search", "classic"]
+Kind = Literal["random", "greedy", "perfect", "search", "classic"]
 
 DEFAULT_LIMIT = Limit(nodes=10_000)
 """About what the classic engines searched in their 150 ms a move."""
 CLASSIC_LIMIT = Limit(ms=150)
 """What players with a clock of their own get where the default limit is not a time."""
 
+_WORDS: dict[str, Kind] = {"random": "random", "greedy": "greedy", "perfect": "perfect"}
 _METHODS: dict[str, Method] = {"MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "MCTS": "mcts"}
 _FIXED = {"MM": Limit(depth=3), "AB": Limit(depth=5)}
+_BEST = "territory"
+"""What the perfect player goes by where it cannot solve."""
 _SWITCHES = {
     "order": "order_moves",
     "quiescence": "quiescence",
@@ -75,8 +78,8 @@ class Spec:
 
     def __str__(self) -> str:
         """The spec in the grammar; `parse_spec` reads it back."""
-        player = {"random": "random", "greedy": "greedy", "classic": self.target}.get(self.kind)
-        player = player or ":".join(part for part in (self.method, self.target) if part)
+        word = self.kind if self.kind in _WORDS else ""
+        player = word or ":".join(part for part in (self.method, self.target) if part)
         limit = f"{self.limit.unit}={_number(self.limit)}" if self.limit else ""
         options = ",".join(part for part in (limit, *self.switches) if part)
         return f"{self.name + '=' if self.name else ''}{player}{'@' + options if options else ''}"
@@ -140,8 +143,9 @@ def expand(spec: Spec) -> list[Spec]:
 def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
     """The spec with everything said: its name, its limit, the absolute path of its file.
 
-    MM and AB search 3 and 5 plies unless told otherwise; `default_limit` (10,000 nodes) is for all others. The default
-    name shows method, heuristic and whatever differs from the default.
+    MM and AB search 3 and 5 plies unless told otherwise, and perfect has nodes enough for most games of 7x7;
+    `default_limit` (10,000 nodes) is for all others. The default name shows method, heuristic and whatever differs from
+    the default.
     """
     usual = _usual_limit(spec, default_limit)
     limit = spec.limit or usual
@@ -165,6 +169,8 @@ def make_agent(spec: Spec) -> Agent:
         return agents.RandomAgent(spec.name)
     if spec.kind == "greedy":
         return agents.GreedyAgent(spec.name)
+    if spec.kind == "perfect":
+        return _make_perfect(spec)
     try:
         return _make_classic(spec) if spec.kind == "classic" else _make_search(spec)
     except ValueError as error:
@@ -177,6 +183,13 @@ def settings_text(spec: Spec, agent: Agent) -> str:
 
     file = {"content_hash": content_hash(spec.target.rpartition(":")[0])} if spec.is_file else {}
     return json.dumps({**agent.settings(), **file}, sort_keys=True)
+
+
+def _make_perfect(spec: Spec) -> Agent:
+    from isolation.perfect import PerfectAgent
+
+    assert spec.limit is not None
+    return PerfectAgent(spec.name, heuristics.get(_BEST), _BEST, spec.limit)
 
 
 def _make_classic(spec: Spec) -> Agent:
@@ -216,8 +229,8 @@ def _find_options(text: str, start: int) -> int:
 
 def _parse_player(text: str, start: int, end: int) -> Spec:
     word = text[start:end].strip()
-    if word.lower() in ("random", "greedy"):
-        return Spec(text, "random" if word.lower() == "random" else "greedy", start=start, end=end)
+    if word.lower() in _WORDS:
+        return Spec(text, _WORDS[word.lower()], start=start, end=end)
     head, colon, rest = text[start:end].partition(":")
     method = head.strip().upper()
     if method in _METHODS:
@@ -263,9 +276,10 @@ def _unknown_player(word: str) -> str:
         return f"no player is called {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
     if word in heuristics.names():
         return f"{word!r} is a heuristic, not a player; did you mean ID:{word}?"
-    near = get_close_matches(word.partition(":")[0].lower(), ["random", "greedy", "mm", "ab", "id", "mcts"], n=1)
-    hint = f"did you mean {near[0] if near[0] in ('random', 'greedy') else near[0].upper()}? " if near else ""
-    return f"no player is called {word!r}; {hint}players are random, greedy, MM:…, AB:…, ID:…, MCTS or FILE.py:CLASS"
+    near = get_close_matches(word.partition(":")[0].lower(), [*_WORDS, *(method.lower() for method in _METHODS)], n=1)
+    hint = f"did you mean {near[0] if near[0] in _WORDS else near[0].upper()}? " if near else ""
+    words = ", ".join(_WORDS)
+    return f"no player is called {word!r}; {hint}players are {words}, MM:…, AB:…, ID:…, MCTS or FILE.py:CLASS"
 
 
 def _parse_options(spec: Spec, start: int) -> Spec:
@@ -301,6 +315,8 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
         _fail(f"{spec.kind} has no limit", spec.text, first, last)
     if spec.kind == "classic" and unit in ("depth", "nodes"):
         _fail("a player from a file is limited by time: ms or cpu_ms", spec.text, first, last)
+    if spec.kind == "perfect" and unit == "depth":
+        _fail("perfect searches to the end of the game; limit it by nodes, ms or cpu_ms", spec.text, first, last)
     if spec.method == "MCTS" and unit == "depth":
         _fail("MCTS has no depth; limit it by nodes (simulations), ms or cpu_ms", spec.text, first, last)
     try:
@@ -313,6 +329,10 @@ def _usual_limit(spec: Spec, default: Limit | None) -> Limit | None:
     """The limit of a spec that gives none."""
     if spec.kind in ("random", "greedy"):
         return None
+    if spec.kind == "perfect":
+        from isolation.perfect import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
+
+        return ENOUGH_TO_SOLVE
     default = default or DEFAULT_LIMIT
     if spec.kind == "classic":
         return CLASSIC_LIMIT if default.is_reproducible else default
@@ -322,8 +342,8 @@ def _usual_limit(spec: Spec, default: Limit | None) -> Limit | None:
 
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
-    if spec.kind in ("random", "greedy"):
-        return spec.kind.capitalize()
+    if spec.kind in _WORDS:
+        return "_".join([spec.kind.capitalize(), *([_limit_name(limit)] if limit and limit != usual else [])])
     target = _file_name(spec.target) if spec.is_file else spec.target.title()
     differing = [_limit_name(limit)] if limit and limit != usual else []
     return "_".join([part for part in (spec.method, target) if part] + differing + list(spec.switches))

@@ -50,6 +50,8 @@ def test_default_names_tell_apart_what_differs(one: str, other: str) -> None:
     [
         ("random", "Random"),
         ("greedy", "Greedy"),
+        ("perfect", "Perfect"),
+        ("perfect@ms=50", "Perfect_50ms"),
         ("MM:open@depth=3", "MM_Open"),
         ("AB:improved", "AB_Improved"),
         ("AB:improved@depth=7", "AB_Improved_depth7"),
@@ -97,6 +99,8 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("MCTS@depth=3", "depth=3", "MCTS has no depth"),
         ("MCTS:open@order", "order", "order is an option of AB and ID only"),
         ("random@nodes=5", "nodes=5", "random has no limit"),
+        ("perfect@depth=5", "depth=5", "perfect searches to the end"),
+        ("perfct", "perfct", "did you mean perfect?"),
         ("AB:open@agree", "agree", "agree needs iterations to compare"),
         ("a/b.py:P@nodes=5", "nodes=5", "a player from a file is limited by time"),
         ("a/b.py", "a/b.py", "like a/b.py:CustomPlayer"),
@@ -111,6 +115,12 @@ def test_an_error_points_at_the_wrong_part(text: str, wrong: str, message: str) 
     assert message in first
     start = pointer.index("^")
     assert shown[start : start + pointer.count("^")] == wrong
+
+
+def test_the_perfect_player_has_a_limit_of_its_own() -> None:
+    agent = parse_agent("perfect", Limit(nodes=5))
+    assert agent.settings()["limit"]["nodes"] > 10**6
+    assert str(complete(parse_spec("perfect@nodes=7"))) == "Perfect_7nodes=perfect@nodes=7"
 
 
 def test_a_named_star_is_refused() -> None:
