@@ -1,0 +1,78 @@
+"""Plots of runs, by kind. Each module draws one kind or a small family of them as a matplotlib figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from reports.findings import Findings
+
+KINDS = (
+    *("forest", "heatmap", "ladder", "limits", "running", "lengths", "depth", "nodes"),
+    *("placements", "visits", "calibration"),
+)
+OF_ONE_AGENT = ("running", "calibration")
+
+
+def draw_plot(
+    kind: str,
+    runs: Sequence[str | Path],
+    out: Path,
+    baseline: str | None = None,
+    mixed: bool = False,
+    agent: str | None = None,
+) -> Path:
+    """Draw a plot of runs into a file; kind "limits" takes the runs one by one, the others pool them.
+
+    Raises:
+        ValueError: there is no such kind, run, agent or file type, or the runs cannot be pooled.
+    """
+    from reports.findings import load_findings
+    from reports.plots.limits import draw_limits
+    from reports.plots.style import save
+
+    if kind not in KINDS:
+        raise ValueError(f"no plot is called {kind!r}; there are {', '.join(KINDS)}")
+    if agent is not None and kind not in OF_ONE_AGENT:
+        raise ValueError(f"--agent goes with {' and '.join(OF_ONE_AGENT)}, not with {kind}")
+    if not runs:
+        raise ValueError(f"a run is missing: isolation plot RUN {kind}")
+    if kind == "limits" and not mixed:
+        return save(draw_limits([load_findings([run], baseline) for run in runs]), out)
+    findings = load_findings(runs, baseline, mixed)
+    if agent is not None:
+        findings.table.code(agent)
+    return save(draw_kind(kind, findings, agent), out)
+
+
+def draw_kind(kind: str, findings: Findings, agent: str | None = None) -> Figure:
+    """A plot of findings; `agent` chooses one where a kind shows several.
+
+    Raises:
+        ValueError: the findings have no baseline and the kind needs one.
+    """
+    from reports.compare import judge
+    from reports.plots import boards, calibration, distributions, grids, intervals, limits, running
+    from reports.ratings import rate
+
+    if kind == "forest":
+        return intervals.draw_forest(judge(findings))
+    if kind == "ladder":
+        return intervals.draw_ladder(rate(findings))
+    if kind == "limits":
+        return limits.draw_limits([findings])
+    if kind in OF_ONE_AGENT:
+        return (running.draw_running if kind == "running" else calibration.draw_calibration)(findings, agent)
+    draw = {
+        "heatmap": grids.draw_heatmap,
+        "lengths": distributions.draw_lengths,
+        "depth": distributions.draw_depth,
+        "nodes": distributions.draw_nodes,
+        "placements": boards.draw_placements,
+        "visits": boards.draw_visits,
+    }
+    return draw[kind](findings)

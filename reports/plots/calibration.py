@@ -1,0 +1,139 @@
+"""What a heuristic's score says about who wins.
+
+AUC is the chance that a position from which the mover won has a higher score than one from which it lost, ply for ply:
+0.5 is a coin, 1 knows. Proven scores are left out: they are the search's knowledge, not the heuristic's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import rankdata
+
+from experiments.inference.proportions import wilson
+from reports.findings import Findings
+from reports.plies import chosen_moves
+from reports.plots.grids import draw_grid
+from reports.plots.style import BLUE, GREY, new_figure, no_data, short, styled
+
+BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
+_FEWEST = 100
+_FEWEST_OF_EACH = 10
+_BINS = 8
+_NO_SCORES = "No unproven scores in the log yet."
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """An agent's unproven scores: the ply, the score in the mover's view, and whether the mover won."""
+
+    ply: npt.NDArray[np.int64]
+    score: npt.NDArray[np.float64]
+    won: npt.NDArray[np.bool_]
+
+    def between(self, first: int, last: int) -> Scores:
+        """Those at the plies from `first` to `last`."""
+        kept = (self.ply >= first) & (self.ply <= last)
+        return Scores(self.ply[kept], self.score[kept], self.won[kept])
+
+    @property
+    def auc(self) -> float:
+        """Mean AUC of the plies, weighted by how many pairs of a won and a lost position they have; NaN without any."""
+        weighted = total = 0.0
+        for ply in np.unique(self.ply):
+            at = self.ply == ply
+            won = int(self.won[at].sum())
+            pairs = won * (int(at.sum()) - won)
+            if pairs:
+                ranks = rankdata(self.score[at])[self.won[at]].sum()
+                weighted += ranks - won * (won + 1) / 2
+                total += pairs
+        return weighted / total if total else math.nan
+
+
+def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:
+    """The scores of each agent, over all runs."""
+    parts: dict[str, list[Scores]] = {name: [] for name in names}
+    for plies in chosen_moves(findings, "score", names):
+        finite = np.isfinite(plies.value)
+        for place in np.unique(plies.agent[finite]):
+            own = finite & (plies.agent == place)
+            parts[names[place]].append(Scores(plies.ply[own], plies.value[own], plies.won[own]))
+    return {name: _joined(found) for name, found in parts.items()}
+
+
+@styled
+def draw_calibration(findings: Findings, agent: str | None = None) -> Figure:
+    """The AUC of every measured agent's scores by ply, the best on top; for one `agent`, wins by score."""
+    title = "How well scores tell who wins (AUC)"
+    names = findings.measured if agent is None else (agent,)
+    found = scores_of(findings, names)
+    if agent is not None:
+        return _draw_curves(agent, found[agent])
+    overall = {name: scores.auc for name, scores in found.items()}
+    shown = sorted((name for name in names if not math.isnan(overall[name])), key=lambda name: -overall[name])
+    if not shown:
+        return no_data(title, _NO_SCORES)
+    bands = [band for band in BANDS if any(found[name].between(*band).ply.size >= _FEWEST for name in shown)]
+    values = np.array(
+        [[overall[name], *(_auc_of(found[name].between(*band)) for band in bands)] for name in shown], float
+    )
+    figure = new_figure(1.2 + 0.3 * len(shown), 7.5)
+    axes = figure.add_subplot()
+    draw_grid(axes, values, shown, ["all", *(f"{first}–{last}" for first, last in bands)], (0.5, 1), form="{:.2f}")
+    axes.axvline(0.5, color="white", linewidth=4)
+    axes.set_xlabel("ply · 0.5 is a coin, 1 knows; proven scores left out")
+    axes.set_title(title)
+    return figure
+
+
+def _draw_curves(agent: str, scores: Scores) -> Figure:
+    """The share of games won by score, in bins of about as many positions, one panel a stage of the game."""
+    title = f"{short(agent)}: games won by score"
+    bands = [band for band in BANDS if scores.between(*band).ply.size >= _FEWEST]
+    if not bands:
+        return no_data(title, _NO_SCORES)
+    columns = min(4, len(bands))
+    rows = math.ceil(len(bands) / columns)
+    figure = new_figure(0.9 + 1.9 * rows)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    for axes, band in zip(grid.flat, bands, strict=False):
+        _draw_curve(axes, scores.between(*band))
+        part = scores.between(*band)
+        axes.set_title(f"plies {band[0]}–{band[1]}, AUC {part.auc:.2f}", fontsize=8)
+    for axes in grid.flat[len(bands) :]:
+        axes.set_axis_off()
+    figure.supxlabel("score, in the mover's view", fontsize=9)
+    figure.supylabel("games won by the mover, per cent", fontsize=9)
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    return figure
+
+
+def _draw_curve(axes: Axes, scores: Scores) -> None:
+    edges = np.unique(np.quantile(scores.score, np.linspace(0, 1, _BINS + 1)))
+    place = np.clip(np.searchsorted(edges, scores.score, side="right") - 1, 0, max(edges.size - 2, 0))
+    for number in np.unique(place):
+        own = place == number
+        share = wilson(int(scores.won[own].sum()), int(own.sum()))
+        x = float(scores.score[own].mean())
+        axes.plot([x, x], [100 * share.low, 100 * share.high], color=BLUE, linewidth=1.2)
+        axes.plot(x, 100 * share.estimate, marker="o", color=BLUE, markersize=4)
+    axes.axhline(50, color=GREY, linewidth=0.8)
+    axes.set_ylim(0, 100)
+
+
+def _auc_of(scores: Scores) -> float:
+    rarer = min(int(scores.won.sum()), int((~scores.won).sum()))
+    return scores.auc if scores.ply.size >= _FEWEST and rarer >= _FEWEST_OF_EACH else math.nan
+
+
+def _joined(parts: Sequence[Scores]) -> Scores:
+    if not parts:
+        return Scores(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_))
+    return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("ply", "score", "won")))

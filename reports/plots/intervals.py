@@ -1,0 +1,90 @@
+"""Rows with an estimate and its interval: the forest plot of contenders, and the ladder of ratings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from experiments.inference.ratings import Ratings
+from reports.cells import Elo, Points
+from reports.compare import Verdicts
+from reports.plots.style import BLACK, BLUE, GREEN, GREY, ROW, VERMILION, label_rows, new_figure, no_data, styled
+
+_MARKS = {"better": (GREEN, "^"), "worse": (VERMILION, "v"), "cannot tell": (GREY, "o"), "control": (BLACK, "D")}
+
+
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    estimate: float
+    low: float
+    high: float
+    kind: str
+
+
+@styled
+def draw_forest(verdicts: Verdicts) -> Figure:
+    """Every contender's difference to the baseline in percentage points, with its interval; the largest on top."""
+    title = f"Win rate compared with {verdicts.baseline}"
+    rows = _forest_rows(verdicts)
+    if not rows:
+        return no_data(title)
+    figure = new_figure(1.3 + ROW * len(rows))
+    axes = figure.add_subplot()
+    axes.axvline(0, color=BLACK, linewidth=1)
+    for place, row in enumerate(rows):
+        colour, marker = _MARKS[row.kind]
+        face = "white" if row.kind == "control" else colour
+        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
+        axes.plot(row.estimate, place, marker=marker, color=colour, markerfacecolor=face, markersize=6, linestyle="")
+        text = f"{Points(row.estimate / 100).shown}  {row.kind}"
+        axes.annotate(text, (1.01, place), xycoords=("axes fraction", "data"), va="center", color=colour, fontsize=8.5)
+    label_rows(axes, [row.name for row in rows])
+    axes.grid(axis="x")
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("difference in percentage points, 95 % intervals for openings at large")
+    axes.set_title(title)
+    return figure
+
+
+@styled
+def draw_ladder(ratings: Ratings) -> Figure:
+    """Ratings with their intervals, best on top."""
+    title = "Ratings"
+    if not ratings.ratings:
+        return no_data(title)
+    figure = new_figure(1.3 + ROW * len(ratings.ratings))
+    axes = figure.add_subplot()
+    axes.axvline(0, color=BLACK, linewidth=1)
+    for place, one in enumerate(ratings.ratings):
+        colour = BLACK if one.agent == ratings.zero else BLUE
+        axes.plot([one.low, one.high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
+        axes.plot(one.elo, place, marker="o", color=colour, markersize=5, linestyle="")
+        axes.annotate(Elo(one.elo).shown, (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8.5)
+    label_rows(axes, [one.agent for one in ratings.ratings])
+    axes.grid(axis="x")
+    axes.spines["left"].set_visible(False)
+    zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
+    axes.set_xlabel(f"Elo by Bradley and Terry's model, {zero}; 95 % intervals over openings")
+    axes.set_title(title)
+    return figure
+
+
+def _forest_rows(verdicts: Verdicts) -> Sequence[_Row]:
+    rows = [
+        _Row(
+            one.contender,
+            100 * one.difference.estimate,
+            100 * one.difference.low,
+            100 * one.difference.high,
+            "control" if one.contender in verdicts.controls else one.verdict,
+        )
+        for one in verdicts.comparisons
+    ]
+    for duel in verdicts.duels:
+        estimate, low, high = (100 * (end - 0.5) for end in (duel.rate.estimate, duel.rate.low, duel.rate.high))
+        rows.append(_Row(duel.contender, estimate, low, high, duel.verdict))
+    return sorted((row for row in rows if not math.isnan(row.estimate)), key=lambda row: -row.estimate)

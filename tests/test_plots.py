@@ -1,0 +1,111 @@
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from invented_runs import Invented, gauntlet, random_wins
+
+from reports.findings import load_findings
+from reports.plots import KINDS, draw_kind, draw_plot
+from reports.plots.calibration import Scores
+from reports.plots.limits import draw_limits
+from reports.plots.style import save, short, to_svg
+
+LONG = "ID_<b>&$x$_a_name_of_forty_characters_{:02d}"
+SHOWS_NAMES = {"forest", "heatmap", "ladder", "lengths", "depth", "nodes"}
+
+
+def many(count):
+    names = tuple(LONG.format(number) for number in range(count))
+    assert {len(name) for name in names} == {40}
+    rates = {name: 0.2 + 0.6 * number / count for number, name in enumerate(names)} | {"Base": 0.5}
+    return gauntlet(12, random_wins(rates), contenders=names), names
+
+
+@pytest.fixture(scope="module", params=[1, 20])
+def crowd(request, tmp_path_factory):
+    run, names = many(request.param)
+    return load_findings([run.write(tmp_path_factory.mktemp("runs") / "run")]), names
+
+
+def texts_of(svg):
+    root = ElementTree.fromstring(svg)
+    return " ".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("text"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_plot_is_drawn_for_one_and_for_twenty_contenders_of_long_names(crowd, kind):
+    findings, names = crowd
+    written = texts_of(to_svg(draw_kind(kind, findings)))
+    if kind in SHOWS_NAMES:
+        assert all(name in written for name in names)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_plot_says_so_when_there_is_no_data(tmp_path, kind):
+    findings = load_findings([gauntlet(0, planned=10).write(tmp_path / "run")])
+    written = texts_of(to_svg(draw_kind(kind, findings)))
+    assert "yet" in written or "No " in written
+
+
+def test_the_same_run_gives_the_same_file(tmp_path):
+    run, _ = many(2)
+    path = run.write(tmp_path / "run")
+    one, two = (draw_plot("forest", [path], tmp_path / name).read_bytes() for name in ("a.svg", "b.svg"))
+    assert one == two
+
+
+def test_plots_are_written_as_png_too(tmp_path):
+    run, _ = many(1)
+    written = draw_plot("heatmap", [run.write(tmp_path / "run")], tmp_path / "plot.png")
+    assert written.read_bytes().startswith(b"\x89PNG")
+
+
+def test_other_files_kinds_and_agents_are_refused(tmp_path):
+    path = many(1)[0].write(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"written as \.svg or \.png"):
+        draw_plot("forest", [path], tmp_path / "plot.bmp")
+    with pytest.raises(ValueError, match="no plot is called 'pie'; there are forest"):
+        draw_plot("pie", [path], tmp_path / "plot.svg")
+    with pytest.raises(ValueError, match="no games of 'Nobody'"):
+        draw_plot("running", [path], tmp_path / "plot.svg", agent="Nobody")
+    with pytest.raises(ValueError, match="--agent goes with running"):
+        draw_plot("forest", [path], tmp_path / "plot.svg", agent="Base")
+
+
+def test_win_rate_by_limit_joins_agents_that_differ_in_their_limit_only(tmp_path):
+    runs = []
+    for nodes in (500, 1000, 2000):
+        run = gauntlet(8, random_wins({"Base": 0.5, "Good": 0.7}))
+        for name, role in (("Base", "baseline"), ("Good", "contender")):
+            run.agent(name, role, limit={"nodes": nodes})
+        runs.append(load_findings([run.write(tmp_path / str(nodes))]))
+    figure = draw_limits(runs)
+    lines = {line.get_label(): line.get_xdata() for line in figure.axes[0].lines}
+    good = next(x for label, x in lines.items() if label.endswith("Good"))
+    assert list(good) == [500, 1000, 2000]
+    save(figure, tmp_path / "limits.svg")
+
+
+def test_one_agent_s_calibration_is_drawn_by_score(tmp_path):
+    run = Invented().agent("A", "contender").agent("B", "baseline")
+    rng = np.random.default_rng(1)
+    for opening in range(60):
+        scores = [float("nan")] * 2 + rng.normal(size=4).tolist()
+        run.pair("A", "B", opening, int(rng.integers(3)), score=scores)
+    findings = load_findings([run.write(tmp_path / "run")])
+    assert "AUC" in texts_of(to_svg(draw_kind("calibration", findings, "A")))
+
+
+def test_auc_is_the_chance_that_winners_score_higher_at_the_same_ply():
+    ply = np.array([2, 2, 2, 2, 4, 4])
+    won = np.array([True, False, True, False, True, False])
+    assert Scores(ply, np.array([1.0, 0, 1, 0, 10, 9]), won).auc == 1
+    assert Scores(ply, np.array([0.0, 1, 0, 1, 9, 10]), won).auc == 0
+    assert Scores(ply, np.zeros(6), won).auc == 0.5
+    # a score that only grows with the ply knows nothing
+    assert Scores(ply, ply.astype(float), won).auc == 0.5
+
+
+def test_long_names_keep_both_ends():
+    assert short("a" * 30 + "b" * 30, 11) == "aaaa…bbbbbb"
+    assert short("short") == "short"
