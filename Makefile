@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament test lint bench clean
+.PHONY: tournament test slow lint bench clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest
+
+slow: $(VENV)/installed-dev
+	$(BIN)/pytest -m slow
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

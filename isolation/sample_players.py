@@ -21,7 +21,7 @@ NO_MOVE = (-1, -1)
 _INFINITY = float("inf")
 
 
-class SearchTimeout(Exception):  # noqa: N818 - the name old code expects
+class SearchTimeout(Exception):
     """Raised inside a search when the time left falls below the player's threshold."""
 
 
