@@ -133,20 +133,20 @@ def verdict_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, E
     for one in ordered:
         row: dict[str, Any] = {
             "contender": one.contender,
-            "win_rate": rates[one.contender],
             "difference": estimate_of(one.difference, Points),
+            "verdict": control_words(one) if one.contender in verdicts.controls else one.words,
         }
         if has_pool:
             row["on_these_openings"] = estimate_of(one.on_these, Points) if one.on_these else None
         is_control = one.contender in verdicts.controls
         row |= {
+            "win_rate": rates[one.contender],
             "p": PValue(one.p_value),
             "adjusted_p": None if is_control else PValue(one.adjusted_p),
             "better_against_all": one.better_against_every_opponent,
             "heterogeneity_p": PValue(one.heterogeneity_p),
             "openings": one.openings,
             "cost": _cost(efforts, one.contender, verdicts.baseline),
-            "verdict": control_words(one) if is_control else one.words,
         }
         rows.append(row)
     title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
@@ -195,6 +195,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
             "contender": one.contender,
             "win_rate": estimate_of(one.rate),
             "elo": Estimate(*(Elo(value) for value in at_large.elo)),
+            "verdict": one.words,
         }
         if one.on_these or any(duel.on_these for duel in verdicts.duels):
             row["on_these_openings"] = estimate_of(one.on_these) if one.on_these else None
@@ -203,7 +204,6 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
             "adjusted_p": PValue(one.adjusted_p),
             **pair_cells(one.pairs),
             "cost": _cost(efforts, one.contender, verdicts.baseline),
-            "verdict": one.words,
         }
         rows.append(row)
     notes = list(run_notes(findings))

@@ -53,8 +53,12 @@ def section_called(sections: Sequence[Section], key: str) -> Section:
 
 
 def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows for programs: an estimate becomes its value and its two ends."""
-    return [{name: part for key, value in row.items() for name, part in _parts(key, value).items()} for row in rows]
+    """Rows for programs: an estimate becomes its value and its two ends, in every row of its column."""
+    estimates = {key for row in rows for key, value in row.items() if isinstance(value, Estimate)}
+    return [
+        {name: part for key, value in row.items() for name, part in _parts(key, value, key in estimates).items()}
+        for row in rows
+    ]
 
 
 def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -62,10 +66,11 @@ def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{key.replace("_", " "): value for key, value in row.items()} for row in rows]
 
 
-def _parts(key: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, Estimate):
-        return {key: value.value, f"{key}_low": value.low, f"{key}_high": value.high}
-    return {key: value}
+def _parts(key: str, value: Any, is_estimate: bool) -> dict[str, Any]:
+    if not is_estimate:
+        return {key: value}
+    found = value or Estimate(None, None, None)
+    return {key: found.value, f"{key}_low": found.low, f"{key}_high": found.high}
 
 
 def _readable(section: Section, output: Format) -> str:

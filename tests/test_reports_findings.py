@@ -225,3 +225,14 @@ def test_a_run_given_twice_is_refused(tmp_path):
 def test_no_run_is_said_in_one_line(tmp_path):
     with pytest.raises(ValueError, match="no run lies there"):
         load_findings([tmp_path])
+
+
+def test_a_missing_estimate_leaves_its_three_columns_empty(tmp_path):
+    run = gauntlet(20, better_on_all, population=30)
+    run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
+    sections = summarize(load_findings([run.write(tmp_path / "run")]))
+    ends = {row["opponent"]: row["these_openings_low"] for row in rows_of(sections, "opponents")}
+    assert ends["Opp_A"] is None
+    assert 0 < ends["Opp_B"] < 1
+    header, *lines = render_sections(sections, "csv", only="opponents").splitlines()
+    assert {line.count(",") for line in lines} == {header.count(",")}

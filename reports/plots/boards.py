@@ -70,6 +70,7 @@ def draw_visits(findings: Findings) -> Figure:
 def _draw_map(axes: Axes, values: npt.NDArray[np.float64], ends: tuple[float, float], colours: str) -> None:
     """A board; columns and rows are named as everywhere."""
     rows, columns = values.shape
+    axes.set_facecolor("#f0f0f0")
     image = axes.imshow(values, cmap=colours, vmin=ends[0], vmax=ends[1])
     write_cells(axes, image, values, "{:.0f}", 9 if max(rows, columns) <= 9 else 6.5)
     axes.set_xticks(range(columns), [column_name(column) for column in range(columns)])

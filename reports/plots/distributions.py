@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reports.findings import Findings
 from reports.plies import Distribution, game_lengths, searched
@@ -41,7 +41,7 @@ def _draw(found: Distribution, title: str, label: str, is_log: bool = False) -> 
     if not known.size:
         return no_data(title, "No games yet, or no agent that searches.")
     order = known[np.argsort(-quantiles[known, 2], kind="stable")]
-    figure = new_figure(1.3 + ROW * len(order))
+    figure = new_figure(1.4 + ROW * len(order))
     axes = figure.add_subplot()
     for place, (least, lower, median, upper, most) in enumerate(quantiles[order]):
         axes.plot([least, most], [place, place], color=BLUE, linewidth=1, zorder=2)
@@ -51,8 +51,10 @@ def _draw(found: Distribution, title: str, label: str, is_log: bool = False) -> 
     if is_log:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel(f"{label} · {_CAPTION}")
+    axes.set_xlabel(f"{label}\n{_CAPTION}")
     axes.set_title(title)
     return figure

@@ -11,7 +11,22 @@ from matplotlib.figure import Figure
 from experiments.inference.ratings import Ratings
 from reports.cells import Elo, Points
 from reports.compare import Verdicts
-from reports.plots.style import BLACK, BLUE, GREEN, GREY, ROW, VERMILION, label_rows, new_figure, no_data, styled
+from reports.plots.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LONGEST_NAME,
+    NARROW,
+    ROW,
+    VERMILION,
+    WIDTH,
+    label_rows,
+    new_figure,
+    no_data,
+    short,
+    styled,
+)
 
 _MARKS = {"better": (GREEN, "^"), "worse": (VERMILION, "v"), "cannot tell": (GREY, "o"), "control": (BLACK, "D")}
 
@@ -26,13 +41,16 @@ class _Row:
 
 
 @styled
-def draw_forest(verdicts: Verdicts) -> Figure:
-    """Every contender's difference to the baseline in percentage points, with its interval; the largest on top."""
+def draw_forest(verdicts: Verdicts, is_narrow: bool = False) -> Figure:
+    """Every contender's difference to the baseline in percentage points, with its interval; the largest on top.
+
+    `is_narrow` draws it for a phone: names cut short, and no words beside colours and marks.
+    """
     title = f"Win rate compared with {verdicts.baseline}"
     rows = _forest_rows(verdicts)
     if not rows:
         return no_data(title)
-    figure = new_figure(1.3 + ROW * len(rows))
+    figure = new_figure(1.3 + ROW * len(rows), NARROW if is_narrow else WIDTH)
     axes = figure.add_subplot()
     axes.axvline(0, color=BLACK, linewidth=1)
     for place, row in enumerate(rows):
@@ -40,13 +58,13 @@ def draw_forest(verdicts: Verdicts) -> Figure:
         face = "white" if row.kind == "control" else colour
         axes.plot([row.low, row.high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
         axes.plot(row.estimate, place, marker=marker, color=colour, markerfacecolor=face, markersize=6, linestyle="")
-        text = f"{Points(row.estimate / 100).shown}  {row.kind}"
+        text = Points(row.estimate / 100).shown + ("" if is_narrow else f"  {row.kind}")
         axes.annotate(text, (1.01, place), xycoords=("axes fraction", "data"), va="center", color=colour, fontsize=8.5)
-    label_rows(axes, [row.name for row in rows])
+    label_rows(axes, [short(row.name, 22 if is_narrow else LONGEST_NAME) for row in rows])
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("difference in percentage points, 95 % intervals for openings at large")
-    axes.set_title(title)
+    axes.set_xlabel("difference in percentage points\n95 % intervals for openings at large")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
 
 
@@ -68,7 +86,7 @@ def draw_ladder(ratings: Ratings) -> Figure:
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
     zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    axes.set_xlabel(f"Elo by Bradley and Terry's model, {zero}; 95 % intervals over openings")
+    axes.set_xlabel(f"Elo by Bradley and Terry's model, {zero}\n95 % intervals over openings")
     axes.set_title(title)
     return figure
 

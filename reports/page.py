@@ -1,0 +1,303 @@
+"""The report: one HTML page that holds everything, opens from the disk and asks no network."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
+from matplotlib.figure import Figure
+
+from experiments.log import write_text
+from experiments.runs import CONFIG
+from reports.cells import Points, Share, counted, estimate_of
+from reports.compare import (
+    Verdicts,
+    control_sentence,
+    duels_section,
+    effects_section,
+    judge,
+    verdict_section,
+)
+from reports.findings import Findings
+from reports.plots import draw_kind
+from reports.plots.intervals import draw_forest
+from reports.plots.style import to_svg
+from reports.ratings import rating_sections
+from reports.sections import Section, flat_rows, worded_rows
+from reports.summary import (
+    forfeits_section,
+    lengths_section,
+    opponents_section,
+    search_section,
+    sides_section,
+    standings_section,
+)
+from reports.tables import render_rows, show
+from reports.telemetry import measure_effort
+
+_HERE = Path(__file__).parent / "templates"
+
+_CAPTIONS = {
+    "forest": "Difference of each contender's win rate to the baseline's, with its interval.",
+    "heatmap": "Win rate of each agent against each opponent.",
+    "ladder": "Ratings of all agents, with their intervals.",
+    "limits": "Win rate by limit.",
+    "running": "How the estimates settled. The band holds at all moments together.",
+    "lengths": "Lengths of games by agent.",
+    "depth": "Depths of search by agent.",
+    "nodes": "Nodes searched a move by agent.",
+    "placements": "Games won by the cell of the first placement.",
+    "visits": "How often each cell was visited.",
+    "calibration": "How well scores tell who wins: 0.5 is a coin, 1 knows.",
+}
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot as the page shows it: what it is, in words, its SVG as a data URL, and perhaps another for phones."""
+
+    kind: str
+    caption: str
+    url: str
+    width: int
+    narrow_url: str = ""
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the page says of a run: its settings, how to play it again, and its agents."""
+
+    path: str
+    created: str
+    games: str
+    command: str
+    config: str
+    config_url: str
+    notes: tuple[str, ...]
+    versions: str
+
+
+def write_report(findings: Findings, out: Path) -> Path:
+    """Write the page of a run into the file `out`, whole or not at all.
+
+    Raises:
+        ValueError: there is no such directory.
+    """
+    page = report_page(findings)
+    if not out.parent.is_dir():
+        raise ValueError(f"{out.parent}: no such directory to write the report to")
+    write_text(out, page)
+    return out
+
+
+def report_page(findings: Findings) -> str:
+    """The page as text. Whatever comes from agents, such as names and error texts, is escaped."""
+    verdicts = judge(findings) if findings.baseline is not None else None
+    efforts = measure_effort(findings)
+    templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    templates.filters["breakable"] = breakable
+    templates.globals.update(show=show, worded=worded_rows, is_number=_is_number, csv_url=csv_url)
+    ratings, superiority = rating_sections(findings)
+    return templates.get_template("report.html").render(
+        style=Markup((_HERE / "report.css").read_text(encoding="utf-8")),
+        title=_title(findings),
+        facts=_facts(findings),
+        headline=headline(findings, verdicts),
+        verdicts=_verdict_sections(findings, verdicts, efforts),
+        effects=effects_section(verdicts) if verdicts and verdicts.comparisons else None,
+        standings=standings_section(findings),
+        opponents=opponents_section(findings),
+        sides=_sides_by_agent(sides_section(findings)),
+        ratings=ratings,
+        superiority=superiority,
+        forfeits=forfeits_section(findings),
+        lengths=lengths_section(findings),
+        search=search_section(findings),
+        agents=agents_section(findings),
+        plots=_plots(findings, verdicts),
+        runs=[_run_facts(findings, number) for number in range(len(findings.parts))],
+        reproduce=f"isolation report {' '.join(str(part.info.path) for part in findings.parts)}",
+    )
+
+
+def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+    """The findings in a few sentences, the most important first."""
+    if verdicts is None:
+        best = next((row for row in rating_sections(findings)[0].rows), None)
+        return [f"Rated highest: {best['agent']}, {best['rating'].shown} Elo."] if best else ["No games to judge yet."]
+    found = {
+        one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.difference, Points).shown}")
+        for one in sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
+    }
+    found |= {
+        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.rate).shown}")
+        for duel in sorted(verdicts.duels, key=lambda duel: -duel.rate.estimate)
+    }
+    if not found:
+        return ["No complete pairs to judge yet."]
+    unit = "in percentage points of the win rate" if verdicts.comparisons else "of games won head to head"
+    sentences = []
+    for verdict in ("better", "worse"):
+        names = [text for kind, text in found.values() if kind == verdict]
+        if names:
+            sentences.append(
+                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals."
+            )
+    open_ones = [name for name, (kind, _) in found.items() if kind == "cannot tell"]
+    if len(open_ones) == len(found):
+        sentences.append(f"No contender can be told from {verdicts.baseline} yet.")
+    elif open_ones:
+        sentences.append(f"Cannot be told from {verdicts.baseline}: {', '.join(open_ones)}.")
+    sentences += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
+    sentences += _on_these(verdicts)
+    return sentences
+
+
+def agents_section(findings: Findings) -> Section:
+    """Every agent with its spec and settings."""
+    rows = tuple(
+        {
+            "agent": facts.name,
+            "role": ", ".join(facts.roles),
+            "spec": facts.spec,
+            "repeats_itself": facts.is_deterministic,
+            "settings": "; ".join(f"{key} {_plain(value)}" for key, value in facts.settings.items()),
+        }
+        for facts in findings.agents.values()
+    )
+    return Section("agents", "Agents", rows)
+
+
+def breakable(text: str) -> Markup:
+    """A name that may be broken after its underscores."""
+    return escape(text).replace("_", Markup("_<wbr>"))
+
+
+def csv_url(section: Section) -> str:
+    """A section's table as CSV in a data URL."""
+    return _data_url("text/csv;charset=utf-8", render_rows(flat_rows(section.rows), "csv") + "\n")
+
+
+def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: Any) -> list[Section]:
+    if verdicts is None:
+        return []
+    sections = []
+    if verdicts.comparisons:
+        sections.append(verdict_section(findings, verdicts, efforts))
+    if verdicts.duels:
+        sections.append(duels_section(findings, verdicts, efforts))
+    return sections
+
+
+def _on_these(verdicts: Verdicts) -> list[str]:
+    """What a census says of exactly its openings."""
+    sentences = []
+    for one in verdicts.comparisons:
+        if one.is_census and one.contender not in verdicts.controls and one.on_these:
+            points = Points(one.on_these.estimate).shown
+            sentences.append(
+                f"On exactly these {one.openings:,} openings, {one.contender} is {one.verdict_on_these}: {points}."
+            )
+    for duel in verdicts.duels:
+        if duel.on_these and duel.on_these.is_census:
+            share = Share(duel.pairs.score).shown
+            sentences.append(
+                f"On exactly these {duel.pairs.n:,} openings, {duel.contender} won {share}, without sampling error."
+            )
+    return sentences
+
+
+def _sides_by_agent(sides: Section) -> Section:
+    """One row an agent, one column a side and colour role."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in sides.rows:
+        cells = rows.setdefault(row["agent"], {"agent": row["agent"]})
+        cells[f"{row['places']}, {row['colours']} colours"] = row["win_rate"]
+    columns = list(dict.fromkeys(key for row in rows.values() for key in row))
+    note = "Win rates. Colours are those of the cells of both first placements: between strong players they decide."
+    table = tuple({column: row.get(column) for column in columns} for row in rows.values())
+    return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
+
+
+def _plots_of(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+    limits = {facts.limit for name, facts in findings.agents.items() if name in findings.measured and facts.limit}
+    kinds = ["forest"] if verdicts else []
+    kinds += ["heatmap", "ladder", "running", "lengths", "depth", "nodes", "placements", "visits", "calibration"]
+    return [*kinds, "limits"] if len(limits) > 1 else kinds
+
+
+def _plots(findings: Findings, verdicts: Verdicts | None) -> dict[str, Plot]:
+    plots = {}
+    for kind in _plots_of(findings, verdicts):
+        figure = draw_forest(verdicts) if kind == "forest" and verdicts else draw_kind(kind, findings)
+        narrow = _svg_url(draw_forest(verdicts, is_narrow=True)) if kind == "forest" and verdicts else ""
+        plots[kind] = Plot(kind, _CAPTIONS[kind], _svg_url(figure), round(96 * figure.get_figwidth()), narrow)
+    return plots
+
+
+def _svg_url(figure: Figure) -> str:
+    return _data_url("image/svg+xml", to_svg(figure))
+
+
+def _title(findings: Findings) -> str:
+    formats = dict.fromkeys(part.info.requested["format"] for part in findings.parts)
+    boards = dict.fromkeys(part.info.requested["board"] for part in findings.parts)
+    return f"{' and '.join(formats).capitalize()} on {' and '.join(boards)}"
+
+
+def _facts(findings: Findings) -> list[tuple[str, str]]:
+    games, planned = len(findings.games) + findings.repeated, findings.planned
+    limits = dict.fromkeys(part.info.requested["limit"] for part in findings.parts)
+    openings = dict.fromkeys(part.info.requested["openings"] for part in findings.parts)
+    return [
+        ("Games", f"{games:,}" if games == planned else f"{games:,} of {planned:,} planned"),
+        ("Agents", f"{len(findings.table.agents)}"),
+        ("Openings", f"{findings.games['opening_id'].nunique():,}, {' and '.join(openings)}"),
+        ("Limit", " and ".join(limits)),
+        ("Census", "yes" if findings.is_census else "no"),
+        ("Played", ", ".join(dict.fromkeys(part.info.created_at[:10] for part in findings.parts))),
+    ]
+
+
+def _run_facts(findings: Findings, number: int) -> RunFacts:
+    info = findings.parts[number].info
+    try:
+        config = (info.path / CONFIG).read_text(encoding="utf-8")
+    except OSError:
+        config = ""
+    return RunFacts(
+        path=str(info.path),
+        created=info.created_at.replace("T", " "),
+        games=counted(int((findings.games["run"] == number).sum()), "game"),
+        command=f"isolation tournament {CONFIG}",
+        config=_without_place(config),
+        config_url=_data_url("application/toml", _without_place(config)),
+        notes=tuple(info.notes),
+        versions=", ".join(f"{name} {version}" for name, version in info.versions.items()),
+    )
+
+
+def _without_place(config: str) -> str:
+    """A configuration without the directory it was played into, which exists already."""
+    return "".join(line for line in config.splitlines(keepends=True) if not line.startswith("out = "))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(str, value)) or "none"
+    return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "shown") or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def _data_url(kind: str, text: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"

@@ -1,0 +1,127 @@
+import base64
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from invented_runs import Invented, gauntlet, random_wins
+
+from reports.findings import load_findings
+from reports.page import report_page, write_report
+
+NASTY = "<script>alert(1)</script>&\"'"
+
+
+class Page(HTMLParser):
+    """The tags of a page, its visible text and where its links and pictures point."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.targets, self.text = [], {}, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name in ("href", "src", "srcset"):
+                self.targets.setdefault(dict(attributes).get("download", tag), value)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def page_of(run, path):
+    return report_page(load_findings([run.write(path / "run")]))
+
+
+def test_the_verdict_comes_first(tmp_path):
+    run = gauntlet(60, random_wins({"Base": 0.4, "Good": 0.9}))
+    text = "".join(Page(page_of(run, tmp_path)).text)
+    assert "Better than Base: Good by +" in text
+    assert text.index("Better than Base") < text.index("Comparison") < text.index("Method and settings")
+
+
+def test_names_and_error_texts_are_escaped(tmp_path):
+    run = gauntlet(8, contenders=(NASTY,))
+    run.rows[0] |= {"reason": "error", "detail": NASTY}
+    page = Page(page_of(run, tmp_path))
+    assert "script" not in page.tags
+    assert NASTY in "".join(page.text)
+
+
+def test_the_page_needs_nothing_from_anywhere(tmp_path):
+    text = page_of(gauntlet(8), tmp_path)
+    page = Page(text)
+    assert all(target.startswith(("data:", "#")) for target in page.targets.values())
+    assert "default-src 'none'" in text
+    assert not re.search(r"@import|url\(", text)
+
+
+def test_every_table_can_be_had_as_csv(tmp_path):
+    page = Page(page_of(gauntlet(8), tmp_path))
+    for name in (
+        "verdicts",
+        "effects",
+        "standings",
+        "opponents",
+        "sides",
+        "ratings",
+        "superiority",
+        "search",
+        "lengths",
+    ):
+        url = page.targets[f"{name}.csv"]
+        rows = list(csv.DictReader(io.StringIO(base64.b64decode(url.partition("base64,")[2]).decode())))
+        assert rows, name
+    assert {"agent", "win_rate", "win_rate_low", "win_rate_high"} <= set(standings_of(page)[0])
+
+
+def standings_of(page):
+    text = base64.b64decode(page.targets["standings.csv"].partition("base64,")[2]).decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_an_empty_run_has_a_page(tmp_path):
+    text = "".join(Page(page_of(gauntlet(0, planned=50), tmp_path)).text)
+    assert "No complete pairs to judge yet." in text
+    assert "0 of 50 planned" in text
+
+
+def test_twenty_contenders_of_long_names_have_a_page(tmp_path):
+    names = tuple(f"ID_a_name_of_quite_forty_characters___{number:02d}" for number in range(20))
+    text = page_of(gauntlet(4, contenders=names), tmp_path)
+    assert all(name in text.replace("<wbr>", "") for name in names)
+
+
+def test_a_duel_is_reported_with_its_pairs(tmp_path):
+    run = Invented(config={"format": "head-to-head", "contenders": ["random"], "baseline": "greedy"}, population=30)
+    run.is_census = True
+    run.agent("A", "contender").agent("B", "baseline")
+    for opening in range(30):
+        run.pair("A", "B", opening, 2 if opening < 20 else 1)
+    text = "".join(Page(page_of(run, tmp_path)).text)
+    assert "Better than B: A with" in text
+    assert "On exactly these 30 openings, A won 83.3 %" in text
+
+
+def test_a_round_robin_is_headed_by_its_ratings(tmp_path):
+    run = Invented(config={"format": "round-robin", "contenders": ["random", "greedy"]})
+    for name in ("A", "B", "C"):
+        run.agent(name, "contender")
+    for opening in range(10):
+        run.pair("A", "B", opening, 2).pair("A", "C", opening, 1).pair("B", "C", opening, 1)
+    text = "".join(Page(page_of(run, tmp_path)).text)
+    assert "Rated highest: A" in text
+
+
+def test_the_page_is_written_whole_and_the_same_each_time(tmp_path):
+    findings = load_findings([gauntlet(5).write(tmp_path / "run")])
+    one, two = (write_report(findings, tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    assert one == two
+
+
+def test_a_missing_directory_is_said(tmp_path):
+    findings = load_findings([gauntlet(1).write(tmp_path / "run")])
+    with pytest.raises(ValueError, match="no such directory to write the report to"):
+        write_report(findings, tmp_path / "nowhere" / "report.html")
