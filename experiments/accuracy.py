@@ -1,0 +1,178 @@
+"""How near a player is to perfect play: what share of its moves kept a won position won.
+
+A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
+and at least one legal move would have thrown the win away: only there can anything be told about the player. Games are
+the unit of all intervals, since the decisions of one game hang together.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy import stats
+
+from experiments import log
+from experiments.inference.clusters import Interval, rate_interval
+from experiments.labels import PER_PLY, read_label_table
+
+if TYPE_CHECKING:
+    pass
+
+BAND = 7
+"""Plies in a band of the tables."""
+
+_AGENTS = ("agent_1", "agent_2", "settings_1", "settings_2")
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How an agent did in a band of plies, or in all.
+
+    Attributes:
+        agent: its name.
+        heuristic: of its search, or empty.
+        depth: its depth limit, or None.
+        first, last: the plies of the band; the first placement is ply 0.
+        games: games in which it made a decision there.
+        decisions: moves of known value; `unknown` ones are those that the limit left open.
+        eligible: how many of them could have thrown a win away.
+        kept: the share of eligible moves that kept the win.
+        chance: the share that a random choice among the legal moves would have kept.
+        mistakes: wins thrown away per game.
+        won_games: games in which it had a won position there.
+        conversion: the share of them that it won.
+    """
+
+    agent: str
+    heuristic: str
+    depth: int | None
+    first: int
+    last: int
+    games: int
+    decisions: int
+    unknown: int
+    eligible: int
+    kept: Interval
+    chance: float
+    mistakes: Interval
+    won_games: int
+    conversion: Interval
+
+
+def run_decisions(run: str | Path) -> pd.DataFrame:
+    """Every labelled move of a run: a row a decision.
+
+    Columns: `game_id`, `ply`, `agent`, `heuristic`, `depth` (the agent's limit; NaN if it has none), `value`,
+    `winning`, `legal`, `kept` (see `experiments.labels`) and `won`, whether the agent won the game.
+
+    Raises:
+        ValueError: there is no such run, or it has no labels.
+    """
+    labels = read_label_table(run)
+    games = log.read_table(run, ("game_id", *_AGENTS, "winner"))
+    games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
+    labels = labels.filter(pc.is_in(labels["game_id"], games["game_id"].combine_chunks())).sort_by("game_id")
+    return decisions_frame(games.to_pandas(), labels)
+
+
+def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: float = 0.95) -> list[Accuracy]:
+    """How each agent did, over all plies or in bands of so many plies; agents by name, bands in order."""
+    width = band or int(decisions["ply"].max(skipna=True)) + 1 if len(decisions) else 1
+    found = []
+    for _, group in decisions.groupby(["agent", decisions["ply"] // width], observed=True):
+        first = int(group["ply"].iloc[0]) // width * width
+        found.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
+    return found
+
+
+def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which decisions were made in won positions in which a losing choice existed."""
+    winning = decisions["winning"].to_numpy()
+    eligible: NDArray[np.bool_] = (
+        (decisions["kept"].to_numpy() >= 0) & (winning >= 0) & (winning < decisions["legal"].to_numpy())
+    )
+    return eligible
+
+
+def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence: float) -> Accuracy:
+    value, kept = group["value"].to_numpy(), group["kept"].to_numpy()
+    winning, legal = group["winning"].to_numpy(), group["legal"].to_numpy()
+    game = np.unique(group["game_id"].to_numpy(), return_inverse=True)[1]
+    eligible = is_eligible(group)
+    per_game = np.bincount(game, eligible)
+    had_win = np.bincount(game, value == 1) > 0
+    won = np.bincount(game, group["won"].to_numpy()) > 0
+    played = per_game > 0
+    return Accuracy(
+        agent=agent,
+        heuristic=str(group["heuristic"].iloc[0]),
+        depth=_depth(group["depth"].iloc[0]),
+        first=first,
+        last=last,
+        games=len(per_game),
+        decisions=int((value >= 0).sum()),
+        unknown=int((value < 0).sum()),
+        eligible=int(eligible.sum()),
+        kept=rate_interval(np.bincount(game, eligible & (kept == 1))[played], per_game[played], confidence=confidence),
+        chance=_mean(winning[eligible] / legal[eligible]),
+        mistakes=_mean_interval(np.bincount(game, kept == 0), confidence),
+        won_games=int(had_win.sum()),
+        conversion=rate_interval(won[had_win], np.ones(int(had_win.sum())), confidence=confidence),
+    )
+
+
+def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
+    """The frame of `run_decisions` from games, with the columns it reads, and their labels, in the same order."""
+    lengths = pc.list_value_length(labels["value"]).to_numpy()
+    game = np.repeat(np.arange(len(lengths)), lengths)
+    ply = np.arange(len(game)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    flat = {name: pc.list_flatten(labels[name]).to_numpy() for name in PER_PLY}
+    asked = flat["legal"] >= 0
+    game, ply = game[asked], ply[asked]
+    is_first = ply % 2 == 0
+    names = {name: games[name].astype(str).to_numpy()[game] for name in _AGENTS}
+    settings = np.where(is_first, names["settings_1"], names["settings_2"])
+    searches = {text: _search_of(text) for text in np.unique(settings)}
+    return pd.DataFrame(
+        {
+            "game_id": games["game_id"].to_numpy()[game],
+            "ply": ply,
+            "agent": np.where(is_first, names["agent_1"], names["agent_2"]),
+            "heuristic": [searches[text][0] for text in settings],
+            "depth": [searches[text][1] for text in settings],
+            **{name: values[asked] for name, values in flat.items()},
+            "won": games["winner"].to_numpy()[game] == np.where(is_first, 1, 2),
+        }
+    )
+
+
+def _search_of(settings: str) -> tuple[str, float]:
+    """The heuristic and the depth limit in an agent's settings; empty and NaN where there is none."""
+    facts = json.loads(settings)
+    return str(facts.get("heuristic", "")), float((facts.get("limit") or {}).get("depth") or math.nan)
+
+
+def _depth(depth: float) -> int | None:
+    return None if math.isnan(depth) else int(depth)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+def _mean_interval(counts: NDArray[np.int64], confidence: float) -> Interval:
+    """The mean of counts of independent games, with the interval of Student's t, cut off at 0."""
+    mean = float(counts.mean())
+    if len(counts) < 2:
+        return Interval(mean, 0.0, math.inf, confidence)
+    half = float(stats.t.ppf(0.5 + confidence / 2, len(counts) - 1) * counts.std(ddof=1) / math.sqrt(len(counts)))
+    return Interval(mean, max(0.0, mean - half), mean + half, confidence)

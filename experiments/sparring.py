@@ -1,0 +1,119 @@
+"""Accuracy without a tournament: heuristics at fixed depths play against a fixed field, and their moves are judged.
+
+Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
+the games, where most wins are thrown away (plies 14 to 28 of 7x7), are labelled until enough of them were eligible; see
+`experiments.accuracy`. Of 21 players, accuracy so measured ranked better by their scores against one another than
+accuracy in games against themselves, or in positions from other players' games; `docs/perfect-play.md` has the figures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import joblib
+import pandas as pd
+
+from experiments.accuracy import decisions_frame, is_eligible
+from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
+from experiments.openings import OpeningSet, random_openings
+from experiments.roster import parse_agent
+from isolation.geometry import parse_size
+from isolation.match import play_games
+from isolation.specialise import entry
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+
+FIELD = tuple(
+    f"{name}=AB:{heuristic}@depth={depth}"
+    for name, heuristic, depth in (
+        ("Field_Null", "null", 3),
+        ("Field_Open", "open", 3),
+        ("Field_Improved", "improved", 5),
+        ("Field_Territory", "territory", 3),
+    )
+)
+"""The opponents, from weak to strong."""
+OPENING_PLIES = 6
+
+_CHUNK = 8
+_MOST_OPENINGS = 20_000
+
+
+def window(size: str) -> tuple[int, int]:
+    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7."""
+    rows, columns = parse_size(size)
+    return round(rows * columns * 14 / 49), round(rows * columns * 28 / 49)
+
+
+def play_and_judge(
+    heuristics: Sequence[str],
+    depths: Sequence[int],
+    positions: int,
+    *,
+    size: str = "7x7",
+    seed: int = 1,
+    jobs: int = 1,
+    show: Callable[[int, int], None] = lambda done, players: None,
+) -> pd.DataFrame:
+    """The decisions of alpha-beta with each heuristic at each depth, as `accuracy.run_decisions` has them.
+
+    Each player goes through the same openings, in the same order, until `positions` of its decisions were eligible or
+    the openings are exhausted.
+
+    Args:
+        heuristics: names of the registry, or FILE.py:FUNCTION.
+        show: called with the number of players done with, and of all.
+
+    Raises:
+        ValueError: a heuristic cannot be loaded, a number is below 1, or the board has no such openings.
+    """
+    specs = [f"AB:{heuristic}@depth={depth}" for heuristic in heuristics for depth in depths]
+    if not specs or positions < 1:
+        raise ValueError("at least one heuristic, one depth and one position are needed")
+    entry("solve", None, *parse_size(size))
+    for spec in (*specs, *FIELD):
+        # Compiled here once, so that the workers find it in the cache; and a wrong name is found before any work.
+        parse_agent(spec).compiled(parse_size(size))
+    openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
+    tasks = (joblib.delayed(_judge_player)(spec, openings, positions) for spec in specs)
+    show(0, len(specs))
+    found: dict[str, pd.DataFrame] = {}
+    for spec, frame in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+        found[spec] = frame
+        show(len(found), len(specs))
+    return pd.concat([found[spec] for spec in specs], ignore_index=True)
+
+
+def _judge_player(spec: str, openings: OpeningSet, positions: int) -> tuple[str, pd.DataFrame]:
+    """One player's decisions, up to the game in which it has had enough eligible ones."""
+    player, field = parse_agent(spec), [parse_agent(text) for text in FIELD]
+    parts: list[pd.DataFrame] = []
+    eligible = 0
+    for start in range(0, len(openings), _CHUNK):
+        for place, opponent in enumerate(field):
+            rows = range(start + place, min(start + _CHUNK, len(openings)), len(field))
+            for agents in ((player, opponent), (opponent, player)) if rows else ():
+                parts.append(_judge_games(player, agents, openings, rows))
+                eligible += int(is_eligible(parts[-1]).sum())
+        if eligible >= positions:
+            break
+    return spec, pd.concat(parts, ignore_index=True)
+
+
+def _judge_games(player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range) -> pd.DataFrame:
+    """What the player did in games from these openings; a game is numbered by its opening and the player's side."""
+    first, last = window(openings.size)
+    side = agents.index(player)
+    games = play_games(*agents, [openings[row] for row in rows], list(rows), openings.size)
+    played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
+    labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]
+    ids = [2 * row + side for row in rows]
+    names = {f"agent_{place}": agent.name for place, agent in enumerate(agents, start=1)}
+    settings = {f"settings_{place}": json.dumps(agent.settings()) for place, agent in enumerate(agents, start=1)}
+    frame = pd.DataFrame({"game_id": ids, **names, **settings, "winner": games.winner})
+    decisions = decisions_frame(frame, label_table(ids, labels))
+    return decisions[decisions["agent"] == player.name]
