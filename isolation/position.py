@@ -126,6 +126,16 @@ def _knight_moves(builder: Any, board: Any, cell: Any) -> Any:
     return _look_up(builder, _table(builder, name, board.bitboard.width, masks), cell)
 
 
+def _single(builder: Any, board: Any, cell: Any) -> Any:
+    """The set of one cell. A load is cheaper than a shift of 128 bits, but not than one of 64."""
+    width = board.bitboard.width
+    if width == 64:
+        return bits.single(builder, cell, width)
+    masks = tuple(1 << cell for cell in range(board.rows * board.columns))
+    name = f"isolation_single_{board.rows}x{board.columns}"
+    return _look_up(builder, _table(builder, name, width, masks), cell)
+
+
 # --- making and stepping ------------------------------------------------------------------------------------------
 
 
@@ -172,7 +182,7 @@ def after(typingctx: Any, position: Any, cell: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        bit = bits.single(builder, args[1], position.bitboard.width)
+        bit = _single(builder, position, args[1])
         first = builder.icmp_signed("==", value.turn, ir.Constant(ir.IntType(64), 0))
         child = cgutils.create_struct_proxy(position)(context, builder)
         child.blank = builder.and_(value.blank, builder.not_(bit))
@@ -182,6 +192,19 @@ def after(typingctx: Any, position: Any, cell: Any) -> Any:
         return child._getvalue()
 
     return position(position, types.int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def facing(typingctx: Any, position: Any, turn: Any) -> Any:
+    """The position, of which the caller knows that it is the turn of player 0, or 1, so that LLVM knows it too."""
+    known = ir.Constant(ir.IntType(64), turn.literal_value)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        value.turn = known
+        return value._getvalue()
+
+    return position(position, turn), codegen
 
 
 @intrinsic

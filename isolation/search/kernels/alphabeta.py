@@ -7,7 +7,7 @@ from typing import Any
 from numba import int64, njit
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.position import after, location_of, moves_from
+from isolation.position import after, facing, location_of, moves_from
 from isolation.search.kernels.desk import (
     CHECKPOINT,
     NODES,
@@ -40,7 +40,7 @@ def best_mobility(position: Any, replies: Any) -> int:
     return best
 
 
-@njit
+@njit(inline="always")
 def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """Alpha-beta one ply above the horizon: most nodes of a search are seen here, so it calls nothing recursive."""
     nodes, checkpoint, best = desk[NODES], desk[CHECKPOINT], int64(-1)
@@ -77,7 +77,9 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
     if depth == 0:
         return horizon(position, desk)
     if depth == 1 and not QUIESCENT:
-        return frontier(position, replies, ply, alpha, beta, desk)
+        if position._turn == 0:
+            return frontier(facing(position, 0), replies, ply, alpha, beta, desk)
+        return frontier(facing(position, 1), replies, ply, alpha, beta, desk)
     while not is_empty(replies):
         if not count_node(desk):
             return alpha
