@@ -181,7 +181,7 @@ def judge(board: Board, meter: Meter) -> Iterator[Verdict]:
     """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
     known: dict[int, tuple[bool | None, int]] = {}
     twin = _twins(board)
-    for cell in _promising_first(board):
+    for cell in promising_first(board):
         like = twin.get(cell, cell)
         if like not in known:
             before = meter.nodes
@@ -283,7 +283,7 @@ def _best_line(board: Board, plies: int, meter: Meter) -> Iterator[int]:
         board = after
 
 
-def _promising_first(board: Board) -> list[int]:
+def promising_first(board: Board) -> list[int]:
     """The legal cells by own minus opponent mobility, the best first; placements in ascending order."""
     cells = list(board.legal_cells())
     other = board.locations[1 - board.active_index]
