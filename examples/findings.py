@@ -1,0 +1,241 @@
+"""Play what docs/findings.md rests on, and write that page and the example report: every number there comes from here.
+
+python examples/findings.py            all of it; interrupted, it goes on where it stopped
+python examples/findings.py --quick    the same with few games, in another place, to see that it works
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from rich.console import Console
+
+from experiments.config import Config, load_config
+from experiments.inference.comparison import Comparison
+from experiments.inference.published import Claim, PublishedAnalysis
+from experiments.progress import display
+from experiments.runner import play_tournament
+from experiments.runs import is_finished, is_run
+from reports.cells import Points, Share, Times, counted, estimate_of
+from reports.compare import Duel, Verdicts, control_sentence, judge
+from reports.findings import Findings, load_findings
+from reports.page import write_report
+from reports.plots.limits import draw_limits
+from reports.plots.style import save
+from reports.published import analyse_file
+from reports.telemetry import measure_effort
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
+SIGNS = {"better": "▲", "worse": "▼", "cannot tell": ""}
+
+PUBLISHED_NAMES = {
+    "ID_net_advantage_score": "ID_Net_Advantage",
+    "ID_net_mobility_score": "ID_Net_Mobility",
+    "ID_accessibility_score": "ID_Accessibility",
+    "ID_offensive_score": "ID_Offensive",
+    "ID_proximity_score": "ID_Proximity",
+    "ID_combo_offensive_nearopponent_netmobility_score": "ID_Offensive_Proximity_Net_Mobility",
+    "ID_combo_netadvantage_nearopponent_score": "ID_Net_Advantage_Proximity",
+    "edge_distance": "ID_Edge_Distance",
+    "edge_distance_weighted": "ID_Edge_Distance_Weighted",
+    "edge_distance_dynamic": "ID_Edge_Distance_Dynamic",
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is played: the node limits, pairs a match of the gauntlets, and more keys of their configurations.
+
+    The default tournament is played with `report_pairs`; the duels take the openings `duels` names.
+    """
+
+    limits: tuple[int, ...] = (300, 1_000, 3_000, 10_000)
+    pairs: int = 400
+    report_pairs: int = 100
+    duels: str = "placements"
+    contenders: tuple[str, ...] = ("ID:*",)
+    opponents: tuple[str, ...] = ()
+
+
+QUICK = Scale((50, 200), 6, 4, "random:2", ("ID:open", "ID:territory", "ID:edge_distance_dynamic"))
+
+
+@dataclass(frozen=True)
+class AtLimit:
+    """What came out at one node limit: the gauntlet, and the duels with the baseline."""
+
+    nodes: int
+    gauntlet: Findings
+    duels: Findings
+    verdicts: Verdicts
+    duel_verdicts: Verdicts
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Few games, only to see that it works; nothing in docs/ changes.")
+@click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/findings by default.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+def main(quick: bool, home: Path | None, jobs: int) -> None:
+    """Play, and write docs/findings.md, its plot and docs/example-report.html."""
+    scale = QUICK if quick else Scale()
+    home = home or Path("runs/findings-quick" if quick else "runs/findings")
+    docs = home if quick else DOCS
+    report, results = play_all(scale, home, jobs)
+    write_report(report, docs / "example-report.html")
+    save(draw_limits([result.gauntlet for result in results]), docs / "images" / "win-rate-by-limit.svg")
+    (docs / "findings.md").write_text(findings_text(report, results, analyse_file(None)), encoding="utf-8")
+    click.echo(f"Wrote {docs / 'findings.md'} and {docs / 'example-report.html'}")
+
+
+def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[AtLimit]]:
+    """Play what is missing; the default tournament's findings, and those at each limit."""
+    common: dict[str, Any] = {"contenders": scale.contenders, "jobs": jobs}
+    if scale.opponents:
+        common["opponents"] = scale.opponents
+    report = _played(home / "default", {**common, "pairs": scale.report_pairs, "limit": f"nodes={scale.limits[-1]}"})
+    results = []
+    for nodes in scale.limits:
+        limit = f"nodes={nodes}"
+        gauntlet = _played(home / f"gauntlet-{nodes}", {**common, "pairs": scale.pairs, "limit": limit, "seed": 2})
+        duel = {"format": "head-to-head", "contenders": scale.contenders, "openings": scale.duels, "jobs": jobs}
+        duels = _played(home / f"duels-{nodes}", {**duel, "limit": limit})
+        results.append(AtLimit(nodes, gauntlet, duels, judge(gauntlet), judge(duels)))
+    return report, results
+
+
+def findings_text(report: Findings, results: Sequence[AtLimit], published: PublishedAnalysis) -> str:
+    """The page as Markdown."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )  # fmt: skip
+    last = results[-1]
+    return templates.get_template("findings.md.jinja").render(
+        limits=[f"{result.nodes:,}" for result in results],
+        report=report,
+        results=[_in_words(result) for result in results],
+        gauntlet_rows=_gauntlet_rows(results),
+        duel_rows=_duel_rows(results),
+        duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
+        is_census=last.duels.is_census,
+        openings=counted(max(one.openings for one in last.verdicts.comparisons), "opening"),
+        games=f"{sum(len(run.games) for result in results for run in (result.gauntlet, result.duels)):,}",
+        colours=[(f"{result.nodes:,}", *_colour_shares(result.duels)) for result in results],
+        controls=[
+            (f"{result.nodes:,}", control_sentence(one))
+            for result in results
+            for one in result.verdicts.comparisons
+            if one.contender in result.verdicts.controls
+        ],
+        every=[(f"{result.nodes:,}", _against_every(result)) for result in results],
+        claims=[_claim_row(claim, results) for claim in _each_once(published)],
+        fallen=[claim for claim in published.claims if claim.published != "equal" and not claim.stands],
+        standing=[claim for claim in published.claims if claim.stands],
+        repetitions=[one.words for one in published.repetitions],
+        baseline=last.verdicts.baseline,
+    )
+
+
+def _played(path: Path, keys: dict[str, Any]) -> Findings:
+    """A run, played now unless it was; interrupted, it goes on."""
+    if not is_finished(path):
+        config: Config = load_config(None, {**keys, "out": str(path)})
+        with display(Console()) as show:
+            outcome = play_tournament(config, resume=is_run(path), show=show)
+        if not outcome.finished:
+            raise click.ClickException("interrupted; the same command goes on from here")
+    return load_findings([path])
+
+
+def _in_words(result: AtLimit) -> dict[str, Any]:
+    claims = sorted(result.verdicts.claims, key=lambda one: -one.difference.estimate)
+
+    def those(verdict: str) -> list[str]:
+        return [
+            f"`{_bare(one.contender)}` by {estimate_of(one.difference, Points).shown}"
+            for one in claims
+            if one.verdict == verdict
+        ]
+
+    return {
+        "limit": f"{result.nodes:,}",
+        "better": ", ".join(those("better")),
+        "worse": ", ".join(reversed(those("worse"))),
+        "open": ", ".join(f"`{_bare(one.contender)}`" for one in claims if one.verdict == "cannot tell"),
+    }
+
+
+def _gauntlet_rows(results: Sequence[AtLimit]) -> list[list[str]]:
+    """By contender: the difference at each limit, and the cost of a node."""
+    efforts = measure_effort(results[-1].gauntlet)
+    base = efforts[results[-1].verdicts.baseline].nanoseconds_a_node
+    by_limit = [{one.contender: one for one in result.verdicts.claims} for result in results]
+    order = sorted(by_limit[-1].values(), key=lambda one: -one.difference.estimate)
+    return [
+        [
+            f"`{_bare(one.contender)}`",
+            *(_difference_cell(found[one.contender]) for found in by_limit),
+            Times(efforts[one.contender].nanoseconds_a_node / base).shown,
+        ]
+        for one in order
+    ]
+
+
+def _duel_rows(results: Sequence[AtLimit]) -> list[list[str]]:
+    by_limit = [{duel.contender: duel for duel in result.duel_verdicts.duels} for result in results]
+    order = sorted(by_limit[-1].values(), key=lambda duel: -duel.pairs.score)
+    return [
+        [f"`{_bare(duel.contender)}`", *(_duel_cell(found[duel.contender]) for found in by_limit)] for duel in order
+    ]
+
+
+def _difference_cell(one: Comparison) -> str:
+    return f"{estimate_of(one.difference, Points).shown} {SIGNS[one.verdict]}".rstrip()
+
+
+def _duel_cell(duel: Duel) -> str:
+    return f"{Share(duel.pairs.score).shown} {SIGNS[duel.verdict]}".rstrip()
+
+
+def _against_every(result: AtLimit) -> str:
+    names = [f"`{_bare(one.contender)}`" for one in result.verdicts.claims if one.better_against_every_opponent]
+    return ", ".join(names) or "none"
+
+
+def _colour_shares(findings: Findings) -> tuple[str, str]:
+    """How often the player that placed first wins, by whether both placements are on one colour."""
+    games = findings.games
+    first = games["winner"] == 1
+    return tuple(Share(first[games["same_colour"] == same].mean()).shown for same in (True, False))  # type: ignore[return-value]
+
+
+def _each_once(published: PublishedAnalysis) -> list[Claim]:
+    """The claims table by table, and those of agents with several tables taken together."""
+    return [*published.claims, *(claim for claim in published.pooled if len(claim.tables) > 1)]
+
+
+def _claim_row(claim: Claim, results: Sequence[AtLimit]) -> list[str]:
+    """What was published, whether it stands on its own numbers, and what was found here at the highest limit."""
+    ours = {one.contender: one for one in results[-1].verdicts.claims}
+    here = ours.get(PUBLISHED_NAMES.get(claim.agent, ""))
+    return [
+        f"`{claim.agent}`, {' and '.join(claim.tables)}",
+        f"{claim.published}: {Points(claim.test.difference.estimate).shown}",
+        "stands" if claim.stands else "does not stand",
+        f"{here.verdict}: {_difference_cell(here)}" if here else "–",
+    ]
+
+
+def _bare(name: str) -> str:
+    """The heuristic of an agent with a default name."""
+    return name.removeprefix("ID_").lower()
+
+
+if __name__ == "__main__":
+    main()
