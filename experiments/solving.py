@@ -102,15 +102,17 @@ def solve_all(
     written, pairs = time.monotonic(), sum(map(len, orbits))
     members = {orbit[0]: orbit for orbit in orbits}
     show(len(found), pairs)
-    for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs):
-        for opening in members[solved.opening]:
-            found[opening] = SolvedPair(opening, solved.winner, solved.nodes)
-        show(len(found), pairs)
-        if time.monotonic() - written > _WRITE_EVERY:
+    try:
+        for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs):
+            for opening in members[solved.opening]:
+                found[opening] = SolvedPair(opening, solved.winner, solved.nodes)
+            show(len(found), pairs)
+            if time.monotonic() - written > _WRITE_EVERY:
+                _write(path, size, found.values())
+                written = time.monotonic()
+    finally:
+        if missing:
             _write(path, size, found.values())
-            written = time.monotonic()
-    if missing:
-        _write(path, size, found.values())
     return _matrix(found.values(), rows * columns)
 
 

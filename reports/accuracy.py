@@ -1,0 +1,69 @@
+"""How near players come to perfect play, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.accuracy import Accuracy
+from experiments.theory import TheorySplit
+from reports.cells import Estimate, Share, estimate_of
+from reports.sections import Section
+
+_ACCURACY_NOTES = (
+    "Eligible: moves in won positions in which some legal move would have lost. Kept: the share of them after which "
+    "the position was still won; chance: what a random choice would have kept.",
+    "Converted: of the games in which the player had a won position there, the share it won.",
+    "95 % intervals over games.",
+)
+
+
+def accuracy_sections(overall: Sequence[Accuracy], by_ply: Sequence[Accuracy] = ()) -> tuple[Section, ...]:
+    """Tables of accuracy, the best player first; with bands of plies as a second table."""
+    ranked = sorted(overall, key=lambda one: (-one.kept.estimate if one.eligible else 1.0, one.agent))
+    notes = [*_ACCURACY_NOTES]
+    if unknown := sum(one.unknown for one in overall):
+        notes.append(f"{unknown:,} positions were left out: the limit of the labels was not enough to decide them.")
+    sections = [Section("accuracy", "Accuracy", tuple(accuracy_row(one) for one in ranked), tuple(notes))]
+    if by_ply:
+        place = {one.agent: rank for rank, one in enumerate(ranked)}
+        ordered = sorted(by_ply, key=lambda one: (place[one.agent], one.first))
+        rows = tuple({"agent": one.agent, "plies": f"{one.first}–{one.last}", **_facts(one)} for one in ordered)
+        sections.append(Section("by_ply", "Accuracy by ply", rows, ("Ply 0 is the first placement.",)))
+    return tuple(sections)
+
+
+def accuracy_row(one: Accuracy) -> dict[str, Any]:
+    """An agent's line."""
+    search: dict[str, Any] = {"heuristic": one.heuristic or None, "depth": one.depth}
+    return {"agent": one.agent, **search, **_facts(one)}
+
+
+def theory_section(splits: Sequence[TheorySplit]) -> Section:
+    """Results split by who would win the opening with perfect play."""
+    rows = tuple(
+        {
+            "agent": one.agent,
+            "won_openings": one.won,
+            "converted": estimate_of(one.converted),
+            "lost_openings": one.lost,
+            "saved": estimate_of(one.saved),
+            "unknown": one.unknown,
+        }
+        for one in splits
+    )
+    note = "Won openings are games from openings that the agent would win with perfect play; lost ones, its opponent."
+    return Section("theory", "By the winner with perfect play", rows, (note,))
+
+
+def _facts(one: Accuracy) -> dict[str, Any]:
+    return {
+        "games": one.games,
+        "moves": one.decisions,
+        "eligible": one.eligible,
+        "kept": estimate_of(one.kept),
+        "chance": Share(one.chance),
+        "mistakes_a_game": Estimate(one.mistakes.estimate, one.mistakes.low, one.mistakes.high),
+        "won_positions": one.won_games,
+        "converted": estimate_of(one.conversion),
+    }

@@ -1,0 +1,172 @@
+"""Plots of perfect play: accuracy by ply and by depth, and who wins which opening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from experiments.accuracy import Accuracy, accuracies
+from experiments.solving import BoardSummary
+from isolation.geometry import canonical_opening, move_of, parse_size
+from isolation.notation import cell_name, column_name
+from reports.plots.grids import write_cells
+from reports.plots.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    PALETTE,
+    SEQUENTIAL,
+    new_figure,
+    no_data,
+    short,
+    styled,
+)
+
+_BAND = 4
+_FEWEST = 10
+_TWO = ListedColormap([ORANGE, BLUE])
+
+
+@styled
+def draw_accuracy_by_ply(decisions: pd.DataFrame) -> Figure:
+    """For each agent, the share of eligible moves that kept the win, by bands of four plies.
+
+    The most accurate agents are in colour with their 95 % intervals, the rest in grey; bands with fewer than ten
+    eligible moves are left out.
+    """
+    title = "Moves that kept the win, by ply, in per cent"
+    bands = [one for one in accuracies(decisions, _BAND) if one.eligible >= _FEWEST]
+    if not bands:
+        return no_data(title, f"Nobody has {_FEWEST} labelled moves that could have thrown a win away.")
+    best = sorted(accuracies(decisions), key=lambda one: -one.kept.estimate if one.eligible else 1.0)
+    lines = {one.agent: [band for band in bands if band.agent == one.agent] for one in best}
+    figure = new_figure(4.6)
+    axes = figure.add_subplot()
+    _draw_lines(axes, {name: line for name, line in lines.items() if line}, lambda one: (one.first + one.last) / 2)
+    axes.set_xlabel("ply (0 is the first placement)")
+    _finish(axes, title)
+    return figure
+
+
+@styled
+def draw_accuracy_by_depth(decisions: pd.DataFrame) -> Figure:
+    """For each heuristic, the share of eligible moves that kept the win, by depth of the search."""
+    title = "Moves that kept the win, by depth of the search, in per cent"
+    found = [one for one in accuracies(decisions) if one.depth is not None and one.eligible]
+    if not found:
+        return no_data(title, "No agent that searches to a fixed depth has labelled moves.")
+    lines: dict[str, list[Accuracy]] = {}
+    for one in sorted(found, key=lambda one: one.depth or 0):
+        lines.setdefault(one.heuristic, []).append(one)
+    ranked = dict(sorted(lines.items(), key=lambda line: -line[1][-1].kept.estimate))
+    figure = new_figure(4.6)
+    axes = figure.add_subplot()
+    _draw_lines(axes, ranked, lambda one: float(one.depth or 0))
+    axes.set_xlabel("depth in plies")
+    _finish(axes, title)
+    return figure
+
+
+@styled
+def draw_refutations(summary: BoardSummary) -> Figure:
+    """How many replies refute each first cell; and, for every first cell up to symmetry, which."""
+    rows, columns = parse_size(summary.size)
+    counts = np.array([len(cells) for cells in summary.refutations], float)
+    firsts = [cell for cell in range(rows * columns) if canonical_opening([cell], rows, columns) == (cell,)]
+    across = min(5, len(firsts))
+    down = -(-len(firsts) // across)
+    ratio = min(rows / columns, 2.0)
+    figure = new_figure(1.1 + 4.2 * ratio + 1.75 * down * ratio)
+    parts = figure.subfigures(2, 1, height_ratios=[4.2, 0.2 + 1.75 * down], squeeze=False)
+    top, bottom = parts[0, 0], parts[1, 0]
+    axes = top.add_subplot()
+    image = axes.imshow(
+        counts.reshape(rows, columns), cmap=SEQUENTIAL, vmin=counts.min() - 1, vmax=max(counts.max(), counts.min() + 1)
+    )
+    write_cells(axes, image, counts.reshape(rows, columns), "{:.0f}", 9 if max(rows, columns) <= 9 else 6.5)
+    _name_cells(axes, rows, columns)
+    top.suptitle(f"Replies that refute a first placement, {summary.size}", fontsize=11, x=0.01, ha="left")
+    legend = "First placement (dot) and replies: player 2 wins (blue), player 1 wins (orange)"
+    bottom.suptitle(legend, fontsize=9, x=0.01, ha="left")
+    for place, small in zip(firsts, np.ravel(bottom.subplots(down, across, squeeze=False)), strict=False):
+        _draw_replies(small, summary, place, rows, columns)
+    for empty in np.ravel(bottom.axes)[len(firsts) :]:
+        empty.set_axis_off()
+    return figure
+
+
+def _draw_replies(axes: Axes, summary: BoardSummary, first: int, rows: int, columns: int) -> None:
+    """A small board: the first cell as a dot, replies after which player 2 wins in blue, the others in orange."""
+    winners = summary.winners[first].astype(float)
+    winners[first] = np.nan
+    axes.imshow(np.where(winners == 0, np.nan, winners).reshape(rows, columns), cmap=_TWO, vmin=1, vmax=2)
+    row, column = move_of(first, columns)
+    axes.plot(column, row, "o", color=BLACK, markersize=5)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_title(f"{cell_name(first, columns)}: {len(summary.refutations[first])}", fontsize=8)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _name_cells(axes: Axes, rows: int, columns: int) -> None:
+    axes.set_xticks(range(columns), [column_name(column) for column in range(columns)])
+    axes.set_yticks(range(rows), [str(row) for row in range(rows)])
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> None:
+    """The best in colour and with intervals, the rest in grey; and what a random choice would keep, dotted."""
+    best = list(lines)[: len(PALETTE)]
+    for number, name in enumerate(name for name in lines if name not in best):
+        label = f"{len(lines) - len(best)} others" if number == 0 else "_"
+        _draw_line(axes, lines[name], place, "#bbbbbb", label, with_intervals=False)
+    for name, colour in zip(best, PALETTE, strict=False):
+        _draw_line(axes, lines[name], place, colour, f"\u200b{short(name)}", with_intervals=True)
+    chance = _chance(lines, place)
+    axes.plot(list(chance), list(chance.values()), ":", color=GREY, linewidth=1.2, label="a random choice")
+
+
+def _draw_line(
+    axes: Axes,
+    line: Sequence[Accuracy],
+    place: Callable[[Accuracy], float],
+    colour: str,
+    label: str,
+    *,
+    with_intervals: bool,
+) -> None:
+    x = [place(one) for one in line]
+    y = [100 * one.kept.estimate for one in line]
+    if with_intervals:
+        below = [100 * (one.kept.estimate - one.kept.low) for one in line]
+        above = [100 * (one.kept.high - one.kept.estimate) for one in line]
+        axes.errorbar(x, y, (below, above), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.6)
+    axes.plot(x, y, marker="o", markersize=4, color=colour, label=label, zorder=3 if with_intervals else 2)
+
+
+def _chance(lines: Mapping[str, Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> dict[float, float]:
+    """In per cent, for each place on the axis, over all agents' eligible moves."""
+    every = [one for line in lines.values() for one in line]
+    found = {}
+    for x in sorted({place(one) for one in every}):
+        there = [one for one in every if place(one) == x]
+        found[x] = 100 * sum(one.chance * one.eligible for one in there) / sum(one.eligible for one in there)
+    return found
+
+
+def _finish(axes: Axes, title: str) -> None:
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylim(0, 102)
+    axes.grid(axis="y")
+    axes.set_title(title)
+    axes.figure.legend(loc="outside lower left", ncols=2, fontsize=8, frameon=False, labelcolor=BLACK)

@@ -1,0 +1,156 @@
+"""Solving every placement pair: complete, resumable, the same in parallel; and what the results say."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from experiments.solving import read_pairs, shipped_pairs, solve_all, summarise, write_tables
+from isolation.geometry import parse_size
+from isolation.limits import Limit
+from isolation.solved import FILE
+from reports.perfect import draw_refutations
+from reports.plots.style import to_svg
+
+
+def stop_after(pairs):
+    def show(solved, every):
+        if solved >= pairs:
+            raise KeyboardInterrupt
+
+    return show
+
+
+def test_every_pair_is_solved_and_written_with_what_it_took(tmp_path):
+    path = tmp_path / "solved.parquet"
+    winners = solve_all("4x5", path)
+    assert (winners == shipped_pairs("4x5")).all()
+    table = pq.read_table(path)
+    assert table.schema.names == ["opening", "winner", "nodes"]
+    assert len(table) == 380
+    assert min(table["nodes"].to_pylist()) >= 1
+    assert all(winners[tuple(row["opening"])] == row["winner"] for row in table.to_pylist())
+    assert (read_pairs(path, "4x5") == winners).all()
+
+
+def test_an_interrupted_run_is_taken_up_where_it_stopped(tmp_path):
+    path, whole = tmp_path / "solved.parquet", tmp_path / "whole.parquet"
+    solve_all("4x5", whole)
+    with pytest.raises(KeyboardInterrupt):
+        solve_all("4x5", path, show=stop_after(100))
+    kept = len(pq.read_table(path))
+    assert 100 <= kept < 380
+    reported = []
+    solve_all("4x5", path, show=lambda solved, every: reported.append((solved, every)))
+    assert reported[0] == (kept, 380)
+    assert reported[-1] == (380, 380)
+    assert pq.read_table(path).equals(pq.read_table(whole))
+
+
+def test_several_processes_find_the_same(tmp_path):
+    solve_all("4x5", tmp_path / "serial.parquet")
+    solve_all("4x5", tmp_path / "parallel.parquet", jobs=2)
+    assert pq.read_table(tmp_path / "parallel.parquet").equals(pq.read_table(tmp_path / "serial.parquet"))
+
+
+def test_what_a_limit_left_unknown_is_tried_again(tmp_path):
+    path = tmp_path / "solved.parquet"
+    limited = solve_all("5x5", path, limit=Limit(nodes=300))
+    summary = summarise(limited, "5x5")
+    assert 0 < summary.unknown < summary.openings
+    whole = shipped_pairs("5x5")
+    assert (limited == whole)[limited > 0].all()
+    assert (solve_all("5x5", path) == whole).all()
+
+
+@pytest.mark.parametrize("size", ["1x7", "2x5", "3x5", "4x4", "5x3", "6x7", "7x7"])
+def test_the_summary_says_who_wins_and_how_far_the_colour_rule_holds(size):
+    winners = shipped_pairs(size)
+    summary = summarise(winners, size)
+    cells, columns = len(winners), parse_size(size)[1]
+    pairs = [(one, two) for one in range(cells) for two in range(cells) if one != two]
+    same = {(one, two): (sum(divmod(one, columns)) - sum(divmod(two, columns))) % 2 == 0 for one, two in pairs}
+    assert summary.openings == len(pairs)
+    assert summary.first_wins == sum(winners[pair] == 1 for pair in pairs)
+    assert summary.exceptions == tuple(pair for pair in pairs if (winners[pair] == 1) != same[pair])
+    assert summary.rule_holds == len(pairs) - len(summary.exceptions)
+    assert summary.refutations == tuple(
+        tuple(two for two in range(cells) if two != one and winners[one, two] == 2) for one in range(cells)
+    )
+    assert summary.winner == (2 if all(summary.refutations) else 1)
+
+
+def test_on_7x7_the_colour_rule_has_eight_exceptions_all_with_player_1_in_the_middle():
+    summary = summarise(shipped_pairs("7x7"), "7x7")
+    assert (summary.winner, summary.first_wins, len(summary.exceptions)) == (2, 1160, 8)
+    assert {first for first, _ in summary.exceptions} == {24}
+    assert {second for _, second in summary.exceptions} == {9, 11, 15, 19, 29, 33, 37, 39}
+
+
+def test_a_partly_solved_board_has_no_known_winner_unless_every_first_cell_is_refuted():
+    winners = shipped_pairs("4x4").copy()
+    winners[5] = np.where(winners[5] == 2, 0, winners[5])
+    assert summarise(winners, "4x4").winner is None
+    winners[5, np.arange(16) != 5] = 1
+    assert summarise(winners, "4x4").winner == 1
+
+
+def test_the_shipped_tables_can_be_made_anew(tmp_path):
+    write_tables(tmp_path / "solved.json", 4)
+    made, shipped = (json.loads(path.read_text()) for path in (tmp_path / "solved.json", FILE))
+    assert len(made) == 10
+    assert made == {size: shipped[size] for size in made}
+    assert len(shipped) == 28
+
+
+@pytest.mark.parametrize("size", ["1x2", "3x3", "4x7", "7x4"])
+def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
+    winners = shipped_pairs(size).copy()
+    winners[0, 1] = 0
+    assert "Replies that refute" in to_svg(draw_refutations(summarise(winners, size)))
+
+
+@pytest.mark.parametrize(
+    ("size", "complaint"),
+    [("12x11", "up to 128 cells, not 12x11"), ("1x1", "has no placement pair"), ("7", "written ROWSxCOLUMNS")],
+)
+def test_boards_that_cannot_be_solved_are_refused_before_anything_is_written(tmp_path, size, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        solve_all(size, tmp_path / "solved.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_depth_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="by nodes or time"):
+        solve_all("4x4", tmp_path / "solved.parquet", limit=Limit(depth=3))
+
+
+def test_a_file_of_another_board_or_of_something_else_is_left_alone(tmp_path):
+    other = tmp_path / "other.parquet"
+    solve_all("3x4", other)
+    before = other.read_bytes()
+    with pytest.raises(ValueError, match="the openings of 3x4, not of 4x3"):
+        solve_all("4x3", other)
+    assert other.read_bytes() == before
+    strange = tmp_path / "strange.parquet"
+    pq.write_table(pa.table({"a": [1]}), strange)
+    text = tmp_path / "text.parquet"
+    text.write_text("not a table")
+    for path in (strange, text):
+        with pytest.raises(ValueError, match=path.name):
+            solve_all("4x3", path)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="cannot write there"):
+        solve_all("3x3", tmp_path / "file" / "solved.parquet")
+
+
+def test_boards_without_a_shipped_table_say_how_to_solve_them():
+    with pytest.raises(ValueError, match="isolation solve --all --board 7x8"):
+        shipped_pairs("7x8")
