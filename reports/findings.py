@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.inference.pairing import PairTable, pair_games
-from experiments.log import read_games
-from experiments.runs import RunInfo, load_run
+from experiments.log import count_games, read_games
+from experiments.runs import RunInfo, is_finished, load_run
 
 _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
@@ -110,6 +110,16 @@ class Findings:
         """How many openings the games were drawn from; None if unknown, or not the same for all runs."""
         sizes = {(part.info.population, *map(part.info.requested.get, _SAME_OPENINGS)) for part in self.parts}
         return next(iter(sizes))[0] or None if len(sizes) == 1 else None
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether a stop rule ended a run before all planned games were played."""
+        return any(
+            part.info.requested.get("sprt")
+            and is_finished(part.info.path)
+            and count_games(part.info.path) < part.info.games
+            for part in self.parts
+        )
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """The population, if none of these agents leaves anything to chance; else None."""

@@ -155,7 +155,12 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
         notes.append(
             "A census: every opening of its kind is played, both sides, by agents that leave nothing to chance."
         )
-    if games < planned:
+    if games < planned and findings.stopped_early:
+        notes.append(
+            f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values that are "
+            "not made for that are too sure of themselves; `isolation sprt` has those that are."
+        )
+    elif games < planned:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games were in several runs and count once.")

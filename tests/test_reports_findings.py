@@ -138,6 +138,13 @@ def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
     assert "39 of 999 planned games" in notes
 
 
+def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
+    path = gauntlet(5, planned=999, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
+    (path / "finished.json").write_text("{}")
+    notes = " ".join(compare_sections(load_findings([path]))[0].notes)
+    assert "Stopped early, after 40 of 999 planned games" in notes
+
+
 def test_a_run_without_games_says_so_everywhere(tmp_path):
     run = gauntlet(0, planned=100).write(tmp_path / "run")
     findings = load_findings([run])
