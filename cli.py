@@ -499,9 +499,9 @@ def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mix
 
 @main.command("report")
 @findings_options
-@click.option("--out", type=click.Path(path_type=Path), help="The directory; RUN/report by default.")
+@click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
 def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None) -> None:
-    """Write the report of runs: one page that needs nothing else, and every table as CSV beside it."""
+    """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
     from reports.page import write_report
 
     click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report')}")
@@ -538,6 +538,26 @@ def solve_position(
         print_rows(board_rows(summarise(winners, size)), output, f"{size}, in {path}")
         return
     print_rows(solution_rows(position(size, moves), bound, with_length), output)
+
+
+@main.command("label")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--sample", type=click.IntRange(min=1), help="Only so many games, drawn at random.")
+@click.option("--first-ply", type=click.IntRange(min=0), default=0, help="Leave out the plies before this one.")
+@click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int) -> None:
+    """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
+    from experiments.labels import DEFAULT_LIMIT, label_run
+    from experiments.progress import counting
+    from experiments.roster import parse_limit
+
+    bound = parse_limit(limit) if limit else DEFAULT_LIMIT
+    with counting("games") as show:
+        games = label_run(
+            run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
+        )
+    click.echo(f"{games:,} games labelled. Next: isolation accuracy {run}")
 
 
 # --- see and play -------------------------------------------------------------------------------------------------
