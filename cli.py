@@ -504,7 +504,7 @@ def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path 
     """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
     from reports.page import write_report
 
-    click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report')}")
+    click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report.html')}")
 
 
 # --- perfect play -------------------------------------------------------------------------------------------------
