@@ -60,7 +60,7 @@ def try_heuristic(heuristic: Heuristic, seconds: float = 4.0, seed: int = 1) -> 
         line,
         _cost(heuristic, problem is not None) if is_sound else float("nan"),
         _cost(heuristics.get(BASELINE), interpreted=False),
-        interpreted_cost(heuristic),
+        interpreted_cost(heuristic) if is_sound else float("nan"),
         findings,
         _quick_match(heuristic, seconds, seed) if is_sound else None,
     )

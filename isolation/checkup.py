@@ -12,6 +12,7 @@ from isolation.board import Board
 from isolation.classic import call_get_move, takes_legal_moves
 from isolation.geometry import format_size
 from isolation.limits import Limit
+from isolation.patience import at_most
 from isolation.search import search
 from isolation.search.interpreted import value_of_move
 from isolation.speed import random_openings
@@ -19,6 +20,7 @@ from isolation.speed import random_openings
 Heuristic = Callable[[Any, Any], float]
 SAMPLE = 300
 TIME_LIMIT_MS = 150.0
+LONGEST_CALL = 2.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Find
     for board in boards:
         for player in board.players:
             try:
-                value = heuristic(board.copy(), player)
+                with at_most(LONGEST_CALL):
+                    value = heuristic(board.copy(), player)
             except Exception as error:
                 return Finding(check, False, f"raises {_explain(error)} at {board!r} for player {player}")
             if isinstance(value, bool) or not _is_number(value):

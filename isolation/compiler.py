@@ -16,6 +16,7 @@ import numpy as np
 from isolation import library
 from isolation.board import Board
 from isolation.geometry import format_size
+from isolation.patience import TookTooLong, at_most
 from isolation.rewriting import CompileError, Rewritten, rewrite
 from isolation.search.kernels.desk import FAILED
 from isolation.specialise import Entry, ScoreModule, entry, new_desk, pack
@@ -25,6 +26,7 @@ __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]
 Heuristic = Callable[[Any, Any], float]
 CHECKED_POSITIONS = 300
 LONGEST_CHECK = 3.0
+LONGEST_CALL = 2.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,10 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
     started = time.perf_counter()
     for board in sample_positions(size, CHECKED_POSITIONS):
         for index, player in enumerate(board.players):
-            expected = _interpreted(compiled.function, board, player)
+            try:
+                expected = _interpreted(compiled.function, board, player)
+            except TookTooLong as error:
+                return {"reason": f"{error} at {board!r}", "line": None}
             if not _same(expected, compiled._evaluate(board, index)):
                 return {"reason": f"compiled, it gives {compiled._evaluate(board, index)} instead of {expected} "
                                   f"to player {index + 1} at {board!r}", "line": None}  # fmt: skip
@@ -103,7 +108,10 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
 
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | None:
     try:
-        return float(function(board.copy(), player))
+        with at_most(LONGEST_CALL):
+            return float(function(board.copy(), player))
+    except TookTooLong:
+        raise
     except Exception:
         return None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from experiments.inference.pairs import PairInterval
 from experiments.trial import NODES, Trial
 
@@ -12,6 +14,8 @@ def describe_trial(name: str, trial: Trial) -> str:
 
 
 def _cost(trial: Trial) -> list[str]:
+    if math.isnan(trial.nanoseconds):
+        return [f"Does not compile: {trial.problem}."] if trial.problem else []
     if trial.problem:
         where = f" (line {trial.line})" if trial.line else ""
         return [

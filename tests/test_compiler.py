@@ -87,6 +87,17 @@ def test_an_exception_at_a_position_is_one_in_compiled_code_as_well():
             assert compiled.evaluate(board, 0) == expected
 
 
+def never_answers(game, player):
+    while len(game.get_legal_moves(player)) >= 0:
+        pass
+    return 0.0
+
+
+def test_a_function_that_never_answers_is_refused_rather_than_waited_for():
+    with pytest.raises(CompileError, match="no answer within 2 s"):
+        compile_heuristic(never_answers)
+
+
 def not_a_number(game, player):
     return float("nan")
 
