@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.openings import OpeningSet, random_openings
 from experiments.roster import parse_agent
+from isolation.agents import SearchAgent
 from isolation.geometry import parse_size
 from isolation.match import play_games
 from isolation.specialise import entry
@@ -71,26 +73,33 @@ def play_and_judge(
     Raises:
         ValueError: a heuristic cannot be loaded, a number is below 1, or the board has no such openings.
     """
-    specs = [f"AB:{heuristic}@depth={depth}" for heuristic in heuristics for depth in depths]
-    if not specs or positions < 1:
+    if not heuristics or not depths or positions < 1:
         raise ValueError("at least one heuristic, one depth and one position are needed")
-    entry("solve", None, *parse_size(size))
-    for spec in (*specs, *FIELD):
-        # Compiled here once, so that the workers find it in the cache; and a wrong name is found before any work.
-        parse_agent(spec).compiled(parse_size(size))
+    players = [(heuristic, depth) for heuristic in heuristics for depth in depths]
+    agents = [*(_make_player(*player) for player in players), *map(parse_agent, FIELD)]
     openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
-    tasks = (joblib.delayed(_judge_player)(spec, openings, positions) for spec in specs)
-    show(0, len(specs))
-    found: dict[str, pd.DataFrame] = {}
-    for spec, frame in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
-        found[spec] = frame
-        show(len(found), len(specs))
-    return pd.concat([found[spec] for spec in specs], ignore_index=True)
+    # Compiled here once, so that the workers find it in the cache.
+    entry("solve", None, *parse_size(size))
+    for agent in agents:
+        agent.compiled(parse_size(size))
+    tasks = (joblib.delayed(_judge_player)(player, openings, positions) for player in players)
+    show(0, len(players))
+    found: dict[tuple[str, int], pd.DataFrame] = {}
+    for player, frame in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+        found[player] = frame
+        show(len(found), len(players))
+    return pd.concat([found[player] for player in players], ignore_index=True)
 
 
-def _judge_player(spec: str, openings: OpeningSet, positions: int) -> tuple[str, pd.DataFrame]:
-    """One player's decisions, up to the game in which it has had enough eligible ones."""
-    player, field = parse_agent(spec), [parse_agent(text) for text in FIELD]
+def _make_player(heuristic: str, depth: int) -> SearchAgent:
+    agent = parse_agent(f"AB:{heuristic}@depth={depth}")
+    assert isinstance(agent, SearchAgent)
+    return replace(agent, name=f"{heuristic} at depth {depth}")
+
+
+def _judge_player(who: tuple[str, int], openings: OpeningSet, positions: int) -> tuple[tuple[str, int], pd.DataFrame]:
+    """One player's decisions; a few games more than it takes, so that all the field is met alike."""
+    player, field = _make_player(*who), [parse_agent(text) for text in FIELD]
     parts: list[pd.DataFrame] = []
     eligible = 0
     for start in range(0, len(openings), _CHUNK):
@@ -101,7 +110,7 @@ def _judge_player(spec: str, openings: OpeningSet, positions: int) -> tuple[str,
                 eligible += int(is_eligible(parts[-1]).sum())
         if eligible >= positions:
             break
-    return spec, pd.concat(parts, ignore_index=True)
+    return who, pd.concat(parts, ignore_index=True)
 
 
 def _judge_games(player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range) -> pd.DataFrame:

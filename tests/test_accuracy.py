@@ -1,0 +1,263 @@
+"""Accuracy against the exact values: counted right, with intervals by game, and ranking players as their results do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from played_games import write_run
+
+import heuristics
+from experiments.accuracy import accuracies, is_eligible, run_decisions
+from experiments.inference.clusters import rate_interval
+from experiments.labels import label_run, read_labels
+from experiments.log import read_games
+from experiments.sparring import FIELD, play_and_judge, window
+from experiments.theory import by_theory, opening_winners
+from isolation import Board, solve
+from reports.accuracy import accuracy_sections, theory_section
+from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply
+from reports.plots.style import to_svg
+from reports.sections import flat_rows, render_sections
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    path = tmp_path_factory.mktemp("labelled") / "run"
+    write_run(path, 30)
+    label_run(path)
+    return path
+
+
+def decisions(rows, **more):
+    """A frame of decisions from (game, ply, value, winning, legal, kept, won)."""
+    columns = ("game_id", "ply", "value", "winning", "legal", "kept", "won")
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.assign(
+        agent=more.get("agent", "A"), heuristic=more.get("heuristic", ""), depth=more.get("depth", np.nan)
+    )
+
+
+# Of a run
+
+
+def test_a_decision_is_a_labelled_move_of_its_mover(run):
+    games = read_games(run).set_index("game_id")
+    found = run_decisions(run)
+    assert len(found) == int((games["plies"] - games["opening"].map(len)).sum())
+    label = read_labels(run).set_index("game_id")
+    for row in found.sample(40, random_state=1).itertuples():
+        game = games.loc[row.game_id]
+        assert row.agent == (game["agent_1"] if row.ply % 2 == 0 else game["agent_2"])
+        assert row.won == (game["winner"] == 1 + row.ply % 2)
+        assert row.value == label.loc[row.game_id, "value"][row.ply]
+        assert row.kept == label.loc[row.game_id, "kept"][row.ply]
+
+
+def test_the_heuristic_and_the_depth_come_from_the_settings(run):
+    found = run_decisions(run).drop_duplicates("agent").set_index("agent")
+    assert found.loc["ID_Improved", "heuristic"] == "improved"
+    assert found.loc["Random", "heuristic"] == ""
+    assert math.isnan(found.loc["ID_Improved", "depth"])
+
+
+def test_a_run_without_labels_says_how_to_get_them(tmp_path):
+    write_run(tmp_path / "run", 1)
+    with pytest.raises(ValueError, match="isolation label"):
+        run_decisions(tmp_path / "run")
+
+
+def test_only_labelled_games_count(tmp_path):
+    write_run(tmp_path / "run", 12)
+    label_run(tmp_path / "run", sample=5)
+    assert run_decisions(tmp_path / "run")["game_id"].nunique() == 5
+
+
+# Counting
+
+
+def test_only_choices_that_could_lose_a_win_are_eligible():
+    frame = decisions(
+        [
+            (0, 2, 1, 2, 4, 1, True),  # won, kept
+            (0, 4, 1, 4, 4, 1, True),  # nothing to go wrong
+            (0, 6, 0, 0, 4, -1, True),  # lost anyway
+            (0, 8, 1, 1, 3, 0, True),  # thrown away
+            (0, 10, -1, -1, 3, -1, True),  # unknown
+            (0, 12, 1, -1, 3, 1, True),  # won, but not known by how many moves
+        ]
+    )
+    assert is_eligible(frame).tolist() == [True, False, False, True, False, False]
+    (one,) = accuracies(frame)
+    assert (one.games, one.decisions, one.unknown, one.eligible) == (1, 5, 1, 2)
+    assert one.kept.estimate == 0.5
+    assert one.chance == pytest.approx((2 / 4 + 1 / 3) / 2)
+    assert one.mistakes.estimate == 1
+
+
+def test_the_interval_of_the_share_kept_is_clustered_by_game():
+    together = decisions([(game, ply, 1, 1, 2, int(game % 2), True) for game in range(20) for ply in range(2, 22, 2)])
+    apart = decisions([(game, 2, 1, 1, 2, game % 2, True) for game in range(200)])
+    one, other = accuracies(together)[0].kept, accuracies(apart)[0].kept
+    assert one.estimate == other.estimate == 0.5
+    assert one.high - one.low > 2 * (other.high - other.low)
+    expected = rate_interval([10 * (game % 2) for game in range(20)], [10] * 20)
+    assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_won_position_is_converted_if_the_game_was_won():
+    frame = decisions(
+        [
+            (0, 2, 1, 1, 2, 1, True),
+            (0, 4, 1, 1, 2, 1, True),
+            (1, 2, 1, 1, 2, 0, False),
+            (1, 4, 0, 0, 2, -1, False),
+            (2, 2, 0, 0, 2, -1, True),
+        ]
+    )
+    (one,) = accuracies(frame)
+    assert (one.won_games, one.conversion.estimate) == (2, 0.5)
+    assert one.mistakes.estimate == pytest.approx(1 / 3)
+
+
+def test_bands_share_out_the_plies():
+    frame = decisions([(0, ply, 1, 1, 2, ply % 2, True) for ply in range(2, 30)])
+    bands = accuracies(frame, 7)
+    assert [(one.first, one.last) for one in bands] == [(0, 6), (7, 13), (14, 20), (21, 27), (28, 34)]
+    assert sum(one.eligible for one in bands) == accuracies(frame)[0].eligible == 28
+    assert bands[0].kept.estimate == pytest.approx(2 / 5)
+
+
+def test_nothing_to_judge_is_no_accuracy():
+    assert accuracies(decisions([])) == []
+    (one,) = accuracies(decisions([(0, 2, 0, 0, 3, -1, False)]))
+    assert (one.eligible, one.won_games) == (0, 0)
+    assert math.isnan(one.kept.estimate)
+    assert math.isnan(one.chance)
+    rows = render_sections(accuracy_sections([one]), "markdown")
+    assert "| A | – | – | 1 | 1 | 0 | – |" in rows
+
+
+# Without a tournament
+
+
+@pytest.fixture(scope="module")
+def sparring():
+    return play_and_judge(["null", "territory"], [1, 3], 40, size="5x5")
+
+
+def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
+    first, last = window("5x5")
+    assert sparring["ply"].between(first, last).all()
+    assert list(sparring["agent"].unique()) == [
+        f"{name} at depth {depth}" for name in ("null", "territory") for depth in (1, 3)
+    ]
+    assert window("7x7") == (14, 28)
+    assert len(FIELD) == 4
+
+
+def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
+    found = {one.agent: one for one in accuracies(sparring)}
+    assert all(one.eligible >= 40 for one in found.values())
+    assert found["territory at depth 3"].kept.low > found["null at depth 1"].kept.high
+    assert found["null at depth 1"].depth == 1
+    assert found["null at depth 1"].heuristic == "null"
+
+
+def test_several_processes_judge_alike(sparring):
+    pd.testing.assert_frame_equal(play_and_judge(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
+
+
+def test_openings_may_run_out(monkeypatch):
+    monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 13)
+    frame = play_and_judge(["null"], [1], 10**6, size="5x5")
+    assert frame["game_id"].nunique() <= 26
+    assert is_eligible(frame).any()
+
+
+@pytest.mark.parametrize(
+    ("names", "depths", "positions", "complaint"),
+    [
+        (["nul"], [1], 10, "did you mean"),
+        (["null"], [0], 10, "depth must be a positive whole number"),
+        (["null"], [1], 0, "at least one"),
+        ([], [1], 10, "at least one"),
+    ],
+)
+def test_bad_input_is_refused_before_any_game(names, depths, positions, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        play_and_judge(names, depths, positions, size="5x5")
+
+
+def test_boards_without_such_openings_are_refused():
+    with pytest.raises(ValueError, match="no opening of 6 plies"):
+        play_and_judge(["null"], [1], 10, size="2x2")
+
+
+# By the theoretical winner of the opening
+
+
+def test_openings_have_their_theoretical_winner(run):
+    winners = opening_winners(run)
+    games = read_games(run, ("opening_id", "opening"))
+    assert set(winners) == set(games["opening_id"])
+    for game in games.itertuples():
+        assert winners[game.opening_id] == solve(Board.from_moves(game.opening, "5x5")).winner
+
+
+def test_games_are_split_by_what_the_agent_could_hope_for(run):
+    games = read_games(run, ("agent_1", "agent_2", "winner", "opening_id", "orbit"))
+    winners = opening_winners(run)
+    due = games["opening_id"].map(winners)
+    for split in by_theory(games, winners):
+        first, second = games["agent_1"] == split.agent, games["agent_2"] == split.agent
+        ours = (first & (due == 1)) | (second & (due == 2))
+        has_won = (first & (games["winner"] == 1)) | (second & (games["winner"] == 2))
+        assert split.won == ours.sum()
+        assert split.lost == ((first | second) & ~ours).sum()
+        assert split.unknown == 0
+        assert split.converted.estimate == pytest.approx(has_won[ours].mean())
+        assert split.saved.estimate == pytest.approx(has_won[(first | second) & ~ours].mean())
+
+
+def test_openings_that_were_not_solved_are_counted_apart(run):
+    games = read_games(run, ("agent_1", "agent_2", "winner", "opening_id", "orbit"))
+    nobody = by_theory(games, {})
+    assert all((split.won, split.lost) == (0, 0) and split.unknown for split in nobody)
+    (row, *_) = flat_rows(theory_section(nobody).rows)
+    assert math.isnan(row["converted"])
+
+
+def test_only_so_many_openings_are_searched(tmp_path):
+    write_run(tmp_path / "run", 4)
+    assert set(opening_winners(tmp_path / "run", most_searched=0).values()) <= {1, 2}
+
+
+# Tables and plots
+
+
+def test_the_tables_hold_every_agent_best_first_and_its_bands(sparring):
+    overall, by_ply = accuracy_sections(accuracies(sparring), accuracies(sparring, 7))
+    kept = [row["kept"] for row in flat_rows(overall.rows)]
+    assert kept == sorted(kept, reverse=True)
+    assert len(kept) == 4
+    assert {row["agent"] for row in by_ply.rows} == {row["agent"] for row in overall.rows}
+
+
+@pytest.mark.parametrize("draw", [draw_accuracy_by_ply, draw_accuracy_by_depth])
+def test_accuracy_is_drawn_for_one_and_for_twenty_agents_of_long_names(sparring, draw):
+    for count in (1, 20):
+        names = [f"AB_<b>&$x$_a_name_of_forty_characters_{number:02d}_" for number in range(count)]
+        frames = [sparring.assign(agent=name, heuristic=name) for name in names]
+        assert "forty_characters_00_" in to_svg(draw(pd.concat(frames, ignore_index=True)))
+
+
+@pytest.mark.parametrize("draw", [draw_accuracy_by_ply, draw_accuracy_by_depth])
+def test_nothing_to_draw_is_said(draw):
+    assert "labelled moves" in to_svg(draw(decisions([])))
+
+
+def test_the_field_plays_what_the_registry_has():
+    assert {spec.partition(":")[2].partition("@")[0] for spec in FIELD} <= set(heuristics.names())
