@@ -560,6 +560,28 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
     click.echo(f"{games:,} games labelled. Next: isolation accuracy {run}")
 
 
+@main.command("accuracy")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--by-ply", is_flag=True, help="Also in bands of seven plies.")
+@click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
+@table_option
+@format_option
+def accuracy(run: Path, by_ply: bool, plot_path: Path | None, only: str | None, output: Format) -> None:
+    """Say how often each agent of a labelled run kept a win that it could have thrown away."""
+    from experiments.accuracy import BAND, accuracies, run_decisions
+    from reports.accuracy import accuracy_sections
+
+    decisions = run_decisions(run)
+    bands = accuracies(decisions, BAND) if by_ply else ()
+    print_sections(accuracy_sections(accuracies(decisions), bands), output, only)
+    if plot_path:
+        from reports.perfect import draw_accuracy_by_ply
+        from reports.plots.style import save
+
+        save(draw_accuracy_by_ply(decisions), plot_path)
+        click.echo(f"Wrote {plot_path}")
+
+
 # --- see and play -------------------------------------------------------------------------------------------------
 
 
