@@ -9,6 +9,7 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
+from experiments import labels
 from experiments.find_games import read_game
 from isolation.board import Board
 from isolation.geometry import format_size
@@ -88,6 +89,7 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
         nodes=tuple(row["nodes"]),
         time_us=tuple(row["time_us"]),
         is_share=(_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"])),
+        mistakes=tuple(ply + 1 for ply in labels.mistakes(run, game_id)),
     )
 
 

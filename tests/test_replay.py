@@ -301,3 +301,13 @@ def test_positions_of_a_replay_are_those_of_the_game(run):
     replay = replay_of_run(run, 4)
     assert replay.board(len(replay.moves)) == Board.from_moves(replay.moves, "5x5")
     assert replay.board(0) == Board.from_moves([], "5x5")
+
+
+def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
+    from experiments.labels import label_run, mistakes
+
+    label_run(run, first_ply=12)
+    game_ids = read_games(run, columns=["game_id"])["game_id"].tolist()
+    for game_id in game_ids:
+        assert replay_of_run(run, game_id).mistakes == tuple(ply + 1 for ply in mistakes(run, game_id))
+    assert any(replay_of_run(run, game_id).mistakes for game_id in game_ids)
