@@ -21,6 +21,7 @@ Heuristic = Callable[[Any, Any], float]
 SAMPLE = 300
 TIME_LIMIT_MS = 150.0
 LONGEST_CALL = 2.0
+LONGEST_MOVE = 5.0
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def _check_moves(player: Any) -> Finding:
             return TIME_LIMIT_MS - 1e3 * (time.perf_counter() - started)
 
         try:
-            move = call_get_move(player, board.copy(), time_left)
+            with at_most(LONGEST_MOVE):
+                move = call_get_move(player, board.copy(), time_left)
         except Exception as error:
             return Finding("moves", False, f"raises {_explain(error)} at {board!r}")
         slowest = max(slowest, 1e3 * (time.perf_counter() - started))
@@ -132,7 +134,8 @@ def _compare_search(player: Any, method: str) -> Finding:
         for depth in (1, 2, 3):
             board = Board.from_moves(opening, players=(player, "opponent"))
             try:
-                answer = getattr(player, method)(board.copy(), depth)
+                with at_most(LONGEST_MOVE):
+                    answer = getattr(player, method)(board.copy(), depth)
             except Exception as error:
                 return Finding(check, False, f"raises {_explain(error)} at depth {depth} of {board!r}")
             move = answer[1] if isinstance(answer[1], tuple) else answer

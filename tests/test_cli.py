@@ -89,6 +89,7 @@ def test_a_heuristic_that_raises_is_told_where(tmp_path):
         ("(0, 0)", "max", "plays (0, 0)"),
         ("game.get_legal_moves()[0]", "min", "is worth"),
         ("1 / 0", "max", "raises ZeroDivisionError"),
+        ("[0 for _ in iter(int, 1)]", "max", "no answer within"),
     ],
 )
 def test_a_players_faults_are_found(tmp_path, move, choice, complaint):
