@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from isolation.board import Board
-from isolation.geometry import full_mask, knight_masks, symmetries
+from isolation.geometry import cells_of, full_mask, knight_masks, symmetries
 from isolation.limits import Limit
 from isolation.solved import pair_is_won
 
@@ -35,7 +35,7 @@ class Solution:
         moves: the moves after which the side to move still wins, ascending; none in a position lost for it.
         line: play to the end: the winner's moves keep the win, the loser's are those that took most nodes to refute.
             Cut short where the limit ended, empty if the winner is unknown.
-        nodes: positions visited; those looked up in a table are not counted.
+        nodes: positions visited; those known from a table, or because one side can mirror the other, are not counted.
         undecided: moves that the limit left undecided, ascending; if there are none, `moves` is complete.
     """
 
@@ -106,6 +106,8 @@ class Meter:
         from isolation.search.kernels import desk as on_desk
         from isolation.specialise import entry, pack
 
+        if within is None and is_mirrored(board):
+            return False
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
         call = entry("solve", None, board.height, board.width).call
@@ -201,8 +203,8 @@ def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
         return True
     if None in board.locations:
         below = None if within is None else within - 1
-        cells = dict.fromkeys(_twins(board).values())
-        return _any(_opposite(value(board.successor(cell), meter, below)) for cell in cells)
+        after = [board.successor(cell) for cell in dict.fromkeys(_twins(board).values())]
+        return _any(_opposite(value(child, meter, below)) for child in sorted(after, key=is_mirrored, reverse=True))
     known = _look_up(board) if within is None else None
     return meter.search(board, within) if known is None else known
 
@@ -229,6 +231,24 @@ def outlast(board: Board, verdicts: Sequence[Verdict], meter: Meter) -> tuple[in
                 return plies, plies, moves
             moves = lasting
     raise AssertionError("a game ends")
+
+
+def is_mirrored(board: Board) -> bool:
+    """Whether the side to move is lost because the other side can mirror whatever it does.
+
+    So it is if both stand on mirror images of one another, the blank cells are symmetric, and no blank cell is its own
+    image: the answer to every move is its image, which is another blank cell. On boards with an even number of cells
+    player 2 wins by placing itself so.
+    """
+    mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
+    if mover is None or other is None:
+        return False
+    for image in symmetries(board.height, board.width):
+        if image[mover] == other and image[other] == mover:
+            blank = list(cells_of(board.blank))
+            if all(image[cell] != cell == image[image[cell]] and board.blank >> image[cell] & 1 for cell in blank):
+                return True
+    return False
 
 
 def check_position(board: Board) -> None:

@@ -19,7 +19,7 @@ from random_games import positions, random_game
 from isolation import Board, Limit, solve
 from isolation.geometry import cell_of, move_of, parse_size, symmetries
 from isolation.solved import pair_is_won
-from isolation.solver import Meter, judge, solve_length
+from isolation.solver import Meter, is_mirrored, judge, solve_length
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
 
@@ -121,6 +121,50 @@ def test_the_shipped_tables_say_what_the_search_finds(size):
 @given(st.tuples(st.integers(0, 48), st.integers(0, 48)).filter(lambda pair: pair[0] != pair[1]))
 def test_the_table_of_7x7_says_what_the_search_finds(pair):
     assert Meter().search(Board.from_moves(pair), None) is pair_is_won(7, 7, *pair)
+
+
+@pytest.mark.parametrize("size", ["2x5", "3x4", "4x4", "4x5", "5x6", "6x6"])
+def test_who_stands_on_the_mirror_image_and_is_not_to_move_wins(size):
+    rows, columns = parse_size(size)
+    for image in symmetries(rows, columns):
+        if any(image[image[cell]] != cell or image[cell] == cell for cell in range(rows * columns)):
+            continue
+        for cell in range(rows * columns):
+            board = Board.from_moves([cell, image[cell]], size)
+            assert is_mirrored(board)
+            assert pair_is_won(rows, columns, cell, image[cell]) is False
+
+
+def mirrored_position(rng: random.Random, size: str) -> Board:
+    """A position in which player 2 has answered every move of player 1 by its image in the middle of the board."""
+    last = len(symmetries(*parse_size(size))[0]) - 1
+    first = rng.choice([cell for cell in range(last + 1) if 2 * cell != last])
+    board = Board.from_moves([first, last - first], size)
+    for _ in range(rng.randrange(5)):
+        cells = [cell for cell in board.legal_cells() if 2 * cell != last]
+        if cells:
+            cell = rng.choice(cells)
+            board = board.successor(cell).successor(last - cell)
+    return board
+
+
+def test_a_mirrored_position_is_lost_unless_a_blank_cell_is_its_own_image():
+    rng = random.Random(2)
+    for _ in range(100):
+        board = mirrored_position(rng, rng.choice(["4x4", "4x5", "3x6"]))
+        assert is_mirrored(board)
+        assert plies_left_on(board) % 2 == 0
+    with_middle = [mirrored_position(rng, "5x5") for _ in range(100)]
+    assert not any(is_mirrored(board) for board in with_middle)
+    assert any(plies_left_on(board) % 2 for board in with_middle if board.blank.bit_count() < 18)
+
+
+def test_a_board_with_an_even_number_of_cells_is_won_by_player_2_however_large():
+    for size in ("8x8", "9x10", "8x16"):
+        limit = Limit(nodes=1)
+        assert solve(Board.from_moves([], size), limit).winner == 2
+        assert solve(Board.from_moves([5], size), limit).winner == 2
+        assert solve(Board.from_moves([5], size), limit).moves
 
 
 # What is answered

@@ -32,7 +32,7 @@ def test_every_pair_is_solved_and_written_with_what_it_took(tmp_path):
     table = pq.read_table(path)
     assert table.schema.names == ["opening", "winner", "nodes"]
     assert len(table) == 380
-    assert min(table["nodes"].to_pylist()) >= 1
+    assert 0 <= min(table["nodes"].to_pylist()) < max(table["nodes"].to_pylist())
     assert all(winners[tuple(row["opening"])] == row["winner"] for row in table.to_pylist())
     assert (read_pairs(path, "4x5") == winners).all()
 
