@@ -48,6 +48,9 @@ PUBLISHED_NAMES = {
 }
 
 
+NEW = ("territory", "two_step_mobility", "horizon", "phased")
+
+
 @dataclass(frozen=True)
 class Scale:
     """How much is played: the node limits, pairs a match of the gauntlets, and more keys of their configurations.
@@ -86,15 +89,15 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     scale = QUICK if quick else Scale()
     home = home or Path("runs/findings-quick" if quick else "runs/findings")
     docs = home if quick else DOCS
-    report, results = play_all(scale, home, jobs)
+    report, results, priced = play_all(scale, home, jobs)
     write_report(report, docs / "example-report.html")
     save(draw_limits([result.gauntlet for result in results]), docs / "images" / "win-rate-by-limit.svg")
-    (docs / "findings.md").write_text(findings_text(report, results, analyse_file(None)), encoding="utf-8")
+    (docs / "findings.md").write_text(findings_text(results, priced, analyse_file(None)), encoding="utf-8")
     click.echo(f"Wrote {docs / 'findings.md'} and {docs / 'example-report.html'}")
 
 
-def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[AtLimit]]:
-    """Play what is missing; the default tournament's findings, and those at each limit."""
+def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[AtLimit], Findings]:
+    """Play what is missing: the default tournament, games at each limit, and a gauntlet at equal cost."""
     common: dict[str, Any] = {"contenders": scale.contenders, "jobs": jobs}
     if scale.opponents:
         common["opponents"] = scale.opponents
@@ -106,10 +109,11 @@ def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[At
         duel = {"format": "head-to-head", "contenders": scale.contenders, "openings": scale.duels, "jobs": jobs}
         duels = _played(home / f"duels-{nodes}", {**duel, "limit": limit})
         results.append(AtLimit(nodes, gauntlet, duels, judge(gauntlet), judge(duels)))
-    return report, results
+    priced = {"pairs": scale.pairs, "limit": f"nodes={scale.limits[-1]}", "seed": 2, "equal_cost": True}
+    return report, results, _played(home / "equal-cost", {**common, **priced})
 
 
-def findings_text(report: Findings, results: Sequence[AtLimit], published: PublishedAnalysis) -> str:
+def findings_text(results: Sequence[AtLimit], priced: Findings, published: PublishedAnalysis) -> str:
     """The page as Markdown."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -118,9 +122,9 @@ def findings_text(report: Findings, results: Sequence[AtLimit], published: Publi
     last = results[-1]
     return templates.get_template("findings.md.jinja").render(
         limits=[f"{result.nodes:,}" for result in results],
-        report=report,
+        short=_in_short(results),
         results=[_in_words(result) for result in results],
-        gauntlet_rows=_gauntlet_rows(results),
+        gauntlet_rows=_gauntlet_rows(results, judge(priced)),
         duel_rows=_duel_rows(results),
         duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
         is_census=last.duels.is_census,
@@ -171,8 +175,29 @@ def _in_words(result: AtLimit) -> dict[str, Any]:
     }
 
 
-def _gauntlet_rows(results: Sequence[AtLimit]) -> list[list[str]]:
-    """By contender: the difference at each limit, and the cost of a node."""
+def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
+    """Published and new heuristics by how often they are better or worse, in words."""
+    verdicts = [{one.contender: one.verdict for one in result.verdicts.claims} for result in results]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in verdicts[0]:
+        kind = "new here" if _bare(name) in NEW else "published"
+        found = [at[name] for at in verdicts]
+        for verdict in ("better", "worse"):
+            where = [f"{result.nodes:,}" for result, one in zip(results, found, strict=True) if one == verdict]
+            if len(where) == len(results):
+                groups.setdefault((kind, f"{verdict} at every limit"), []).append(f"`{_bare(name)}`")
+            elif where:
+                groups.setdefault((kind, f"{verdict} at some limits"), []).append(
+                    f"`{_bare(name)}` ({', '.join(where)})"
+                )
+        if not set(found) - {"cannot tell"}:
+            groups.setdefault((kind, "not told apart anywhere"), []).append(f"`{_bare(name)}`")
+    return [(f"{kind}, {what}", ", ".join(names)) for (kind, what), names in sorted(groups.items(), reverse=True)]
+
+
+def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts) -> list[list[str]]:
+    """By contender: the difference at each limit, that at equal cost, and the cost of a node."""
+    fair = {one.contender: one for one in priced.claims}
     efforts = measure_effort(results[-1].gauntlet)
     base = efforts[results[-1].verdicts.baseline].nanoseconds_a_node
     by_limit = [{one.contender: one for one in result.verdicts.claims} for result in results]
@@ -180,7 +205,7 @@ def _gauntlet_rows(results: Sequence[AtLimit]) -> list[list[str]]:
     return [
         [
             f"`{_bare(one.contender)}`",
-            *(_difference_cell(found[one.contender]) for found in by_limit),
+            *(_difference_cell(found[one.contender]) for found in (*by_limit, fair)),
             Times(efforts[one.contender].nanoseconds_a_node / base).shown,
         ]
         for one in order
