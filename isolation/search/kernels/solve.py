@@ -13,9 +13,10 @@ from typing import Any
 from numba import cfunc, int64, njit, types
 
 from isolation.bits import common, contains, drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.position import after, location_of, make_position, moves_from
+from isolation.position import location_of, make_position, moves_from
 from isolation.search.kernels.desk import LINE, STOPPED, count_node, desk_at, open_desk
 from isolation.search.kernels.open_names import COLUMNS, ROWS
+from isolation.search.kernels.solve_step import handed_over
 
 MOST_REPLIES = 8
 
@@ -32,18 +33,18 @@ def insert(desk: Any, row: int, count: int, key: int) -> None:
 @njit
 def list_replies(position: Any, row: int, desk: Any) -> int:
     """Write the replies worth trying to the desk, the best first, each in the low byte of a key; returns how many."""
-    threats = moves_from(position, location_of(position, 1 - position._turn))
-    replies = moves_from(position, location_of(position, position._turn))
+    threats = moves_from(position, location_of(position, 1))
+    replies = moves_from(position, location_of(position, 0))
     count = 0
     while not is_empty(replies):
         cell = lowest(replies)
         replies = drop_lowest(replies)
         further = moves_from(position, cell)
-        left = without_cell(threats, cell)
+        answers = without_cell(threats, cell)
         mobility = popcount(further)
-        if mobility == 0 or (mobility == 1 and not is_empty(common(further, left))):
+        if mobility == 0 or (mobility == 1 and not is_empty(common(further, answers))):
             continue
-        insert(desk, row, count, ((mobility - popcount(left) + 256) << 8) | cell)
+        insert(desk, row, count, ((mobility - popcount(answers) + 256) << 8) | cell)
         count += 1
     return count
 
@@ -57,16 +58,16 @@ def wins(position: Any, left: int, ply: int, desk: Any) -> bool:
     """
     if not count_node(desk):
         return False
-    threats = moves_from(position, location_of(position, 1 - position._turn))
+    threats = moves_from(position, location_of(position, 1))
     if is_empty(drop_lowest(threats)):
-        replies = moves_from(position, location_of(position, position._turn))
+        replies = moves_from(position, location_of(position, 0))
         if is_empty(threats) or contains(replies, lowest(threats)):
             return True
     if left == 1:
         return False
     row = LINE + ply * MOST_REPLIES
     for i in range(list_replies(position, row, desk)):
-        if not wins(after(position, desk[row + i] & 255), left - 1, ply + 1, desk):
+        if not wins(handed_over(position, desk[row + i] & 255), left - 1, ply + 1, desk):
             return desk[STOPPED] == 0
     return False
 
