@@ -16,7 +16,7 @@ from inspect import getsource
 from typing import TYPE_CHECKING, Any, Protocol
 
 from isolation.board import Board
-from isolation.classic import call_get_move
+from isolation.classic import call_get_move, seat
 from isolation.limits import Limit
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
@@ -241,7 +241,7 @@ class _ClassicPlayer:
         _seed_numpy(seed)
         clock = time.perf_counter if self.limit.ms is not None else time.process_time
         legal_moves = board.get_legal_moves()
-        game = board.copy()
+        game = seat(board, self.player)
         started = clock()
 
         def time_left() -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isolation.board import Board
-from isolation.classic import call_get_move, takes_legal_moves
+from isolation.classic import call_get_move, seat, takes_legal_moves
 from isolation.geometry import format_size
 from isolation.limits import Limit
 from isolation.patience import at_most
@@ -106,7 +106,7 @@ def _check_moves(player: Any) -> Finding:
 
         try:
             with at_most(LONGEST_MOVE):
-                move = call_get_move(player, board.copy(), time_left)
+                move = call_get_move(player, seat(board, player), time_left)
         except Exception as error:
             return Finding("moves", False, f"raises {_explain(error)} at {board!r}")
         slowest = max(slowest, 1e3 * (time.perf_counter() - started))

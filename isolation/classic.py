@@ -325,6 +325,14 @@ def takes_legal_moves(player: Any) -> bool:
     return len(required) == 3 or any(one.name == "legal_moves" for one in positional)
 
 
+def seat(game: Board, player: Any) -> Board:
+    """A copy of the game in which the side to move is this player object, as players expect who ask about themselves."""
+    seated = game.copy()
+    other = game.players[1 - game.active_index]
+    seated.players = (other, player) if game.active_index else (player, other)
+    return seated
+
+
 def call_get_move(player: Any, game: Board, time_left: Callable[[], float]) -> Any:
     """Ask a classic player of either edition for its move; whatever it returns is returned, unchecked."""
     if takes_legal_moves(player):

@@ -126,6 +126,22 @@ class Hanging(Player):
             pass
 
 
+class Asking:
+    """A player that asks the game about itself, as most do."""
+
+    def get_move(self, game, time_left):
+        assert game.active_player is self
+        assert game.get_legal_moves(self) == game.get_legal_moves()
+        return max(game.get_legal_moves(), key=lambda move: len(game.forecast_move(move).get_legal_moves(self)))
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_classic_player_finds_itself_in_the_game(place):
+    agents = [ClassicAgent("asking", Asking, (), Limit(ms=1000)), GreedyAgent()]
+    record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14])
+    assert record.reason == "no_moves", record.detail
+
+
 @pytest.mark.parametrize(
     ("player", "reason", "detail"),
     [
