@@ -49,6 +49,10 @@ PUBLISHED_NAMES = {
 
 
 NEW = ("territory", "two_step_mobility", "horizon", "phased")
+OUTCOMES = (
+    *("better at every limit", "better at some limits", "not told apart anywhere"),
+    *("worse at some limits", "worse at every limit"),
+)
 
 
 @dataclass(frozen=True)
@@ -123,13 +127,14 @@ def findings_text(results: Sequence[AtLimit], priced: Findings, published: Publi
     return templates.get_template("findings.md.jinja").render(
         limits=[f"{result.nodes:,}" for result in results],
         short=_in_short(results),
-        results=[_in_words(result) for result in results],
+        results=[_in_words(result.nodes, result.verdicts) for result in results],
+        priced=_in_words(results[-1].nodes, judge(priced)),
         gauntlet_rows=_gauntlet_rows(results, judge(priced)),
         duel_rows=_duel_rows(results),
         duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
         is_census=last.duels.is_census,
         openings=counted(max(one.openings for one in last.verdicts.comparisons), "opening"),
-        games=f"{sum(len(run.games) for result in results for run in (result.gauntlet, result.duels)):,}",
+        games=f"{_games([priced, *(run for result in results for run in (result.gauntlet, result.duels))]):,}",
         colours=[(f"{result.nodes:,}", *_colour_shares(result.duels)) for result in results],
         controls=[
             (f"{result.nodes:,}", control_sentence(one))
@@ -157,8 +162,8 @@ def _played(path: Path, keys: dict[str, Any]) -> Findings:
     return load_findings([path])
 
 
-def _in_words(result: AtLimit) -> dict[str, Any]:
-    claims = sorted(result.verdicts.claims, key=lambda one: -one.difference.estimate)
+def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
+    claims = sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
 
     def those(verdict: str) -> list[str]:
         return [
@@ -168,11 +173,15 @@ def _in_words(result: AtLimit) -> dict[str, Any]:
         ]
 
     return {
-        "limit": f"{result.nodes:,}",
+        "limit": f"{nodes:,}",
         "better": ", ".join(those("better")),
         "worse": ", ".join(reversed(those("worse"))),
         "open": ", ".join(f"`{_bare(one.contender)}`" for one in claims if one.verdict == "cannot tell"),
     }
+
+
+def _games(runs: Sequence[Findings]) -> int:
+    return sum(len(run.games) for run in runs)
 
 
 def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
@@ -192,7 +201,8 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
                 )
         if not set(found) - {"cannot tell"}:
             groups.setdefault((kind, "not told apart anywhere"), []).append(f"`{_bare(name)}`")
-    return [(f"{kind}, {what}", ", ".join(names)) for (kind, what), names in sorted(groups.items(), reverse=True)]
+    order = [(kind, what) for kind in ("published", "new here") for what in OUTCOMES if (kind, what) in groups]
+    return [(f"{kind}, {what}", ", ".join(groups[kind, what])) for kind, what in order]
 
 
 def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts) -> list[list[str]]:
