@@ -326,7 +326,7 @@ def takes_legal_moves(player: Any) -> bool:
 
 
 def seat(game: Board, player: Any) -> Board:
-    """A copy of the game in which the side to move is this player object, as players expect who ask about themselves."""
+    """A copy of the game in which the side to move is this player object, for players that ask about themselves."""
     seated = game.copy()
     other = game.players[1 - game.active_index]
     seated.players = (other, player) if game.active_index else (player, other)
