@@ -8,9 +8,10 @@ boards up to 7x7 are looked up in tables that ship with the package (`isolation.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, Literal, NamedTuple
 
@@ -24,6 +25,10 @@ Winner = Literal[1, 2]
 MAX_CELLS = 128
 _TO_THE_END = 1 << 20
 _NO_LIMIT = 1 << 62
+_SHORT = 20_000_000
+"""Nodes that take about a third of a second."""
+_LONG = 3_000_000_000
+"""Nanoseconds that are too long to wait for."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,8 @@ class Solution:
     Attributes:
         winner: 1 or 2; None if the limit ended the search before it was known.
         moves: the moves after which the side to move still wins, ascending; none in a position lost for it.
-        line: play to the end: the winner's moves keep the win, the loser's are those that took most nodes to refute.
-            Cut short where the limit ended, empty if the winner is unknown.
+        line: play to the end: the winner's moves keep the win, the loser goes where it has most moves and its opponent
+            fewest. Cut short where the limit ended, empty if the winner is unknown.
         nodes: positions visited; those known from a table, or because one side can mirror the other, are not counted.
         undecided: moves that the limit left undecided, ascending; if there are none, `moves` is complete.
     """
@@ -111,10 +116,25 @@ class Meter:
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
         call = entry("solve", None, board.height, board.width).call
-        left = _TO_THE_END if within is None else within
-        won = call(low, high, own, other, left, self._most - self.nodes, *self._clock, self._desk.ctypes.data)
+        search = partial(call, low, high, own, other, _TO_THE_END if within is None else within)
+        if not self._may_take_long:
+            return self._run(search, self._most - self.nodes)
+        won = self._run(search, _SHORT)
+        return self._run(partial(_interruptibly, search, self._desk), self._most - self.nodes) if won is None else won
+
+    def _run(self, search: Callable[..., float], nodes: int) -> bool | None:
+        """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
+        from isolation.search.kernels import desk as on_desk
+
+        won = search(nodes, *self._clock, self._desk.ctypes.data)
         self.nodes += int(self._desk[on_desk.NODES])
         return None if self._desk[on_desk.STOPPED] else won == 1.0
+
+    @property
+    def _may_take_long(self) -> bool:
+        """Whether the limit allows more than a few seconds, so that somebody may want to interrupt the search."""
+        clock, budget = self._clock
+        return self._most - self.nodes > 10 * _SHORT and (clock < 0 or budget > _LONG)
 
     @property
     def _clock(self) -> tuple[int, int]:
@@ -131,6 +151,19 @@ class Meter:
         from isolation.specialise import new_desk
 
         return new_desk()
+
+
+def _interruptibly(search: Callable[..., float], desk: Any, *limits: int) -> float:
+    """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
+    from isolation.search.kernels import desk as on_desk
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(search, *limits)
+        try:
+            return running.result()
+        except BaseException:
+            desk[on_desk.NODE_LIMIT] = desk[on_desk.CHECKPOINT] = 0
+            raise
 
 
 def solve(board: Board, limit: Limit | None = None) -> Solution:
@@ -269,22 +302,18 @@ def check_position(board: Board) -> None:
 
 
 def _line(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> Iterator[int]:
-    """Moves to the end: the winner keeps the win; the loser plays what took most nodes to refute."""
-    while True:
-        tried = list(_up_to_the_first_win(verdicts))
-        if not tried or (not tried[-1].keeps and None in (verdict.keeps for verdict in tried)):
-            return
-        chosen = tried[-1] if tried[-1].keeps else max(tried, key=lambda verdict: verdict.nodes)
-        yield chosen.cell
-        board = board.successor(chosen.cell)
-        verdicts = judge(board, meter)
-
-
-def _up_to_the_first_win(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
-    for verdict in verdicts:
-        yield verdict
-        if verdict.keeps:
-            return
+    """Moves to the end: the winner keeps the win; the loser goes where it has most moves and its opponent fewest."""
+    winning = next((verdict.cell for verdict in verdicts if verdict.keeps), None)
+    is_won = winning is not None
+    cell = winning if is_won else next(iter(promising_first(board)), None)
+    while cell is not None:
+        yield cell
+        board = board.successor(cell)
+        is_won = not is_won
+        if is_won:
+            cell = next((verdict.cell for verdict in judge(board, meter) if verdict.keeps), None)
+        else:
+            cell = next(iter(promising_first(board)), None)
 
 
 def _best_line(board: Board, plies: int, meter: Meter) -> Iterator[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -286,6 +287,21 @@ def test_time_limits_end_the_search(unit):
     started = time.monotonic()
     assert solve(Board.from_moves([60, 0], "11x11"), Limit(**{unit: 30.0})).winner is None
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("limit", [None, Limit(nodes=10**12), Limit(ms=10**7)])
+def test_a_long_search_can_be_interrupted(limit):
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+
+    solve(Board.from_moves([60, 0], "11x11"), Limit(nodes=1))
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solve(Board.from_moves([60, 0], "11x11"), limit)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_depth_is_no_limit_for_the_solver():
