@@ -108,7 +108,6 @@ class Meter:
         With `within`, a number above 0, the side that would make the last of so many more plies must win by then, and
         the other side wins by not losing by then.
         """
-        from isolation.search.kernels import desk as on_desk
         from isolation.specialise import entry, pack
 
         if within is None and is_mirrored(board):
@@ -170,7 +169,7 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
     """Who wins with perfect play, and by which moves.
 
     >>> solve(Board.from_moves([5, 0], size="4x4"))
-    Solution(winner=2, moves=(), line=(3, 6, 10, 15, 1, 9, 7, 2, 14, 4, 8, 13), nodes=213, undecided=())
+    Solution(winner=2, moves=(), line=(11, 6, 2, 8, 4, 1, 10, 7, 3, 9), nodes=108, undecided=())
 
     Args:
         limit: of nodes or time, for everything together; None searches for as long as it takes.
