@@ -394,6 +394,20 @@ def test_the_interval_of_a_standing_knows_that_openings_are_shared():
     assert naive < 0.7 * 300
 
 
+@pytest.mark.parametrize("opponents", [2, 7])
+@pytest.mark.parametrize("rate", [0.75, 0.88, 0.97])
+@pytest.mark.parametrize("shared", [0, 0.6])
+def test_the_interval_of_a_high_rate_over_several_opponents_covers_it(opponents, rate, shared):
+    rng = np.random.default_rng(26)
+    covered = 0
+    for _ in range(300):
+        liking = rng.normal(size=(50, 1)) * math.sqrt(shared)
+        wins = liking + rng.normal(size=(50, 2 * opponents)) * math.sqrt(1 - shared) < norm.ppf(rate)
+        interval = rate_interval(wins.sum(axis=1), np.full(50, 2 * opponents), opponents)
+        covered += interval.low <= rate <= interval.high
+    assert covered >= 0.92 * 300
+
+
 def test_splits_by_side_and_colour_add_up_to_all_games():
     results = tournament(np.random.default_rng(25), ("base", "new"), OPPONENTS, 20)
     table = pair_games(games_of(results))
