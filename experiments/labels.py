@@ -116,18 +116,21 @@ def read_labels(run: str | Path) -> pd.DataFrame:
 
 def read_label_table(run: str | Path) -> pa.Table:
     """Like `read_labels`, as an Arrow table."""
-    path = Path(run) / FILE
-    if not path.exists():
+    if not has_labels(run):
         raise ValueError(f"{run} has no exact values yet: make them with isolation label {run}")
-    return _read(path)
+    return _read(Path(run) / FILE)
+
+
+def has_labels(run: str | Path) -> bool:
+    """Whether games of the run have been labelled."""
+    return (Path(run) / FILE).exists()
 
 
 def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
     """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels."""
-    path = Path(run) / FILE
-    if not path.exists():
+    if not has_labels(run):
         return ()
-    found = pq.read_table(path, columns=["kept"], filters=[("game_id", "=", game_id)])
+    found = pq.read_table(Path(run) / FILE, columns=["kept"], filters=[("game_id", "=", game_id)])
     return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from experiments import log
 from experiments.inference.clusters import Interval, rate_interval
-from isolation.board import Board
-from isolation.geometry import format_size, parse_size
-from isolation.limits import Limit
-from isolation.solved import is_covered
-from isolation.solver import MAX_CELLS, Meter, value
-
-MOST_SEARCHED = 200
-"""How many openings are searched by default where no table has them: a few seconds' worth on 7x7."""
-LIMIT = Limit(nodes=20_000_000)
+from experiments.labels import has_labels, read_label_table
+from isolation.solved import pair_is_won
 
 
 @dataclass(frozen=True)
@@ -44,30 +41,26 @@ class TheorySplit:
     unknown: int
 
 
-def opening_winners(run: str | Path, most_searched: int = MOST_SEARCHED, limit: Limit = LIMIT) -> dict[int, int]:
-    """Who wins each opening of a run with perfect play, by `opening_id`: 1, 2, or 0 if that is unknown.
+def opening_winners(run: str | Path) -> dict[int, int]:
+    """Who wins the openings of a run with perfect play, 1 or 2, by `opening_id`.
 
-    Placement pairs of boards up to 7x7 are looked up. Of others so many are searched, each within the limit; the
-    rest is unknown, as is everything on boards of more than 128 cells.
+    Known are placement pairs of boards up to 7x7, from the shipped tables, and openings with a game that has labels.
 
     Raises:
         ValueError: there is no such run.
     """
-    openings = log.read_table(run, ("opening_id", "opening", "rows", "columns")).to_pandas()
-    winners: dict[int, int] = {}
-    searched = 0
-    for row in openings.drop_duplicates("opening_id").sort_values("opening_id").itertuples(index=False):
-        size = format_size(int(row.rows), int(row.columns))
-        is_shipped = len(row.opening) <= 2 and is_covered(*parse_size(size))
-        if not is_shipped:
-            searched += 1
-        within_reach = row.rows * row.columns <= MAX_CELLS and (is_shipped or searched <= most_searched)
-        winners[int(row.opening_id)] = _winner(row.opening.tolist(), size, limit) if within_reach else 0
-    return winners
+    games = log.read_table(run, ("game_id", "opening_id", "opening", "rows", "columns"))
+    ids, first = np.unique(games["opening_id"].to_numpy(), return_index=True)
+    distinct = games.take(pa.array(first)).to_pylist()
+    pairs = {number: _pair_winner(row) for number, row in zip(ids.tolist(), distinct, strict=True)}
+    known = {number: winner for number, winner in pairs.items() if winner}
+    return known if len(known) == len(ids) or not has_labels(run) else _labelled_winners(run, games) | known
 
 
-def by_theory(games: pd.DataFrame, winners: Mapping[int, int], confidence: float = 0.95) -> list[TheorySplit]:
-    """Every agent's games split, best converter first.
+def by_theory(
+    games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
+) -> list[TheorySplit]:
+    """The games of these agents, or of all, split; the best converter first.
 
     Args:
         games: a row a game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit`, the cluster of the intervals.
@@ -76,16 +69,20 @@ def by_theory(games: pd.DataFrame, winners: Mapping[int, int], confidence: float
     due = games["opening_id"].map(winners).fillna(0).to_numpy(np.int64)
     won = games["winner"].to_numpy(np.int64)
     orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
-    names = [games[column].astype(str).to_numpy() for column in ("agent_1", "agent_2")]
+    players = union_categoricals([games[side].astype("category").array for side in ("agent_1", "agent_2")])
+    first, second = players.codes.reshape(2, -1)
     found = []
-    for agent in np.unique(np.concatenate(names)):
-        side = np.where(names[0] == agent, 1, 2)
-        mine = (names[0] == agent) | (names[1] == agent)
+    for code in np.unique(players.codes):
+        agent = str(players.categories[code])
+        if agents and agent not in agents:
+            continue
+        side = np.where(first == code, 1, 2)
+        mine = (first == code) | (second == code)
         has_won = won == side
         ours, theirs = mine & (due == side), mine & (due == 3 - side)
         found.append(
             TheorySplit(
-                agent=str(agent),
+                agent=agent,
                 won=int(ours.sum()),
                 converted=_share(has_won, ours, orbit, confidence),
                 lost=int(theirs.sum()),
@@ -96,12 +93,29 @@ def by_theory(games: pd.DataFrame, winners: Mapping[int, int], confidence: float
     return sorted(found, key=lambda split: -np.nan_to_num(split.converted.estimate))
 
 
-def _winner(opening: list[int], size: str, limit: Limit) -> int:
-    board = Board.from_moves(opening, size)
-    wins = value(board, Meter(limit))
-    if wins is None:
-        return 0
-    return board.active_index + 1 if wins else 2 - board.active_index
+def _pair_winner(game: Mapping[str, Any]) -> int | None:
+    """The winner of a placement pair that the tables have."""
+    if len(game["opening"]) != 2:
+        return None
+    won = pair_is_won(game["rows"], game["columns"], *game["opening"])
+    return None if won is None else 1 if won else 2
+
+
+def _labelled_winners(run: str | Path, games: pa.Table) -> dict[int, int]:
+    """The winners of openings after which a labelled game has a value."""
+    labels = read_label_table(run).sort_by("game_id")
+    games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
+    labels = labels.filter(pc.is_in(labels["game_id"], games["game_id"].combine_chunks()))
+    values = pc.list_flatten(labels["value"]).to_numpy()
+    plies = pc.list_value_length(labels["value"]).to_numpy()
+    opening = pc.list_value_length(games["opening"]).to_numpy()
+    goes_on = opening < plies
+    at_opening = values[(np.cumsum(plies) - plies + opening)[goes_on]]
+    mover = 1 + opening[goes_on] % 2
+    winner = np.where(at_opening == 1, mover, 3 - mover)
+    known = at_opening >= 0
+    ids = games["opening_id"].to_numpy()[goes_on]
+    return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))
 
 
 def _share(

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.accuracy import Accuracy
-from experiments.theory import TheorySplit
+from experiments.theory import by_theory, opening_winners
 from reports.cells import Estimate, Share, estimate_of
+from reports.findings import Findings
 from reports.sections import Section
 
 _ACCURACY_NOTES = (
@@ -15,6 +16,12 @@ _ACCURACY_NOTES = (
     "the position was still won; chance: what a random choice would have kept.",
     "Converted: of the games in which the player had a won position there, the share it won.",
     "95 % intervals over games.",
+)
+
+
+_THEORY_NOTES = (
+    "Won openings: games from openings that the agent would win with perfect play; converted: the share of them that it "
+    "won. Lost openings: its opponent would; saved: the share of them that it won all the same.",
 )
 
 
@@ -39,8 +46,15 @@ def accuracy_row(one: Accuracy) -> dict[str, Any]:
     return {"agent": one.agent, **search, **_facts(one)}
 
 
-def theory_section(splits: Sequence[TheorySplit]) -> Section:
-    """Results split by who would win the opening with perfect play."""
+def theory_section(findings: Findings) -> Section | None:
+    """Results split by who would win the opening with perfect play; None if no opening's winner is known."""
+    winners: dict[int, int] = {}
+    for part in findings.parts:
+        winners |= opening_winners(part.info.path)
+    if not winners:
+        return None
+    splits = by_theory(findings.games, winners, findings.measured)
+    has_unknown = any(one.unknown for one in splits)
     rows = tuple(
         {
             "agent": one.agent,
@@ -48,12 +62,11 @@ def theory_section(splits: Sequence[TheorySplit]) -> Section:
             "converted": estimate_of(one.converted),
             "lost_openings": one.lost,
             "saved": estimate_of(one.saved),
-            "unknown": one.unknown,
+            **({"unknown": one.unknown} if has_unknown else {}),
         }
         for one in splits
     )
-    note = "Won openings are games from openings that the agent would win with perfect play; lost ones, its opponent."
-    return Section("theory", "By the winner with perfect play", rows, (note,))
+    return Section("theory", "By who wins the opening with perfect play", rows, _THEORY_NOTES)
 
 
 def _facts(one: Accuracy) -> dict[str, Any]:

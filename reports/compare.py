@@ -17,6 +17,7 @@ from experiments.inference.pairs import PairCounts, PairInterval, count_pairs, p
 from experiments.inference.permutation import sign_flip_test
 from experiments.inference.planning import pairs_after_pilot
 from experiments.inference.standings import standings
+from reports.accuracy import theory_section
 from reports.cells import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
 from reports.findings import Findings
 from reports.sections import Section
@@ -119,6 +120,8 @@ def compare_sections(findings: Findings) -> tuple[Section, ...]:
         sections += [verdict_section(findings, verdicts, efforts), effects_section(verdicts)]
     if verdicts.duels:
         sections.append(duels_section(findings, verdicts, efforts))
+    if theory := theory_section(findings):
+        sections.append(theory)
     return tuple(sections)
 
 

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from experiments.log import write_text
 from experiments.runs import CONFIG
+from reports.accuracy import theory_section
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import (
     Verdicts,
@@ -113,6 +114,7 @@ def report_page(findings: Findings) -> str:
         standings=standings_section(findings),
         opponents=opponents_section(findings),
         sides=_sides_by_agent(sides_section(findings)),
+        theory=theory_section(findings),
         ratings=ratings,
         superiority=superiority,
         forfeits=forfeits_section(findings),

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from played_games import write_run
+from invented_runs import Invented, gauntlet
+from played_games import random_record, write_run
 
 import heuristics
 from experiments.accuracy import accuracies, is_eligible, run_decisions
 from experiments.inference.clusters import rate_interval
 from experiments.labels import label_run, read_labels
 from experiments.log import read_games
+from experiments.roster import parse_agent
+from experiments.saved_games import append_game
 from experiments.sparring import FIELD, play_and_judge, window
 from experiments.theory import by_theory, opening_winners
 from isolation import Board, solve
 from reports.accuracy import accuracy_sections, theory_section
+from reports.compare import compare_sections
+from reports.findings import load_findings
 from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply
 from reports.plots.style import to_svg
 from reports.sections import flat_rows, render_sections
@@ -222,17 +228,47 @@ def test_games_are_split_by_what_the_agent_could_hope_for(run):
         assert split.saved.estimate == pytest.approx(has_won[(first | second) & ~ours].mean())
 
 
-def test_openings_that_were_not_solved_are_counted_apart(run):
+def test_longer_openings_are_known_once_their_games_are_labelled(tmp_path):
+    path = tmp_path / "run"
+    agents = tuple(parse_agent(spec) for spec in ("ID:improved", "random"))
+    for seed in range(8):
+        record = random_record(seed)
+        append_game(path, replace(record, opening=record.moves[: 4 + seed % 2]), agents, seed)
+    assert opening_winners(path) == {}
+    label_run(path, sample=6)
+    found = opening_winners(path)
+    games = read_games(path, ("game_id", "opening_id", "opening"))
+    labelled = games[games["game_id"].isin(read_labels(path)["game_id"])]
+    assert set(found) == set(labelled["opening_id"])
+    for game in labelled.itertuples():
+        assert found[game.opening_id] == solve(Board.from_moves(game.opening, "5x5")).winner
+
+
+def test_openings_whose_winner_is_not_known_are_counted_apart(run):
     games = read_games(run, ("agent_1", "agent_2", "winner", "opening_id", "orbit"))
     nobody = by_theory(games, {})
     assert all((split.won, split.lost) == (0, 0) and split.unknown for split in nobody)
-    (row, *_) = flat_rows(theory_section(nobody).rows)
-    assert math.isnan(row["converted"])
+    assert all(math.isnan(split.converted.estimate) for split in nobody)
 
 
-def test_only_so_many_openings_are_searched(tmp_path):
-    write_run(tmp_path / "run", 4)
-    assert set(opening_winners(tmp_path / "run", most_searched=0).values()) <= {1, 2}
+def test_a_comparison_tells_won_openings_from_lost_ones(tmp_path):
+    def wins(agent, opponent, opening):
+        return 2 if agent == "Good" else 1
+
+    section = theory_section(load_findings([gauntlet(20, wins).write(tmp_path / "run")]))
+    rows = flat_rows(section.rows)
+    assert [row["agent"] for row in rows] == ["Good", "Base"]
+    assert rows[0]["converted"] == rows[0]["saved"] == 1
+    assert rows[0]["won_openings"] == rows[0]["lost_openings"] == 2 * 20
+    assert "unknown" not in rows[0]
+
+
+def test_a_comparison_says_nothing_of_openings_out_of_reach(tmp_path):
+    run = Invented().agent("Good", "contender").agent("Base", "baseline")
+    run.pair("Good", "Base", 1, 2, rows=9, columns=11)
+    findings = load_findings([run.write(tmp_path / "run")])
+    assert theory_section(findings) is None
+    assert [section.key for section in compare_sections(findings)] == ["head_to_head"]
 
 
 # Tables and plots
