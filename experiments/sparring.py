@@ -78,12 +78,12 @@ def play_and_judge(
     players = [(heuristic, depth) for heuristic in heuristics for depth in depths]
     agents = [*(_make_player(*player) for player in players), *map(parse_agent, FIELD)]
     openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
+    show(0, len(players))
     # Compiled here once, so that the workers find it in the cache.
     entry("solve", None, *parse_size(size))
     for agent in agents:
         agent.compiled(parse_size(size))
     tasks = (joblib.delayed(_judge_player)(player, openings, positions) for player in players)
-    show(0, len(players))
     found: dict[tuple[str, int], pd.DataFrame] = {}
     for player, frame in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
         found[player] = frame

@@ -20,8 +20,8 @@ _ACCURACY_NOTES = (
 
 
 _THEORY_NOTES = (
-    "Won openings: games from openings that the agent would win with perfect play; converted: the share of them that it "
-    "won. Lost openings: its opponent would; saved: the share of them that it won all the same.",
+    "Won openings: games from openings that the agent would win with perfect play; converted: the share that it won.",
+    "Lost openings: games from openings that its opponent would win; saved: the share that it won all the same.",
 )
 
 
