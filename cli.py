@@ -16,8 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
     from experiments.runs import RunSummary
     from isolation.board import Board
+    from isolation.limits import Limit
     from reports.findings import Findings
     from reports.sections import Section
     from reports.tables import Format
@@ -518,26 +522,36 @@ def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path 
 @click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: processes; 0 is one a core.")
 @click.option("--out", type=click.Path(path_type=Path), help="With --all: the file; solved_BOARD.parquet by default.")
+@click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw who wins, .svg or .png.")
 @format_option
 def solve_position(
     size: str, moves: str, with_length: bool, limit: str | None, everything: bool, jobs: int, out: Path | None,
-    output: Format,
+    plot_path: Path | None, output: Format,
 ) -> None:  # fmt: skip
     """Say who wins with perfect play, by which moves, and along which line."""
     from experiments.roster import parse_limit
-    from reports.solutions import board_rows, solution_rows
+    from reports.solutions import solution_rows
 
     bound = parse_limit(limit) if limit else None
     if everything:
-        from experiments.progress import counting
-        from experiments.solving import solve_all, summarise
+        solve_board(size, bound, jobs, out or Path(f"solved_{size}.parquet"), plot_path, output)
+    else:
+        print_rows(solution_rows(position(size, moves), bound, with_length), output)
 
-        path = out or Path(f"solved_{size}.parquet")
-        with counting("placement pairs") as show:
-            winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=bound, show=show)
-        print_rows(board_rows(summarise(winners, size)), output, f"{size}, in {path}")
-        return
-    print_rows(solution_rows(position(size, moves), bound, with_length), output)
+
+def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path: Path | None, output: Format) -> None:
+    """Solve every pair of placements of a board, and say what they come to."""
+    from experiments.progress import counting
+    from experiments.solving import solve_all, summarise
+    from reports.perfect import draw_refutations
+    from reports.solutions import board_sections
+
+    with counting("placement pairs") as show:
+        winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=limit, show=show)
+    summary = summarise(winners, size)
+    print_sections(board_sections(summary, str(path)), output)
+    if plot_path:
+        save_plot(draw_refutations(summary), plot_path)
 
 
 @main.command("label")
@@ -561,25 +575,66 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
 
 
 @main.command("accuracy")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.option("--heuristics", metavar="NAMES", help="Judge these instead, as in improved,mine.py:score; '*' is all.")
+@click.option("--depths", default="3", show_default=True, help="With --heuristics: depths of search, as in 1,3,5.")
+@click.option("--positions", type=click.IntRange(min=1), default=500, show_default=True,
+              help="With --heuristics: how many telling positions each of them is judged in.")  # fmt: skip
+@board_option
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --heuristics: processes; 0 is one a core.")
 @click.option("--by-ply", is_flag=True, help="Also in bands of seven plies.")
-@click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
+@click.option("--plot-by-ply", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
+@click.option("--plot-by-depth", type=click.Path(path_type=Path), help="Draw accuracy by depth, .svg or .png.")
 @table_option
 @format_option
-def accuracy(run: Path, by_ply: bool, plot_path: Path | None, only: str | None, output: Format) -> None:
-    """Say how often each agent of a labelled run kept a win that it could have thrown away."""
+def accuracy(
+    run: Path | None, heuristics: str | None, depths: str, positions: int, size: str, jobs: int, by_ply: bool,
+    plot_by_ply: Path | None, plot_by_depth: Path | None, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Say how often agents kept a win that they could have thrown away.
+
+    Judges the moves of a labelled RUN; or, without a run, heuristics in fresh games against a fixed field.
+    """
     from experiments.accuracy import BAND, accuracies, run_decisions
     from reports.accuracy import accuracy_sections
 
-    decisions = run_decisions(run)
+    if (run is None) == (heuristics is None):
+        raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
+    if heuristics is not None:
+        decisions, notes = judged(heuristics, depths, positions, size, jobs)
+    else:
+        decisions, notes = run_decisions(run or Path()), []
     bands = accuracies(decisions, BAND) if by_ply else ()
-    print_sections(accuracy_sections(accuracies(decisions), bands), output, only)
-    if plot_path:
+    print_sections(accuracy_sections(accuracies(decisions), bands, notes), output, only)
+    if plot_by_ply:
         from reports.perfect import draw_accuracy_by_ply
-        from reports.plots.style import save
 
-        save(draw_accuracy_by_ply(decisions), plot_path)
-        click.echo(f"Wrote {plot_path}")
+        save_plot(draw_accuracy_by_ply(decisions), plot_by_ply)
+    if plot_by_depth:
+        from reports.perfect import draw_accuracy_by_depth
+
+        save_plot(draw_accuracy_by_depth(decisions), plot_by_depth)
+
+
+def judged(names: str, depths: str, positions: int, size: str, jobs: int) -> tuple[DataFrame, list[str]]:
+    """The decisions of heuristics in fresh games, and how they came about."""
+    import heuristics
+    from experiments.progress import counting
+    from experiments.sparring import described, play_and_judge
+
+    chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
+    searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
+    with counting("players") as show:
+        frame = play_and_judge(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
+    return frame, [described(size)]
+
+
+def save_plot(figure: Figure, path: Path) -> None:
+    """Write a plot and say where."""
+    from reports.plots.style import save
+
+    save(figure, path)
+    click.echo(f"Wrote {path}", err=True)
 
 
 # --- see and play -------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,9 +22,6 @@ from scipy import stats
 from experiments import log
 from experiments.inference.clusters import Interval, rate_interval
 from experiments.labels import PER_PLY, read_label_table
-
-if TYPE_CHECKING:
-    pass
 
 BAND = 7
 """Plies in a band of the tables."""
@@ -122,7 +118,7 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
         decisions=int((value >= 0).sum()),
         unknown=int((value < 0).sum()),
         eligible=int(eligible.sum()),
-        kept=rate_interval(np.bincount(game, eligible & (kept == 1))[played], per_game[played], confidence=confidence),
+        kept=_share(np.bincount(game, eligible & (kept == 1))[played], per_game[played], confidence),
         chance=_mean(winning[eligible] / legal[eligible]),
         mistakes=_mean_interval(np.bincount(game, kept == 0), confidence),
         won_games=int(had_win.sum()),
@@ -169,10 +165,17 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
+def _share(kept: NDArray[np.int64], eligible: NDArray[np.int64], confidence: float) -> Interval:
+    """The share of eligible moves that kept the win, from both counts a game."""
+    return rate_interval(kept, eligible, float(eligible.mean()) / 2 if len(eligible) else 1.0, confidence)
+
+
 def _mean_interval(counts: NDArray[np.int64], confidence: float) -> Interval:
-    """The mean of counts of independent games, with the interval of Student's t, cut off at 0."""
-    mean = float(counts.mean())
-    if len(counts) < 2:
-        return Interval(mean, 0.0, math.inf, confidence)
-    half = float(stats.t.ppf(0.5 + confidence / 2, len(counts) - 1) * counts.std(ddof=1) / math.sqrt(len(counts)))
-    return Interval(mean, max(0.0, mean - half), mean + half, confidence)
+    """The mean of counts of independent games, with the interval of Student's t, not below 0.
+
+    For the interval two games with none and two with one are added, lest it have no width where all games are alike.
+    """
+    mean, padded = float(counts.mean()), np.append(counts, [0, 0, 1, 1])
+    centre = float(padded.mean())
+    half = float(stats.t.ppf(0.5 + confidence / 2, len(padded) - 1) * padded.std(ddof=1) / math.sqrt(len(padded)))
+    return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)

@@ -51,6 +51,16 @@ def window(size: str) -> tuple[int, int]:
     return round(rows * columns * 14 / 49), round(rows * columns * 28 / 49)
 
 
+def described(size: str) -> str:
+    """In a sentence, what the decisions of `play_and_judge` are."""
+    first, last = window(size)
+    names = ", ".join(spec.partition("=")[2] for spec in FIELD)
+    return (
+        f"Moves at plies {first} to {last} of games on {size} from openings of {OPENING_PLIES} random plies, "
+        f"both sides, against {names}."
+    )
+
+
 def play_and_judge(
     heuristics: Sequence[str],
     depths: Sequence[int],

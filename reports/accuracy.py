@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.accuracy import Accuracy
 from experiments.theory import by_theory, opening_winners
-from reports.cells import Estimate, Share, estimate_of
+from reports.cells import Estimate, Mean, Share, estimate_of
 from reports.findings import Findings
 from reports.sections import Section
 
@@ -25,10 +25,12 @@ _THEORY_NOTES = (
 )
 
 
-def accuracy_sections(overall: Sequence[Accuracy], by_ply: Sequence[Accuracy] = ()) -> tuple[Section, ...]:
+def accuracy_sections(
+    overall: Sequence[Accuracy], by_ply: Sequence[Accuracy] = (), more_notes: Sequence[str] = ()
+) -> tuple[Section, ...]:
     """Tables of accuracy, the best player first; with bands of plies as a second table."""
     ranked = sorted(overall, key=lambda one: (-one.kept.estimate if one.eligible else 1.0, one.agent))
-    notes = [*_ACCURACY_NOTES]
+    notes = [*more_notes, *_ACCURACY_NOTES]
     if unknown := sum(one.unknown for one in overall):
         notes.append(f"{unknown:,} positions were left out: the limit of the labels was not enough to decide them.")
     sections = [Section("accuracy", "Accuracy", tuple(accuracy_row(one) for one in ranked), tuple(notes))]
@@ -76,7 +78,7 @@ def _facts(one: Accuracy) -> dict[str, Any]:
         "eligible": one.eligible,
         "kept": estimate_of(one.kept),
         "chance": Share(one.chance),
-        "mistakes_a_game": Estimate(one.mistakes.estimate, one.mistakes.low, one.mistakes.high),
+        "mistakes_a_game": Estimate(Mean(one.mistakes.estimate), Mean(one.mistakes.low), Mean(one.mistakes.high)),
         "won_positions": one.won_games,
         "converted": estimate_of(one.conversion),
     }

@@ -79,6 +79,15 @@ class Times(float):
         return "–" if math.isnan(self) else f"{self:.2f} ×"
 
 
+class Mean(float):
+    """A mean of counts."""
+
+    @property
+    def shown(self) -> str:
+        """Such as 0.42."""
+        return "–" if math.isnan(self) else f"{self:.2f}"
+
+
 class PValue(float):
     """A p-value."""
 

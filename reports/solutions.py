@@ -6,9 +6,11 @@ from typing import Any
 
 from experiments.solving import BoardSummary
 from isolation.board import Board
+from isolation.geometry import parse_size
 from isolation.limits import Limit
-from isolation.notation import cell_name, format_moves
+from isolation.notation import cell_name, column_name, format_moves
 from isolation.solver import solve, solve_length
+from reports.sections import Section
 
 _EXCEPTIONS_SHOWN = 12
 
@@ -32,19 +34,33 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
     return [{"": name, "value": value} for name, value in facts.items()]
 
 
-def board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
-    """What all placement pairs of a board say."""
-    columns = int(summary.size.partition("x")[2])
+def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
+    """What all placement pairs of a board, kept in a file, say; and how many replies refute each first cell."""
+    facts = Section("board", f"{summary.size}, in {path}", tuple(_board_rows(summary)))
+    note = "How many replies of player 2 win against a first placement on the cell."
+    return facts, Section("refutations", "Refutations of a first placement", tuple(_refutation_rows(summary)), (note,))
+
+
+def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
+    columns = parse_size(summary.size)[1]
     names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in summary.exceptions[:_EXCEPTIONS_SHOWN]]
     solved = summary.openings - summary.unknown
-    replies = [len(cells) for cells in summary.refutations]
     facts = {
         "placement pairs": summary.openings,
         "unknown": summary.unknown,
         "won by player 1": summary.first_wins,
         "from the empty board": f"player {summary.winner} wins" if summary.winner else "unknown",
-        "refutations of a first cell": f"{min(replies)} to {max(replies)}",
         "colour rule holds": f"{summary.rule_holds:,} of {solved:,} ({summary.rule_holds / max(1, solved):.1%})",
         "exceptions": ", ".join(names) + (" …" if len(summary.exceptions) > len(names) else "") or "none",
     }
     return [{"": name, "value": value} for name, value in facts.items()]
+
+
+def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
+    """The board, row by row, as people see it."""
+    rows, columns = parse_size(summary.size)
+    counts = [len(cells) for cells in summary.refutations]
+    return [
+        {"": row, **{column_name(column): counts[row * columns + column] for column in range(columns)}}
+        for row in range(rows)
+    ]

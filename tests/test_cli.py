@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 import heuristics
 from cli import main
+from experiments.solving import shipped_pairs
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 
@@ -151,3 +152,46 @@ def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
     assert f"{tmp_path}: 1 files" in run("cache").output
     run("cache", "--clear")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_board_is_solved_with_a_map_of_refutations_and_a_plot(tmp_path):
+    out, plot = tmp_path / "solved.parquet", tmp_path / "map.svg"
+    result = run("solve", "--all", "--board", "3x4", "--jobs", 1, "--out", out, "--plot", plot, "--format", "json")
+    tables = json.loads(result.stdout)
+    winners = shipped_pairs("3x4")
+    counts = [[row[name] for name in "abcd"] for row in tables["refutations"]]
+    assert counts == (winners == 2).sum(axis=1).reshape(3, 4).tolist()
+    assert {"": "placement pairs", "value": 12 * 11} in tables["board"]
+    assert out.exists()
+    assert "refute" in plot.read_text()
+
+
+def test_accuracy_is_measured_without_a_tournament(tmp_path):
+    plots = [tmp_path / "ply.svg", tmp_path / "depth.svg"]
+    result = run("accuracy", "--heuristics", "null,territory", "--depths", "1,2", "--positions", 30, "--board", "5x5",
+                 "--jobs", 1, "--plot-by-ply", plots[0], "--plot-by-depth", plots[1], "--format", "json")  # fmt: skip
+    tables = json.loads(result.stdout)
+    assert {(row["heuristic"], row["depth"]) for row in tables["accuracy"]} == {
+        (name, depth) for name in ("null", "territory") for depth in (1, 2)
+    }
+    assert all(row["eligible"] >= 30 for row in tables["accuracy"])
+    assert tables["accuracy"][0]["heuristic"] == "territory"
+    assert all(plot.exists() for plot in plots)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "either a labelled RUN or --heuristics NAMES"),
+        (("run", "--heuristics", "null"), "either a labelled RUN or --heuristics NAMES"),
+        (("nowhere",), "nowhere"),
+        (("--heuristics", "territoy"), "did you mean territory?"),
+        (("--heuristics", "null", "--depths", "1,two"), "a whole number or several, as in 1,3,5, not 'two'"),
+        (("--heuristics", "null", "--board", "2x2"), "no opening of 6 plies"),
+        (("--heuristics", "null", "--board", "12x12"), "128 cells"),
+    ],
+)
+def test_accuracy_says_what_it_cannot_measure(arguments, complaint):
+    result = run("accuracy", *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
