@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from isolation.agents import LATE_MS, Forfeit, Heuristic, Player, SearchAgent, code_hash
 from isolation.board import Board
 from isolation.limits import Limit
+from isolation.placing import quick_to_place
 from isolation.search import SearchResult
 from isolation.solver import MAX_CELLS, Meter, Verdict, judge, outlast
 
@@ -103,7 +104,8 @@ class PerfectAgent:
 
     def _fall_back(self, board: Board, seed: int, verdicts: list[Verdict], nodes: int) -> SearchResult:
         """The search's move; but if that is known to lose, the most promising of those that are not."""
-        found = self.fallback.choose(board, seed)
+        fallback = quick_to_place(self.fallback) if None in board.locations else self.fallback
+        found = fallback.new_player().choose(board, seed)
         open_moves = [verdict.cell for verdict in verdicts if verdict.keeps is None]
         if found.move not in open_moves:
             found = replace(found, move=open_moves[0], pv=(open_moves[0],))

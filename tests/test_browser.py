@@ -296,6 +296,15 @@ def test_an_agent_answers_for_its_side(board):
     assert len(move_list(board)) > 4
 
 
+def test_the_perfect_player_answers_with_what_it_has_proven(board):
+    board.locator("#agent-kind").select_option("perfect")
+    expect(board.locator("#agent-limit")).to_be_hidden()
+    play(board, "d3")
+    board.locator("#move-now").click()
+    expect(board.locator("#standing")).to_contain_text("Ply 2")
+    expect(board.locator("#note")).to_contain_text("a proven win")
+
+
 def test_an_agent_offered_at_the_start_moves_when_asked(board):
     board.locator("#agent-kind").select_option("first")
     board.locator("#move-now").click()

@@ -13,6 +13,7 @@ import heuristics
 from isolation import Board, Limit, play, solve
 from isolation.agents import GreedyAgent, RandomAgent, SearchAgent
 from isolation.perfect import PerfectAgent
+from isolation.placing import NODES
 from isolation.solver import solve_length
 
 INFINITY = float("inf")
@@ -56,6 +57,12 @@ def test_it_places_perfectly_where_a_table_covers_the_board():
     game = play(STRONG, PLENTY, (), "5x5", seed=3)
     assert game.winner == 2
     assert game.exact[1]
+
+
+def test_it_does_not_keep_people_waiting_for_a_placement_that_no_table_covers():
+    first = perfect(Limit(nodes=400_000)).choose(Board.from_moves([], "9x11"), 0)
+    assert not first.exact
+    assert first.nodes <= 200_000 + NODES
 
 
 def test_the_record_says_which_moves_the_heuristic_search_chose():

@@ -292,16 +292,17 @@ function describeExact({ winner, moves, undecided, line }, position) {
 function agentSpec() {
   const kind = find("agent-kind").value;
   if (kind.startsWith("own:")) return kind.slice(4);
-  if (kind === "random" || kind === "greedy") return kind;
+  if (!searches(kind)) return kind;
   const heuristic = find("agent-heuristic").value;
   const target = heuristic === "playouts" ? kind : `${kind}:${heuristic}`;
   return `${target}@${find("agent-unit").value}=${find("agent-limit").value}`;
 }
 
+const searches = (kind) => ["ID", "AB", "MM", "MCTS"].includes(kind);
+
 function shapeAgent() {
   const kind = find("agent-kind").value;
-  const isSearch = ["ID", "AB", "MM", "MCTS"].includes(kind);
-  find("agent-heuristic-part").hidden = find("agent-limit-part").hidden = !isSearch;
+  find("agent-heuristic-part").hidden = find("agent-limit-part").hidden = !searches(kind);
   find("agent-heuristic").querySelector("[value=playouts]").hidden = kind !== "MCTS";
   if (kind !== "MCTS" && find("agent-heuristic").value === "playouts") find("agent-heuristic").value = "improved";
 }
@@ -339,7 +340,8 @@ async function letAgentMove() {
 }
 
 function noteOf(answer, columns) {
-  const known = answer.depth ? `, score ${showValue(answer.score)}, depth ${answer.depth}` : "";
+  const searched = answer.depth ? `, score ${showValue(answer.score)}, depth ${answer.depth}` : "";
+  const known = typeof answer.score === "string" ? `, a proven ${answer.score}` : searched;
   const line = answer.line.length > 1 ? `, expecting ${answer.line.map((cell) => cellName(cell, columns)).join(" ")}` : "";
   return `${answer.agent} played ${cellName(answer.move, columns)}${known}, ` +
     `${answer.nodes.toLocaleString("en")} nodes in ${answer.ms} ms${line}`;
@@ -455,7 +457,7 @@ function fillChoices() {
   fill(find("depth"), Array.from({ length: deepest }, (_, index) => [index + 1, String(index + 1)]));
   fill(find("agent-kind"), [
     ["ID", "iterative deepening"], ["AB", "alpha-beta"], ["MM", "minimax"], ["MCTS", "MCTS"], ["greedy", "greedy"],
-    ["random", "random"], ...agents.map((name) => [`own:${name}`, name]),
+    ["random", "random"], ["perfect", "perfect"], ...agents.map((name) => [`own:${name}`, name]),
   ]);
   fill(find("agent-heuristic"), [["playouts", "random playouts"], ...names.map((name) => [name, name])]);
   find("agent-heuristic").value = "territory";
