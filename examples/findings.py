@@ -105,16 +105,16 @@ def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[At
     common: dict[str, Any] = {"contenders": scale.contenders, "jobs": jobs}
     if scale.opponents:
         common["opponents"] = scale.opponents
-    report = _played(home / "default", {**common, "pairs": scale.report_pairs, "limit": f"nodes={scale.limits[-1]}"})
+    report = played(home / "default", {**common, "pairs": scale.report_pairs, "limit": f"nodes={scale.limits[-1]}"})
     results = []
     for nodes in scale.limits:
         limit = f"nodes={nodes}"
-        gauntlet = _played(home / f"gauntlet-{nodes}", {**common, "pairs": scale.pairs, "limit": limit, "seed": 2})
+        gauntlet = played(home / f"gauntlet-{nodes}", {**common, "pairs": scale.pairs, "limit": limit, "seed": 2})
         duel = {"format": "head-to-head", "contenders": scale.contenders, "openings": scale.duels, "jobs": jobs}
-        duels = _played(home / f"duels-{nodes}", {**duel, "limit": limit})
+        duels = played(home / f"duels-{nodes}", {**duel, "limit": limit})
         results.append(AtLimit(nodes, gauntlet, duels, judge(gauntlet), judge(duels)))
     priced = {"pairs": scale.pairs, "limit": f"nodes={scale.limits[-1]}", "seed": 2, "equal_cost": True}
-    return report, results, _played(home / "equal-cost", {**common, **priced})
+    return report, results, played(home / "equal-cost", {**common, **priced})
 
 
 def findings_text(results: Sequence[AtLimit], priced: Findings, published: PublishedAnalysis) -> str:
@@ -151,7 +151,7 @@ def findings_text(results: Sequence[AtLimit], priced: Findings, published: Publi
     )
 
 
-def _played(path: Path, keys: dict[str, Any]) -> Findings:
+def played(path: Path, keys: dict[str, Any]) -> Findings:
     """A run, played now unless it was; interrupted, it goes on."""
     if not is_finished(path):
         config: Config = load_config(None, {**keys, "out": str(path)})

@@ -2,8 +2,7 @@
 
 Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
 the games, where most wins are thrown away (plies 14 to 28 of 7x7), are labelled until enough of them were eligible; see
-`experiments.accuracy`. Of 21 players, accuracy so measured ranked better by their scores against one another than
-accuracy in games against themselves, or in positions from other players' games; `docs/perfect-play.md` has the figures.
+`experiments.accuracy`. `docs/perfect-play.md` says how far accuracy so measured orders players as their results do.
 """
 
 from __future__ import annotations

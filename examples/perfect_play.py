@@ -1,0 +1,237 @@
+"""Measure what docs/perfect-play.md tells, and write that page: every number there comes from here.
+
+python examples/perfect_play.py            all of it; interrupted, it goes on where it stopped
+python examples/perfect_play.py --quick    the same with few games, in another place, to see that it works
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+from findings import DOCS, HERE, played
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from scipy.stats import spearmanr
+
+import heuristics
+from experiments.accuracy import Accuracy, accuracies, run_decisions
+from experiments.inference.standings import standings
+from experiments.labels import label_run
+from experiments.progress import counting
+from experiments.solving import BoardSummary, shipped_pairs, summarise
+from experiments.sparring import described, play_and_judge, window
+from experiments.theory import by_theory, opening_winners
+from isolation import Board, solve
+from isolation.geometry import parse_size
+from isolation.notation import cell_name
+from isolation.solver import is_mirrored
+from reports.cells import Mean, Share, estimate_of
+from reports.findings import Findings
+from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply, draw_refutations
+from reports.plots.style import save
+
+SIZE = "7x7"
+SMALLEST_SIDE, LARGEST_SIDE = 3, 7
+NODES = 1000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured.
+
+    `positions` telling ones for each of `names` at each of `depths`; `pairs` a match of the round-robins at `ranked`
+    depths and of the gauntlet, `labelled` games of which get exact values.
+    """
+
+    names: tuple[str, ...]
+    depths: tuple[int, ...] = (1, 3, 5, 7)
+    ranked: tuple[int, ...] = (3, 5)
+    positions: int = 2000
+    pairs: int = 200
+    labelled: int = 4000
+
+
+QUICK = Scale(("null", "open", "improved", "territory"), (1, 3), (3,), 30, 4, 20)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Of a round-robin at a depth, how far the order of scores is that of accuracies."""
+
+    depth: int
+    games: int
+    correlation: float
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Few games, only to see that it works; nothing in docs/ changes.")
+@click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/perfect-play by default.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+def main(quick: bool, home: Path | None, jobs: int) -> None:
+    """Play, solve, and write docs/perfect-play.md and its plots."""
+    scale = QUICK if quick else Scale(tuple(heuristics.names()))
+    home = home or Path("runs/perfect-play-quick" if quick else "runs/perfect-play")
+    docs = home if quick else DOCS
+    fresh = _judged(home / "decisions.parquet", scale, jobs)
+    rankings = [_ranking(home, scale, depth, fresh, jobs) for depth in scale.ranked]
+    gauntlet = _labelled(home / f"gauntlet-{NODES}", scale, jobs)
+    save(draw_refutations(summarise(shipped_pairs(SIZE), SIZE)), docs / "images" / "refutations.svg")
+    save(draw_accuracy_by_depth(fresh), docs / "images" / "accuracy-by-depth.svg")
+    middle = fresh[fresh["depth"] == scale.ranked[-1]]
+    save(draw_accuracy_by_ply(middle), docs / "images" / "accuracy-by-ply.svg")
+    (docs / "perfect-play.md").write_text(page_text(scale, fresh, rankings, gauntlet), encoding="utf-8")
+    click.echo(f"Wrote {docs / 'perfect-play.md'}")
+
+
+def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], gauntlet: Findings) -> str:
+    """The page as Markdown."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )  # fmt: skip
+    summary = summarise(shipped_pairs(SIZE), SIZE)
+    found = accuracies(fresh)
+    decisions = run_decisions(gauntlet.parts[0].info.path)
+    return templates.get_template("perfect_play.md.jinja").render(
+        size=SIZE,
+        boards=[_board_row(summarise(shipped_pairs(size), size)) for size in _sizes()],
+        summary=summary,
+        exceptions=", ".join(f"{_name(one)}–{_name(other)}" for one, other in summary.exceptions),
+        mirrors=all(_can_mirror(pair) for pair in summary.exceptions),
+        depths=scale.depths,
+        ranked=scale.ranked[-1],
+        where=described(SIZE),
+        window=window(SIZE),
+        positions=f"{scale.positions:,}",
+        eligible=f"{sum(one.eligible for one in found):,}",
+        moves=f"{sum(one.decisions for one in found):,}",
+        depth_rows=_depth_rows(found, scale),
+        rankings=rankings,
+        nodes=f"{NODES:,}",
+        gauntlet_games=f"{len(gauntlet.games):,}",
+        labelled=f"{decisions['game_id'].nunique():,}",
+        gauntlet_rows=_gauntlet_rows(accuracies(decisions), gauntlet),
+        bands=_band_rows(decisions, set(gauntlet.measured)),
+    )
+
+
+def _sizes() -> list[str]:
+    sides = range(SMALLEST_SIDE, LARGEST_SIDE + 1)
+    return [f"{rows}x{columns}" for rows in sides for columns in sides if rows <= columns]
+
+
+def _board_row(summary: BoardSummary) -> list[str]:
+    replies = [len(cells) for cells in summary.refutations]
+    return [
+        summary.size,
+        f"player {summary.winner}",
+        f"{summary.openings:,}",
+        Share(summary.first_wins / summary.openings).shown,
+        f"{min(replies)} to {max(replies)}" if min(replies) < max(replies) else str(min(replies)),
+        Share(summary.rule_holds / summary.openings).shown,
+        str(len(summary.exceptions)),
+    ]
+
+
+def _can_mirror(pair: tuple[int, int]) -> bool:
+    """Whether player 1 has a winning move onto the mirror image of its opponent."""
+    board = Board.from_moves(pair, SIZE)
+    return any(is_mirrored(board.successor(cell)) for cell in solve(board).moves)
+
+
+def _judged(path: Path, scale: Scale, jobs: int) -> pd.DataFrame:
+    """The decisions in fresh games, kept in a file."""
+    if not path.exists():
+        with counting("players") as show:
+            frame = play_and_judge(
+                scale.names, scale.depths, scale.positions, size=SIZE, jobs=jobs or os.cpu_count() or 1, show=show
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        frame.to_parquet(path)
+    return pd.read_parquet(path)
+
+
+def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: int) -> Ranking:
+    """Spearman's correlation of accuracies with the scores of a round-robin from other openings."""
+    keys: dict[str, Any] = {
+        "format": "round-robin",
+        "contenders": [f"AB:{name}@depth={depth}" for name in scale.names],
+        "openings": "random:4",
+        "pairs": scale.pairs,
+        "jobs": jobs,
+    }
+    run = played(home / f"round-robin-{depth}", keys)
+    facts = {name: agent.settings["heuristic"] for name, agent in run.agents.items()}
+    scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.table)}
+    kept = {one.heuristic: one.kept.estimate for one in accuracies(fresh[fresh["depth"] == depth])}
+    names = sorted(kept)
+    found = spearmanr([kept[name] for name in names], [scores[name] for name in names])
+    return Ranking(depth, len(run.games), float(found.statistic))
+
+
+def _labelled(path: Path, scale: Scale, jobs: int) -> Findings:
+    """A gauntlet of which some games have exact values."""
+    contenders = [f"ID:{name}" for name in scale.names if name != "improved"]
+    keys = {"contenders": contenders, "limit": f"nodes={NODES}", "pairs": scale.pairs, "seed": 3, "jobs": jobs}
+    run = played(path, keys)
+    with counting("games") as show:
+        label_run(path, sample=scale.labelled, jobs=jobs or os.cpu_count() or 1, show=show)
+    return run
+
+
+def _depth_rows(found: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
+    """By heuristic, the most accurate at the last ranked depth first: the share kept at each depth."""
+    by_player = {(one.heuristic, one.depth): one for one in found}
+    last = scale.ranked[-1]
+    order = sorted(scale.names, key=lambda name: -by_player[name, last].kept.estimate)
+    return [
+        [
+            f"`{name}`",
+            *(estimate_of(by_player[name, depth].kept).shown for depth in scale.depths),
+            Mean(by_player[name, last].mistakes.estimate).shown,
+            Share(by_player[name, last].conversion.estimate).shown,
+        ]
+        for name in order
+    ]
+
+
+def _gauntlet_rows(found: Sequence[Accuracy], gauntlet: Findings) -> list[list[str]]:
+    """By measured agent, the most accurate first: its moves, and its games by the winner of the opening."""
+    splits = {
+        one.agent: one
+        for one in by_theory(gauntlet.games, opening_winners(gauntlet.parts[0].info.path), gauntlet.measured)
+    }
+    ranked = sorted((one for one in found if one.agent in splits), key=lambda one: -one.kept.estimate)
+    return [
+        [
+            f"`{one.agent}`",
+            f"{one.eligible:,}",
+            estimate_of(one.kept).shown,
+            Mean(one.mistakes.estimate).shown,
+            estimate_of(splits[one.agent].converted).shown,
+            estimate_of(splits[one.agent].saved).shown,
+        ]
+        for one in ranked
+    ]
+
+
+def _band_rows(decisions: pd.DataFrame, measured: set[str]) -> list[list[str]]:
+    """By band of seven plies: the measured agents' moves, how many were telling, and how many of those kept the win."""
+    together = decisions[decisions["agent"].isin(measured)].assign(agent="all")
+    return [
+        [f"{one.first}–{one.last}", f"{one.decisions:,}", f"{one.eligible:,}", estimate_of(one.kept).shown]
+        for one in accuracies(together, 7)
+    ]
+
+
+def _name(cell: int) -> str:
+    return cell_name(cell, parse_size(SIZE)[1])
+
+
+if __name__ == "__main__":
+    main()
