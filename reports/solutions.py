@@ -37,8 +37,11 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
 def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
     """What all placement pairs of a board, kept in a file, say; and how many replies refute each first cell."""
     facts = Section("board", f"{summary.size}, in {path}", tuple(_board_rows(summary)))
-    note = "How many replies of player 2 win against a first placement on the cell."
-    return facts, Section("refutations", "Refutations of a first placement", tuple(_refutation_rows(summary)), (note,))
+    notes = ["How many replies of player 2 win against a first placement on the cell."]
+    if summary.unknown:
+        notes.append("Some pairs are unknown: there may be more. Solve on with a higher --limit, or without one.")
+    title = "Refutations of a first placement"
+    return facts, Section("refutations", title, tuple(_refutation_rows(summary)), tuple(notes))
 
 
 def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:

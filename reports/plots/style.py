@@ -109,14 +109,23 @@ def to_svg(figure: Figure) -> str:
     return text.getvalue()
 
 
+def check_plot(path: Path) -> None:
+    """Refuse a file that no plot can be written to.
+
+    Raises:
+        ValueError: its suffix is neither .svg nor .png.
+    """
+    if path.suffix not in (".svg", ".png"):
+        raise ValueError(f"plots are written as .svg or .png, not {path.name!r}")
+
+
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure as SVG or PNG, by the file's suffix.
 
     Raises:
         ValueError: the suffix is neither.
     """
-    if path.suffix not in (".svg", ".png"):
-        raise ValueError(f"plots are written as .svg or .png, not {path.name!r}")
+    check_plot(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".svg":
         path.write_text(to_svg(figure), encoding="utf-8")
