@@ -37,7 +37,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
 _SPECIALISED = {"open_names", *(part for parts in _PARTS.values() for part in parts)}
 _WORD = (1 << 64) - 1
 _NO_SCORE = """
-@njit
+@inner
 def score(game, player):
     return 0.0
 """
@@ -99,7 +99,11 @@ def specialised(
         "QUIESCENT": quiescent,
         "HAS_SCORE": score is not None,
     }
-    header = ["from numba import njit", *(f"{key} = {value}" for key, value in constants.items()), imported]
+    header = [
+        "from isolation.search.kernels.inner import inner",
+        *(f"{key} = {value}" for key, value in constants.items()),
+        imported,
+    ]
     text = "\n".join((*header, *(_body(part) for part in _PARTS[template])))
     return library.load(folder / f"{name}.py", text)
 

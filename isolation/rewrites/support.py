@@ -11,17 +11,18 @@ import math
 import operator
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload, overload_method
 from numba.typed.typedobjectutils import _nonoptional
 
 from isolation import bits
 from isolation.position import CellsType, as_cells
+from isolation.search.kernels.inner import inner
 
 __all__ = ["builtins", "jit", "math", "np"]
 
 # Without bounds checks an index out of range would read whatever lies there.
-jit = njit(error_model="python", boundscheck=True)
+jit = inner(error_model="python", boundscheck=True)
 
 
 # --- sets of cells, and lists ---------------------------------------------------------------------------------------

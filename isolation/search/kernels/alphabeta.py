@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int64, njit
+from numba import int64
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount, without_cell
 from isolation.position import after, facing, location_of, moves_from
@@ -18,6 +18,7 @@ from isolation.search.kernels.desk import (
     extend_line,
     must_stop,
 )
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.leaves import horizon
 from isolation.search.kernels.open_names import ORDERED, QUIESCENT
 
@@ -25,7 +26,7 @@ INFINITY = float("inf")
 PRUNES = True
 
 
-@njit
+@inner
 def best_mobility(position: Any, replies: Any) -> int:
     """The reply after which own moves minus the opponent's moves is largest, the lowest cell among equals."""
     best, most = lowest(replies), -99
@@ -40,7 +41,7 @@ def best_mobility(position: Any, replies: Any) -> int:
     return best
 
 
-@njit(inline="always")
+@inner(inline="always")
 def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """Alpha-beta one ply above the horizon: most nodes of a search are seen here, so it calls nothing recursive."""
     nodes, checkpoint, best = desk[NODES], desk[CHECKPOINT], int64(-1)
@@ -67,7 +68,7 @@ def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, d
     return alpha
 
 
-@njit
+@inner
 def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """The value of a position to the side to move, within [alpha, beta], searched `depth` plies deep."""
     begin_line(desk, ply)

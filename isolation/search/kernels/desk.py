@@ -6,9 +6,11 @@ import time
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from isolation.search.kernels.inner import inner
 
 NODES = 0
 CHECKPOINT = 1
@@ -92,7 +94,7 @@ def next_below(typingctx: Any, value: Any) -> Any:
     return types.float64(types.float64), codegen
 
 
-@njit
+@inner
 def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
     """Start counting; `clock` is -1 without a time limit, otherwise the clock that `budget` nanoseconds run on."""
     desk[NODES] = 0
@@ -107,7 +109,7 @@ def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
         desk[CHECKPOINT] = 1
 
 
-@njit
+@inner
 def must_stop(desk: Any) -> bool:
     """Asked when the checkpoint is reached: whether nodes or time are used up; sets the next checkpoint."""
     if desk[NODES] >= desk[NODE_LIMIT]:
@@ -128,7 +130,7 @@ def must_stop(desk: Any) -> bool:
     return False
 
 
-@njit
+@inner
 def count_node(desk: Any) -> bool:
     """Count one more node unless the limit forbids it."""
     if desk[NODES] >= desk[CHECKPOINT] and must_stop(desk):
@@ -137,13 +139,13 @@ def count_node(desk: Any) -> bool:
     return True
 
 
-@njit
+@inner
 def begin_line(desk: Any, ply: int) -> None:
     """No best continuation is known yet at this ply."""
     desk[LENGTH + ply] = 0
 
 
-@njit
+@inner
 def extend_line(desk: Any, ply: int, cell: int) -> None:
     """The best continuation at this ply is `cell`, then the best one of the ply below."""
     below = desk[LENGTH + ply + 1]
@@ -154,14 +156,14 @@ def extend_line(desk: Any, ply: int, cell: int) -> None:
     desk[LENGTH + ply] = below + 1
 
 
-@njit
+@inner
 def end_line(desk: Any, ply: int, cell: int) -> None:
     """The best continuation at this ply is `cell`, and ends there."""
     desk[LINE + ply * MAX_PLY] = cell
     desk[LENGTH + ply] = 1
 
 
-@njit
+@inner
 def keep_line(desk: Any) -> None:
     """Put the root's best continuation by, where a search that is broken off does not overwrite it."""
     desk[BEST_LENGTH] = desk[LENGTH]
@@ -169,7 +171,7 @@ def keep_line(desk: Any) -> None:
         desk[BEST_LINE + i] = desk[LINE + i]
 
 
-@njit
+@inner
 def next_random(desk: Any) -> int:
     """The next 63 random bits of the splitmix64 generator (Steele, Lea & Flood 2014) kept on the desk."""
     state = types.uint64(desk[RANDOM]) + types.uint64(0x9E3779B97F4A7C15)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import cfunc, njit
+from numba import cfunc
 
 from isolation.position import make_position
 from isolation.search.kernels.desk import (
@@ -17,11 +17,12 @@ from isolation.search.kernels.desk import (
     nanoseconds,
     open_desk,
 )
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import COLUMNS, ROWS, think
 from isolation.search.kernels.signature import ENTRY
 
 
-@njit
+@inner
 def move_from(
     low: int, high: int, own: int, other: int, depth: int, nodes: int, clock: int, budget: int, flags: int, seed: int,
     address: int,

@@ -11,6 +11,7 @@ from numba.extending import intrinsic
 from isolation.bits import is_empty
 from isolation.position import location_of, make_position, moves_from
 from isolation.search.kernels.desk import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES, desk_at
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import COLUMNS, ROWS
 from isolation.search.kernels.signature import ENTRY
 
@@ -34,7 +35,7 @@ def call_player(
     return types.float64(types.int64, *ENTRY.args), codegen
 
 
-@njit
+@inner
 def mix(state: int) -> int:
     """64 well-mixed bits of a 64-bit number; see `isolation.seeds`."""
     state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)

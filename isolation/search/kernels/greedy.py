@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from isolation.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.position import after, location_of, moves_from
 from isolation.search.kernels.desk import DEPTH, EXACT, MOVE, NODES
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.leaves import appraise
 
 INFINITY = float("inf")
 
 
-@njit
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """The move after which the heuristic is best for the mover, the highest cell among equals."""
     replies = moves_from(position, location_of(position, position._turn))

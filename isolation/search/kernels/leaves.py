@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from isolation.bits import is_empty, lowest, popcount
 from isolation.position import after, location_of, moves_from
 from isolation.search.kernels.desk import HORIZON, count_node
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import QUIESCENT, score
 
 LARGEST = 1.7976931348623157e308
 
 
-@njit
+@inner
 def appraise(position: Any) -> float:
     """The heuristic's value of an unfinished position to player 0, kept finite so that infinity means proven."""
     value = float(score(position, 0))
@@ -25,7 +24,7 @@ def appraise(position: Any) -> float:
     return value
 
 
-@njit
+@inner
 def horizon(position: Any, desk: Any) -> float:
     """The value of an unfinished position to the player to move: the heuristic's, after forced replies if asked for."""
     turn = position._turn

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.position import after, location_of, moves_from
@@ -23,13 +22,14 @@ from isolation.search.kernels.desk import (
     count_node,
     next_random,
 )
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.leaves import appraise
 from isolation.search.kernels.open_names import HAS_SCORE
 
-natural_log = njit(mcts.natural_log)
+natural_log = inner(mcts.natural_log)
 
 
-@njit
+@inner
 def playout(position: Any, desk: Any) -> float:
     """1.0 if player 0 wins a game continued at random, else 0.0."""
     while True:
@@ -41,7 +41,7 @@ def playout(position: Any, desk: Any) -> float:
         position = after(position, lowest(replies))
 
 
-@njit
+@inner
 def grown(column: Any) -> Any:
     """The same column with twice the room."""
     larger = np.zeros(2 * len(column), column.dtype)
@@ -49,7 +49,7 @@ def grown(column: Any) -> Any:
     return larger
 
 
-@njit
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """Simulate until the limit and play the move simulated most often, the lowest cell among equals."""
     capacity = 1024

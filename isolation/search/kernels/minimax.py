@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from isolation.bits import drop_lowest, is_empty, lowest
 from isolation.position import after, location_of, moves_from
 from isolation.search.kernels.desk import STOPPED, begin_line, count_node, extend_line
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.leaves import horizon
 
 INFINITY = float("inf")
 PRUNES = False
 
 
-@njit
+@inner
 def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """The value of a position to the side to move, searched `depth` plies deep; the window is not used."""
     begin_line(desk, ply)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from isolation.search.kernels.inner import inner
 
 ROWS = 7
 COLUMNS = 7
@@ -14,19 +14,19 @@ PRUNES = False
 HAS_SCORE = False
 
 
-@njit
+@inner
 def score(game: Any, player: Any) -> float:
     """The heuristic: the worth of a position to a player."""
     return 0.0
 
 
-@njit
+@inner
 def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """The search below the root: minimax or alpha-beta."""
     return 0.0
 
 
-@njit
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """The choice of a move."""
     return 0.0

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, int64, njit, types
+from numba import cfunc, int64, types
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.position import after, location_of, make_position, moves_from
 from isolation.search.kernels.desk import desk_at
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import COLUMNS, ROWS
 
 
-@njit
+@inner
 def count(position: Any, ply: int, depth: int, counts: Any) -> int:
     """Add the number of sequences of ply + 1 to `depth` moves below a position."""
     replies = moves_from(position, location_of(position, position._turn))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from isolation.bits import drop_lowest, lowest, popcount
 from isolation.position import location_of, moves_from
 from isolation.search.kernels.desk import MOVE, NODES, next_random
+from isolation.search.kernels.inner import inner
 
 
-@njit
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """Any legal move, each as likely."""
     replies = moves_from(position, location_of(position, position._turn))

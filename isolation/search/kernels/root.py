@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int64, njit
+from numba import int64
 
 from isolation.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.position import after, location_of, moves_from
@@ -23,13 +23,14 @@ from isolation.search.kernels.desk import (
     next_below,
     next_random,
 )
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import PRUNES, descend
 
 INFINITY = float("inf")
 AGREEING = 3
 
 
-@njit
+@inner
 def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tuple[int, float]:
     """The best move and its value at a fixed depth; the lowest cell among equals, or any of them, each as likely.
 
@@ -62,7 +63,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
     return best_cell, best
 
 
-@njit
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """Search until the limit; leaves move, depth and exactness on the desk and returns the score.
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, int64, njit, types
+from numba import cfunc, int64, types
 
 from isolation.bits import common, contains, drop_lowest, is_empty, lowest, popcount, without_cell
 from isolation.position import location_of, make_position, moves_from
 from isolation.search.kernels.desk import LINE, STOPPED, count_node, desk_at, open_desk
+from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import COLUMNS, ROWS
 from isolation.search.kernels.solve_step import handed_over
 
 MOST_REPLIES = 8
 
 
-@njit
+@inner
 def insert(desk: Any, row: int, count: int, key: int) -> None:
     """Put a key into its place among `count` descending ones."""
     while count > 0 and desk[row + count - 1] < key:
@@ -30,7 +31,7 @@ def insert(desk: Any, row: int, count: int, key: int) -> None:
     desk[row + count] = key
 
 
-@njit
+@inner
 def list_replies(position: Any, row: int, desk: Any) -> int:
     """Write the replies worth trying to the desk, the best first, each in the low byte of a key; returns how many."""
     threats = moves_from(position, location_of(position, 1))
@@ -49,7 +50,7 @@ def list_replies(position: Any, row: int, desk: Any) -> int:
     return count
 
 
-@njit
+@inner
 def wins(position: Any, left: int, ply: int, desk: Any) -> bool:
     """Whether the side to move wins, if the side that makes the last of `left` more plies must have won by then.
 

@@ -1,0 +1,13 @@
+"""The decorator of functions that nothing but compiled code calls.
+
+Numba makes ways into a function from Python and from C unless told not to. Nobody takes them here, and without them a
+heuristic compiles in three quarters of the time.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from numba import njit
+
+inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
