@@ -38,14 +38,14 @@ _TWO = ListedColormap([ORANGE, BLUE])
 def draw_accuracy_by_ply(decisions: pd.DataFrame) -> Figure:
     """For each agent, the share of eligible moves that kept the win, by bands of four plies.
 
-    The most accurate agents are in colour with their 95 % intervals, the rest in grey; bands with fewer than ten
-    eligible moves are left out.
+    The agents that are surely most accurate are in colour with their 95 % intervals, the rest in grey; bands with fewer
+    than ten eligible moves are left out.
     """
     title = "Moves that kept the win, by ply, in per cent"
     bands = [one for one in accuracies(decisions, _BAND) if one.eligible >= _FEWEST]
     if not bands:
         return no_data(title, f"Nobody has {_FEWEST} labelled moves that could have thrown a win away.")
-    best = sorted(accuracies(decisions), key=lambda one: -one.kept.estimate if one.eligible else 1.0)
+    best = sorted(accuracies(decisions), key=lambda one: -one.kept.low)
     lines = {one.agent: [band for band in bands if band.agent == one.agent] for one in best}
     figure = new_figure(4.6)
     axes = figure.add_subplot()
@@ -65,7 +65,7 @@ def draw_accuracy_by_depth(decisions: pd.DataFrame) -> Figure:
     lines: dict[str, list[Accuracy]] = {}
     for one in sorted(found, key=lambda one: one.depth or 0):
         lines.setdefault(one.heuristic, []).append(one)
-    ranked = dict(sorted(lines.items(), key=lambda line: -line[1][-1].kept.estimate))
+    ranked = dict(sorted(lines.items(), key=lambda line: -line[1][-1].kept.low))
     figure = new_figure(4.6)
     axes = figure.add_subplot()
     _draw_lines(axes, ranked, lambda one: float(one.depth or 0))
