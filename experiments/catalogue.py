@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import heuristics
 from isolation.compiler import CompileError, compile_heuristic
-from isolation.loading import LoadError, load_module
+from isolation.loading import LoadError, is_heuristic, load_module
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def registry_catalogue() -> list[Entry]:
 
 
 def file_catalogue(path: str | Path) -> list[Entry]:
-    """All functions of (game, player) in a user's file.
+    """All that `FILE:NAME` can name as a heuristic in a user's file.
 
     Raises:
         LoadError: the file cannot be loaded.
@@ -37,17 +38,18 @@ def file_catalogue(path: str | Path) -> list[Entry]:
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
-    """The functions a file itself defines that can be called with a game and a player, by name."""
-    module = load_module(path)
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and _takes_game_and_player(value)
-    }
+    """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
 
 
 def only_heuristic(path: str | Path) -> str:
     """The name of a file's heuristic: `score`, `custom_score`, or its only function of (game, player).
+
+    Where there are helpers of two arguments as well, the names of the parameters tell which it is.
 
     Raises:
         LoadError: there is none, or there are several.
@@ -56,9 +58,10 @@ def only_heuristic(path: str | Path) -> str:
     for name in ("score", "custom_score"):
         if name in found:
             return name
-    if len(found) == 1:
-        return next(iter(found))
-    many = f"several functions of (game, player); say which, as in {path}:{next(iter(found))}" if found else ""
+    likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
+    if len(likely) == 1:
+        return likely[0]
+    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
     raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
 
 
@@ -93,14 +96,15 @@ def verdict(function: Callable[[Any, Any], float]) -> str:
 
 
 def first_line(function: object) -> str:
-    """The first line of a docstring."""
+    """The first line of a docstring; that of a partial function is the function's."""
+    while isinstance(function, partial):
+        function = function.func
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
-def _takes_game_and_player(function: Callable[..., Any]) -> bool:
-    names = [
-        parameter.name
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
-    ]
-    return len(names) == 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")
+def _names_game_and_player(function: Callable[..., Any]) -> bool:
+    try:
+        names = list(inspect.signature(function).parameters)
+    except ValueError:  # a built-in that does not tell
+        return False
+    return len(names) >= 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")

@@ -28,6 +28,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from isolation.syntax import doubtful_lines, parse, unwarned
+
 
 class LoadError(ValueError):
     """A user's file cannot be used; the message is one line that says why."""
@@ -66,15 +68,24 @@ def split_reference(reference: str) -> tuple[str, str]:
 
 
 def load_heuristic(path: str | Path, name: str) -> Loaded:
-    """An evaluation function of a user's file, called as ``f(game, player)``.
+    """An evaluation function of a user's file, called as ``f(game, player)``; see `is_heuristic`.
 
     Raises:
-        LoadError: no such file, it fails to import, lacks the name, or the value cannot be called with two arguments.
+        LoadError: no such file, it fails to import, lacks the name, or the value is no heuristic.
     """
     loaded = load(path, name)
-    if not _accepts(loaded.value, 2):
+    if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
     return loaded
+
+
+def is_heuristic(value: Any) -> bool:
+    """Whether a value of a user's file can be called as ``f(game, player)`` and is theirs or one of this toolkit's.
+
+    Functions may be decorated, cached or partial, and objects with a ``__call__`` do as well. Classes are none, and
+    neither is what a file merely imports from Python or from an installed package, such as ``math.hypot``.
+    """
+    return not isinstance(value, type) and _accepts(value, 2) and not _is_borrowed(value)
 
 
 def load_player(path: str | Path, name: str) -> Loaded:
@@ -143,6 +154,29 @@ def content_hash(path: str | Path) -> str:
         LoadError: no such file.
     """
     file = _resolve(path)
+    # Relative to the file and without its own name: a moved or renamed folder is the same code.
+    parts = sorted((str(source.relative_to(file.parent)), content) for source, content in _sources(file).items())
+    return _digest([part for source, content in parts for part in (source.encode(), content)])
+
+
+def doubts(path: str | Path) -> list[str]:
+    """What Python warns of in a file that loads, and in the siblings it imports, such as `is` with a number.
+
+    Loading itself is silent, as workers load a file many times over.
+
+    Raises:
+        LoadError: no such file.
+    """
+    file = _resolve(path)
+    return [
+        f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
+        for source, content in _sources(file).items()
+        for line, text in doubtful_lines(content)
+    ]
+
+
+def _sources(file: Path) -> dict[Path, bytes]:
+    """The contents of a file and of all siblings that its import statements reach."""
     reached = {file: file.read_bytes()}
     waiting = [file]
     while waiting:
@@ -151,9 +185,7 @@ def content_hash(path: str | Path) -> str:
             if sibling not in reached:
                 reached[sibling] = sibling.read_bytes()
                 waiting.append(sibling)
-    # Relative to the file and without its own name: a moved or renamed folder is the same code.
-    parts = sorted((str(source.relative_to(file.parent)), content) for source, content in reached.items())
-    return _digest([part for source, content in parts for part in (source.encode(), content)])
+    return reached
 
 
 def _resolve(path: str | Path) -> Path:
@@ -181,10 +213,23 @@ def _accepts(function: Any, arguments: int) -> bool:
     return True
 
 
+def _is_borrowed(value: Any) -> bool:
+    """Whether a function comes as it is from Python or from an installed package."""
+    home = getattr(value, "__module__", None) or ""
+    if home.startswith(("isolation.user_", "heuristics.")) or home == "isolation.sample_players":
+        return False
+    return getattr(sys.modules.get(home), getattr(value, "__name__", ""), None) is value
+
+
 def _describe(value: Any) -> str:
     if not callable(value):
-        return "nothing" if value is None else f"a {type(value).__name__}"
+        kind = type(value).__name__
+        return "nothing" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
     name = getattr(value, "__name__", type(value).__name__)
+    if _is_borrowed(value):
+        return f"{name} of {value.__module__}"
+    if isinstance(value, type):
+        name = f"the class {name}"
     try:
         return f"{name}{inspect.signature(value)}"
     except (TypeError, ValueError):
@@ -253,6 +298,10 @@ class _UserLoader(SourceFileLoader):
         module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(space)}
         super().exec_module(module)
 
+    def source_to_code(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+        with unwarned():
+            return super().source_to_code(*arguments, **options)
+
     def path_stats(self, path: str) -> Any:
         # Byte code is trusted by time and size, which a quick edit keeps; users' files are small enough to go without.
         raise OSError("no byte code for users' files")
@@ -301,7 +350,7 @@ def _source_of(folder: Path, name: str) -> Path | None:
 
 def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
     try:
-        tree = ast.parse(content)
+        tree = parse(content)
     except (SyntaxError, ValueError):  # loading it will say so
         return
     for node in ast.walk(tree):

@@ -334,9 +334,16 @@ def test_a_missing_name_is_answered_with_the_nearest(tmp_path):
         "def f(game, player, weight=1): pass",
         "f = lambda *both: 0",
         "class F:\n    def __call__(self, game, player): pass\nf = F()",
+        "from functools import lru_cache\n@lru_cache\ndef f(game, player): pass",
+        "from functools import partial\ndef g(weight, game, player): pass\nf = partial(g, 2)",
+        "def wrap(g): return lambda *args, **kwargs: g(*args, **kwargs)\n@wrap\ndef f(game, player): pass",
+        "from sample_players import improved_score as f",
+        "import heuristics\nf = heuristics.get('territory')",
+        "from theirs import f",
     ],
 )
 def test_anything_callable_with_game_and_player_is_a_heuristic(tmp_path, definition):
+    write(tmp_path, theirs="def f(game, player): pass")
     assert callable(load_heuristic(write(tmp_path, mine=definition), "f").value)
 
 
@@ -346,7 +353,11 @@ def test_anything_callable_with_game_and_player_is_a_heuristic(tmp_path, definit
         ("def f(game): pass", "f(game)"),
         ("def f(game, player, weight): pass", "f(game, player, weight)"),
         ("def f(*, game, player): pass", "f(*, game, player)"),
-        ("f = 3", "a int"),
+        ("f = 3", "an int"),
+        ("class f:\n    def __init__(self, game, player): pass", "the class f(game, player)"),
+        ("from math import hypot as f", "hypot of math"),
+        ("from itertools import product as f", "product of itertools"),
+        ("from scipy.spatial.distance import cityblock as f", "cityblock of scipy.spatial.distance"),
     ],
 )
 def test_a_heuristic_with_another_signature_is_refused(tmp_path, definition, shown):
@@ -375,7 +386,7 @@ def test_players_of_either_edition_are_accepted(tmp_path, source):
         ("class P:\n    def get_move(self, game): pass", "not get_move(self, game)"),
         (
             "class P:\n    def __init__(self, depth): pass\n    def get_move(self, game, t): pass",
-            "no arguments, not P(depth)",
+            "no arguments, not the class P(depth)",
         ),
         ("P = 'player'", "no arguments, not a str"),
     ],
@@ -390,3 +401,20 @@ def test_a_reference_is_a_path_and_a_name():
     for bad in ("a.py", "a.py:", ":f", "a.py:f g", ""):
         with pytest.raises(LoadError, match=r"path/to/file\.py:name"):
             split_reference(bad)
+
+
+# What Python warns of
+
+
+def test_what_python_warns_of_in_a_file_is_told_to_who_asks_and_to_nobody_else(tmp_path, recwarn):
+    agent = write(
+        tmp_path,
+        game_agent="import helper\ndef score(game, player):\n    if game.width is 7 and game.height is 7: return 1.0",
+        helper="x = 1\nassert (x, 'always true')",
+    )
+    load_module(agent)
+    assert not recwarn.list
+    own, helpers = loading.doubts(agent)
+    assert own.startswith('line 3: "is" with ')
+    assert helpers == "helper.py, line 2: assertion is always true, perhaps remove parentheses?"
+    assert loading.doubts(write(tmp_path, fine="x = 1")) == []

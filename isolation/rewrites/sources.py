@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from isolation.rewrites.errors import CompileError, refuse
+from isolation.syntax import parse, unwarned
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -18,7 +19,7 @@ CHANGING_METHODS |= {"setdefault", "sort", "update"}
 
 @lru_cache(maxsize=64)
 def _parse(text: str) -> ast.Module:
-    return ast.parse(text)
+    return parse(text)
 
 
 def file_tree(function: FunctionType) -> ast.Module:
@@ -61,7 +62,8 @@ def _parameter_names(code: CodeType) -> list[str]:
 
 def _code(node: ast.AST) -> CodeType:
     assert isinstance(node, ast.Lambda)
-    module = compile(ast.Expression(body=node), "<lambda>", "eval")
+    with unwarned():
+        module = compile(ast.Expression(body=node), "<lambda>", "eval")
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 
 

@@ -1,0 +1,155 @@
+"""What a file offers as heuristics: what is listed is what FILE:NAME accepts."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.catalogue import file_catalogue, heuristics_in, only_heuristic
+from isolation.loading import LoadError, load_heuristic, load_module
+
+FILE = '''
+from dataclasses import dataclass
+from functools import lru_cache, partial, wraps
+from itertools import product
+from math import hypot
+
+import heuristics
+from sample_players import improved_score
+
+
+def twice(function):
+    def inner(*args, **kwargs):
+        return 2 * function(*args, **kwargs)
+    return inner
+
+
+def noted(function):
+    @wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+    return inner
+
+
+def plain(game, player):
+    """Count moves."""
+    return float(len(game.get_legal_moves(player)))
+
+
+def weighted(game, player, weight=1.0):
+    """Weigh moves."""
+    return weight * len(game.get_legal_moves(player))
+
+
+@twice
+def decorated(game, player):
+    return 1.0
+
+
+@noted
+def wrapped(game, player):
+    """Keep a name."""
+    return 1.0
+
+
+@lru_cache(maxsize=None)
+def cached(game, player):
+    return 1.0
+
+
+heavy = partial(weighted, weight=3.0)
+shipped = heuristics.get("territory")
+short = lambda game, player: 0.0
+
+
+@dataclass
+class Scorer:
+    """Score by a weight."""
+
+    weight: float
+
+    def __call__(self, game, player):
+        return self.weight * len(game.get_legal_moves(player))
+
+
+scorer = Scorer(2.0)
+
+
+def distance(a, b):
+    return abs(a[0] - b[0])
+
+
+def of_one(game):
+    return 0.0
+
+
+NUMBER = 3
+'''
+LISTED = ["improved_score", "plain", "weighted", "decorated", "wrapped", "cached", "heavy", "shipped", "short"]
+LISTED += ["scorer", "distance"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return path
+
+
+def accepts(path: Path, name: str) -> bool:
+    try:
+        load_heuristic(path, name)
+    except LoadError:
+        return False
+    return True
+
+
+def test_what_is_listed_is_what_is_accepted(file):
+    assert list(heuristics_in(file)) == LISTED
+    assert [name for name in vars(load_module(file)) if accepts(file, name)] == LISTED
+
+
+def test_each_is_listed_with_its_meaning_and_whether_it_compiles_or_why_not(file):
+    entries = {entry.name: entry for entry in file_catalogue(file)}
+    assert {name for name, entry in entries.items() if entry.verdict == "yes"} == {
+        "improved_score", "plain", "weighted", "cached", "heavy", "shipped", "short",
+    }  # fmt: skip
+    assert "inner(*args, **kwargs)" in entries["decorated"].verdict
+    assert "inner(*args, **kwargs)" in entries["wrapped"].verdict
+    assert entries["scorer"].verdict == "no: the heuristic is an object of the class Scorer, not a plain function"
+    assert entries["distance"].verdict.startswith("no: ")
+    told = {name: entries[name].meaning for name in ("plain", "heavy", "wrapped", "scorer", "distance")}
+    assert told == {
+        "plain": "Count moves.", "heavy": "Weigh moves.", "wrapped": "Keep a name.", "scorer": "Score by a weight.",
+        "distance": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def mine(game, player): return 0.0", "mine"),
+        ("def mine(game, player): return 0.0\ndef distance(a, b): return 0", "mine"),
+        ("def mine(own, other): return 0.0", "mine"),
+        ("def one(game, player): return 0.0\ndef score(game, player): return 0.0", "score"),
+        ("import functools\ndef g(w, x, y): return 0.0\nmine = functools.partial(g, 1)", "mine"),
+    ],
+)
+def test_the_heuristic_of_a_file_needs_no_name_where_it_is_clear(tmp_path, source, found):
+    path = tmp_path / "mine.py"
+    path.write_text(source)
+    assert only_heuristic(path) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("def one(game, player): pass\ndef two(game, player): pass", "several functions of (game, player); say which"),
+        ("def one(game): pass", "no function of (game, player)"),
+    ],
+)
+def test_where_it_is_not_clear_that_is_said(tmp_path, source, told):
+    path = tmp_path / "mine.py"
+    path.write_text(source)
+    with pytest.raises(LoadError) as error:
+        only_heuristic(path)
+    assert told in str(error.value)
