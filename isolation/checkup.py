@@ -12,7 +12,7 @@ from isolation.board import Board
 from isolation.classic import call_get_move, seat, takes_legal_moves
 from isolation.geometry import format_size
 from isolation.limits import Limit
-from isolation.patience import at_most
+from isolation.patience import TookTooLong, at_most
 from isolation.search import search
 from isolation.search.interpreted import value_of_move
 from isolation.speed import random_openings
@@ -54,10 +54,22 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Find
                 with at_most(LONGEST_CALL):
                     value = heuristic(board.copy(), player)
             except Exception as error:
-                return Finding(check, False, f"raises {_explain(error)} at {board!r} for player {player}")
+                return Finding(check, False, f"{_explain(error)} at {board!r} for player {player}")
             if isinstance(value, bool) or not _is_number(value):
-                return Finding(check, False, f"returns {value!r} at {board!r} for player {player}, not a number")
+                return Finding(check, False, f"{_unfit(value)} at {board!r} for player {player}")
     return Finding(check, True, f"numbers on all of {len(boards)} positions, for both players")
+
+
+def _unfit(value: object) -> str:
+    """What is wrong with a value that is no number."""
+    if value is None:
+        return "returns None, as where a function ends without a return, instead of a number"
+    if isinstance(value, bool):
+        return f"returns the truth value {value} instead of a number"
+    if isinstance(value, float):
+        return "returns nan, which is not a number,"
+    shown = repr(value)
+    return f"returns {shown if len(shown) < 60 else f'a {type(value).__name__}'} instead of a number"
 
 
 def _is_number(value: object) -> bool:
@@ -86,7 +98,7 @@ def check_player(factory: Callable[[], Any]) -> list[Finding]:
     try:
         player = factory()
     except Exception as error:
-        return [Finding("construction", False, f"making one without arguments raises {_explain(error)}")]
+        return [Finding("construction", False, f"making one without arguments {_explain(error)}")]
     edition = "first" if takes_legal_moves(player) else "second"
     findings = [Finding("signature", True, f"get_move of the {edition} edition")]
     findings.append(_check_moves(player))
@@ -108,7 +120,7 @@ def _check_moves(player: Any) -> Finding:
             with at_most(LONGEST_MOVE):
                 move = call_get_move(player, seat(board, player), time_left)
         except Exception as error:
-            return Finding("moves", False, f"raises {_explain(error)} at {board!r}")
+            return Finding("moves", False, f"{_explain(error)} at {board!r}")
         slowest = max(slowest, 1e3 * (time.perf_counter() - started))
         if not isinstance(move, tuple) or move not in legal_moves:
             return Finding("moves", False, f"plays {move!r} at {board!r}, where {legal_moves} are legal")
@@ -137,7 +149,7 @@ def _compare_search(player: Any, method: str) -> Finding:
                 with at_most(LONGEST_MOVE):
                     answer = getattr(player, method)(board.copy(), depth)
             except Exception as error:
-                return Finding(check, False, f"raises {_explain(error)} at depth {depth} of {board!r}")
+                return Finding(check, False, f"{_explain(error)} at depth {depth} of {board!r}")
             move = answer[1] if isinstance(answer[1], tuple) else answer
             best = search(board, player.score, Limit(depth=depth), "minimax", interpreted=True)
             if move not in board.get_legal_moves():
@@ -153,4 +165,5 @@ def _compare_search(player: Any, method: str) -> Finding:
 
 
 def _explain(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    """What a call did that ended in an exception."""
+    return str(error) if isinstance(error, TookTooLong) else f"raises {type(error).__name__}: {error}".rstrip(": ")

@@ -6,9 +6,10 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,17 +62,38 @@ def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
     return new_desk()
 
 
-@cache
 def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
     """Compile a heuristic for boards of `size` (rows, columns), and check it on some hundred seeded positions.
 
     Raises:
         CompileError: why it cannot be compiled or must not be trusted, with the line of the reason where known.
     """
+    if not isinstance(function, Hashable):  # such as an object of a dataclass, which is no function either
+        rewrite(function)
+    return _compile(function, size)
+
+
+def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
+    """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
+    score = _score_module(rewrite(function))
+    library.write(_verdict(score, size), json.dumps({"reason": reason, "line": None}))
+
+
+def _score_module(rewritten: Rewritten) -> ScoreModule:
+    return ScoreModule(library.folder() / library.fingerprint(rewritten.source), rewritten.source)
+
+
+def _verdict(score: ScoreModule, size: tuple[int, int]) -> Path:
+    """The file that says why a heuristic does not compile, or that it does."""
+    return score.folder / f"verdict_{format_size(*size)}.json"
+
+
+@cache
+def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
-    score = ScoreModule(library.folder() / library.fingerprint(rewritten.source), rewritten.source)
+    score = _score_module(rewritten)
     compiled = CompiledHeuristic(function, score)
-    verdict = score.folder / f"verdict_{format_size(*size)}.json"
+    verdict = _verdict(score, size)
     if verdict.exists():
         problem = json.loads(verdict.read_text(encoding="utf-8"))
     else:
@@ -97,29 +119,37 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
             try:
                 expected = _interpreted(compiled.function, board, player)
             except TookTooLong as error:
-                return {"reason": f"{error} at {board!r}", "line": None}
-            if not _same(expected, compiled._evaluate(board, index)):
-                return {"reason": f"compiled, it gives {compiled._evaluate(board, index)} instead of {expected} "
-                                  f"to player {index + 1} at {board!r}", "line": None}  # fmt: skip
+                return {"reason": f"it {error} at {board!r}", "line": None}
+            got = compiled._evaluate(board, index)
+            if not _same(expected, got):
+                differ = f"it {_does(got)} where Python {_does(expected)}"
+                return {"reason": f"compiled, {differ}, for player {index + 1} at {board!r}", "line": None}
         if time.perf_counter() - started > LONGEST_CHECK:
             break
     return None
 
 
-def _interpreted(function: Heuristic, board: Board, player: Any) -> float | None:
+def _interpreted(function: Heuristic, board: Board, player: Any) -> float | Exception:
     try:
         with at_most(LONGEST_CALL):
             return float(function(board.copy(), player))
     except TookTooLong:
         raise
-    except Exception:
-        return None
+    except Exception as error:
+        return error
 
 
-def _same(expected: float | None, got: float | None) -> bool:
-    if expected is None or got is None:
-        return expected is got
+def _same(expected: float | Exception, got: float | None) -> bool:
+    if isinstance(expected, Exception) or got is None:
+        return isinstance(expected, Exception) and got is None
     return expected == got or (math.isnan(expected) and math.isnan(got))
+
+
+def _does(outcome: float | Exception | None) -> str:
+    """What became of a call: a value, an exception, or None for one that compiled code cannot name."""
+    if isinstance(outcome, Exception):
+        return f"raises {type(outcome).__name__}"
+    return "raises an exception" if outcome is None else f"gives {outcome!r}"
 
 
 def sample_positions(size: tuple[int, int], count: int, seed: int = 1) -> Iterator[Board]:

@@ -25,7 +25,7 @@ def at_most(seconds: float) -> Iterator[None]:
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"no answer within {seconds:g} s")
+        raise TookTooLong(f"takes longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

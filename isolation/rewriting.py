@@ -20,7 +20,7 @@ from isolation.rewrites.base import Place, at, function, statements
 from isolation.rewrites.calling import Call
 from isolation.rewrites.containers import Contain
 from isolation.rewrites.errors import CompileError, refuse
-from isolation.rewrites.explaining import explain_line
+from isolation.rewrites.explaining import explain_line, explain_result
 from isolation.rewrites.folding import Fold
 from isolation.rewrites.iterating import Iterate
 from isolation.rewrites.literals import Literals
@@ -51,6 +51,9 @@ class Rewritten:
     def explain(self, error: Exception) -> CompileError:
         """Put what numba says against the module in plain words."""
         reason, line = explain_line(str(error))
+        last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
+        if line is not None and line >= last:
+            reason = explain_result(str(error)) or reason
         known = [own for own in self.lines if line is not None and own <= line]
         return CompileError(reason, self.lines[max(known)] if known else None)
 
@@ -63,7 +66,10 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     """
     module = _Module()
     value = module.evaluate(heuristic, "the heuristic")
-    module.add(function("score", ["game", "player"], statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)))
+    body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
+    callee = as_callee(heuristic)
+    place = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
+    module.add(at(place, function("score", ["game", "player"], body)))
     return module.finish("score")
 
 
@@ -98,7 +104,7 @@ class _Module:
         assert isinstance(call, ast.Lambda)
         callee = as_callee(heuristic)
         if callee is None and not hasattr(heuristic, "phases"):
-            raise CompileError(f"{what} is {heuristic!r}, not a plain function")
+            raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
         at(ast.Pass() if callee is None else _checked(callee), call)
         known = {"HEURISTIC": callee or heuristic}
         scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
@@ -209,9 +215,18 @@ def _checked(callee: Callee) -> Definition:
     """Return the definition of a heuristic, which takes (game, player)."""
     assert isinstance(callee.target, FunctionType)
     node = definition(callee.target)
+    called = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+    if node.args.vararg or node.args.kwarg:
+        shown = ast.unparse(node.args)
+        refuse(f"what is called is {called}({shown}), perhaps a decorator's: it takes any number of arguments", node)
     if len([parameter for parameter in parameters(node) if parameter not in callee.defaults]) < 2:
-        refuse(f"{callee.target.__name__} does not take (game, player)", node)
+        refuse(f"{called} does not take (game, player)", node)
     return node
+
+
+def _described(value: object) -> str:
+    called = getattr(value, "__name__", "")
+    return f"{called}, " * bool(called) + f"an object of the class {type(value).__name__}"
 
 
 def _match_lines(new: ast.AST, old: ast.AST, lines: dict[int, int]) -> None:

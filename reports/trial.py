@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from experiments.inference.pairs import PairInterval
 from experiments.trial import NODES, Trial
 
 
-def describe_trial(name: str, trial: Trial) -> str:
-    """What a trial found, a line each."""
-    return "\n".join([name, *(f"  {line}" for line in (*_cost(trial), *_soundness(trial), *_strength(trial)))])
+def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
+    """What a trial found, a line each; `doubts` is what Python warns of in the file."""
+    warnings = [f"Python warns: {doubt}" for doubt in doubts]
+    lines = (*_compiling(trial), *_cost(trial), *warnings, *_soundness(trial), *_strength(trial))
+    return "\n".join([name, *(f"  {line}" for line in lines)])
+
+
+def _compiling(trial: Trial) -> list[str]:
+    if trial.problem is None:
+        return ["Compiles, and gives the same values as the Python function."]
+    where = f" (line {trial.line})" if trial.line else ""
+    return [f"Does not compile: {trial.problem}{where}{'' if trial.problem.endswith('?') else '.'}"]
 
 
 def _cost(trial: Trial) -> list[str]:
     if math.isnan(trial.nanoseconds):
-        return [f"Does not compile: {trial.problem}."] if trial.problem else []
+        return []
     if trial.problem:
-        where = f" (line {trial.line})" if trial.line else ""
         return [
-            f"Does not compile: {trial.problem}{where}.",
             f"It runs interpreted: {trial.nanoseconds / 1000:,.1f} µs a node, "
             f"{trial.nanoseconds / trial.baseline_nanoseconds:,.0f} times the baseline's cost.",
         ]
     ratio = trial.nanoseconds / trial.baseline_nanoseconds
     return [
-        "Compiles, and gives the same values as the Python function.",
         f"Costs {trial.nanoseconds:,.0f} ns a node, {ratio:.1f} times the baseline; "
         f"in Python a call takes {trial.interpreted_microseconds:,.0f} µs.",
     ]

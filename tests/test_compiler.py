@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -94,7 +95,7 @@ def never_answers(game, player):
 
 
 def test_a_function_that_never_answers_is_refused_rather_than_waited_for():
-    with pytest.raises(CompileError, match="no answer within 2 s"):
+    with pytest.raises(CompileError, match="it takes longer than 2 s at Board"):
         compile_heuristic(never_answers)
 
 
@@ -104,3 +105,44 @@ def not_a_number(game, player):
 
 def test_nan_compiles_as_nan():
     assert math.isnan(compile_heuristic(not_a_number).evaluate(Board.from_moves([24, 14]), 0))
+
+
+def sees_a_condition_as_a_number(game, player):
+    return float(len(game.get_legal_moves(player)) > 3) + float(game.move_count in (2, 3))
+
+
+def test_a_condition_is_a_number_where_python_makes_it_one():
+    compiled = compile_heuristic(sees_a_condition_as_a_number)
+    board = Board.from_moves([24, 14])
+    assert compiled.evaluate(board, 0) == sees_a_condition_as_a_number(board, 1) == 2.0
+
+
+def forgets_to_round(game, player):
+    return float(sum(range(game.width / 2)))
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (forgets_to_round, "compiled, it gives 3.0 where Python raises TypeError, for player 1 at Board"),
+        (wraps_around, "where Python gives "),
+    ],
+)
+def test_what_a_function_does_otherwise_is_told(function, told):
+    with pytest.raises(CompileError, match=told):
+        compile_heuristic(function)
+
+
+@dataclass
+class Scorer:
+    """A callable that cannot be hashed."""
+
+    weight: float
+
+    def __call__(self, game, player):
+        return self.weight * len(game.get_legal_moves(player))
+
+
+def test_an_object_is_refused_by_its_class_and_not_by_its_address():
+    with pytest.raises(CompileError, match="an object of the class Scorer, not a plain function"):
+        compile_heuristic(Scorer(2.0))

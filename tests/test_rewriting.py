@@ -48,7 +48,6 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
         return None
 
 
-@pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize("function", WRITTEN, ids=lambda function: function.__name__)
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function: FunctionType) -> None:
     compiled = compile_heuristic(function)
@@ -127,6 +126,52 @@ def unknown_method(game: Any, player: Any) -> Any:
     return float(moves.popularity)
 
 
+def returns_nothing(game: Any, player: Any) -> Any:
+    len(game.get_legal_moves(player))
+
+
+def returns_text(game: Any, player: Any) -> Any:
+    return "good"
+
+
+def returns_moves(game: Any, player: Any) -> Any:
+    return game.get_legal_moves(player)
+
+
+def forgets_to_count(game: Any, player: Any) -> Any:
+    own = game.get_legal_moves(player)
+    return own - 3
+
+
+def forgets_to_call(game: Any, player: Any) -> Any:
+    return len(game.get_legal_moves)
+
+
+def formats(game: Any, player: Any) -> Any:
+    return float("%d" % len(game.get_legal_moves(player)))  # noqa: UP031
+
+
+def indexes_by_fractions(game: Any, player: Any) -> Any:
+    return [1, 2, 3][game.width / 2]
+
+
+def calls_a_number(game: Any, player: Any) -> Any:
+    return game.width()
+
+
+def asks_too_much(game: Any, player: Any) -> Any:
+    return len(game.get_legal_moves(player, 2))
+
+
+def faculty(game: Any, player: Any) -> Any:
+    return math.factorial(len(game.get_legal_moves(player)))
+
+
+def only_empty(game: Any, player: Any) -> Any:
+    found: list[Any] = []
+    return float(len(found))
+
+
 def two_types(game: Any, player: Any) -> Any:
     best = ()
     for move in game.get_legal_moves(player):
@@ -138,7 +183,18 @@ def two_types(game: Any, player: Any) -> Any:
     ("function", "offset", "reason"),
     [
         (unknown_method, 2, "it uses .popularity of a list of cells, which compiled code does not have"),
-        (two_types, 4, "the variable best is here a"),
+        (two_types, 4, "the variable best is here an empty tuple and there a list of cells"),
+        (returns_nothing, 0, "it never returns a value: a return with a number is missing"),
+        (returns_text, 0, "it returns text, where a number is expected"),
+        (returns_moves, 0, "it returns a list of cells, where a number is expected"),
+        (forgets_to_count, 2, "it computes (list of cells) - (whole number), which compiled code cannot do"),
+        (forgets_to_call, 1, "it calls len with (method get_legal_moves without ()), which compiled code cannot do"),
+        (formats, 1, "it computes (text) % (whole number), which compiled code cannot do"),
+        (indexes_by_fractions, 1, "it takes [number] of a list of whole numbers, which compiled code cannot do"),
+        (calls_a_number, 1, "it calls a whole number as if it were a function"),
+        (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
+        (faculty, 1, "it uses math.factorial, which compiled code does not have"),
+        (only_empty, 1, "is it a list, set or dictionary that nothing is put into?"),
     ],
 )
 def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, reason: str) -> None:
@@ -155,9 +211,13 @@ def no_game(position: Any) -> float:
     ("thing", "reason"),
     [
         (no_game, "does not take (game, player)"),
-        (len, "not a plain function"),
+        (len, "the heuristic is len, an object of the class builtin_function_or_method, not a plain function"),
+        (lambda *both: 0.0, "what is called is lambda(*both), perhaps a decorator's: it takes any number of arguments"),
         (eval("lambda game, player: 0.0"), "the source of <lambda> is not at hand"),
-        (type("Scorer", (), {"__call__": lambda self, game, player: 0.0})(), "not a plain function"),
+        (
+            type("Scorer", (), {"__call__": lambda self, game, player: 0.0})(),
+            "an object of the class Scorer, not a plain",
+        ),
     ],
 )
 def test_what_is_no_function_with_a_source_is_refused(thing: Any, reason: str) -> None:

@@ -159,7 +159,7 @@ class Call(Rewrite):
             return self._table_method(table, node, function)
         if function.attr in ("index", "count", "intersection", "union", "difference", "issubset", "copy"):
             return None
-        refuse(f"it calls {what}.{function.attr}", node)
+        refuse(f"it calls {what}.{function.attr}, which compiled code does not have", node)
 
     def _table_method(self, table: constants.Table, node: ast.Call, function: ast.Attribute) -> ast.expr:
         what = ast.unparse(function.value)
@@ -170,7 +170,7 @@ class Call(Rewrite):
         if function.attr in ("keys", "values", "items") and not arguments:
             listed = tuple(getattr(table, function.attr)())
             return at(node, constants.expression(listed, node, what))
-        refuse(f"it calls {what}.{function.attr}", node)
+        refuse(f"it calls {what}.{function.attr}, which compiled code does not have", node)
 
     def _call_library(self, value: Any, node: ast.Call) -> ast.expr:
         what = ast.unparse(node.func)
@@ -240,10 +240,10 @@ class Call(Rewrite):
         called = definition_node.name if isinstance(definition_node, ast.FunctionDef) else "lambda"
         wanted = parameters(definition_node)
         if definition_node.args.vararg or definition_node.args.kwarg:
-            refuse(f"{called} takes any number of arguments", definition_node)
+            refuse(f"{called} takes any number of arguments (* or **), which compiled code cannot do", definition_node)
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
-            refuse(f"it calls {called} with * or **", node)
+            refuse(f"it calls {called} with * or **, which compiled code cannot do", node)
         values = self._defaults(callee, definition_node)
         positional = [parameter for parameter in wanted if parameter not in callee.defaults]
         if len(node.args) > len(positional):
@@ -252,7 +252,10 @@ class Call(Rewrite):
         values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         missing = [parameter for parameter in wanted if parameter not in values]
         if missing or len(values) > len(wanted):
-            refuse(f"it calls {called} without {missing[0]}" if missing else f"{called} lacks a parameter", node)
+            refuse(
+                f"it calls {called} without its argument {missing[0]}" if missing else f"{called} lacks a parameter",
+                node,
+            )
         return wanted, values
 
     def _defaults(self, callee: Callee, node: Definition) -> dict[str, ast.expr]:
@@ -278,14 +281,14 @@ class Call(Rewrite):
     def _constant(self, value: Any, node: ast.expr) -> ast.expr:
         what = ast.unparse(node)
         if isinstance(value, Callee | FunctionType) or hasattr(value, "phases"):
-            refuse(f"it passes the function {what} on", node)
+            refuse(f"it keeps the function {what} as a value, which compiled code cannot do", node)
         if isinstance(value, ModuleType):
-            refuse(f"it passes the module {what} on", node)
+            refuse(f"it keeps the module {what} as a value, which compiled code cannot do", node)
         called = builtin_name(value)
         if called is not None:
             return at(node, self._builtin(called))
         if isinstance(value, type):
-            refuse(f"it uses the class {what}", node)
+            refuse(f"it uses the class {what}, which compiled code does not have", node)
         written = at(node, constants.expression(value, node, what))
         if isinstance(written, ast.Call) and not isinstance(written.func, ast.Name):
             return at(node, name(self.writer.constant(written, what)))

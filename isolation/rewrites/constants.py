@@ -38,7 +38,7 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
         return ast.Call(ast.Name("range", ast.Load()), [_number(n) for n in (value.start, value.stop, value.step)], [])
     if isinstance(value, tuple | list):
         return ast.Tuple([expression(item, node, what) for item in _alike(value)], ast.Load())
-    refuse(f"it uses {what}, a {type(value).__name__}", node)
+    refuse(f"it uses {what}, an object of the class {type(value).__name__}, which compiled code does not have", node)
 
 
 def _number(value: float) -> ast.expr:
@@ -79,14 +79,14 @@ def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
     """
     keys = list(table)
     if not keys:
-        refuse(f"it uses {what}, which is empty", node)
+        refuse(f"it looks things up in {what}, which is empty", node)
     width = 2 if isinstance(keys[0], tuple) else 1
     if not all(_is_key(key, width) for key in keys):
-        refuse(f"it uses {what}, whose keys are not all cells or all whole numbers", node)
+        refuse(f"it looks things up in {what}, whose keys are neither all cells nor all whole numbers", node)
     grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
     low, high = grid.min(axis=0), grid.max(axis=0)
     if np.prod(high - low + 1) > 1 << 16:
-        refuse(f"it uses {what}, whose keys lie too far apart", node)
+        refuse(f"it looks things up in {what}, whose keys lie too far apart", node)
     places = np.full(tuple(high - low + 1), -1, dtype=np.int64)
     for index, key in enumerate(grid):
         places[tuple(key - low)] = index

@@ -5,20 +5,37 @@ from __future__ import annotations
 import re
 
 _TYPES = [
+    (r"Literal\[str\]\((.*?)\)(?=[,)\s]|$)|\bunicode_type\b", "text"),
+    (r"Literal\[bool\]\(\w+\)|\bbool(ean)?\b", "truth value"),
     (r"Literal\[\w+\]\([^)]*\)|u?int\d+", "whole number"),
+    (r"complex\d+", "complex number"),
     (r"float\d+", "number"),
-    (r"\bbool(ean)?\b", "truth value"),
+    (r"BoundFunction\(\(.*?, '(\w+)'\) for .*?\)", r"method \1 without ()"),
     (r"Position\d+x\d+", "game"),
     (r"(Moves|Blank)\d+x\d+", "list of cells"),
     (r"UniTuple\(whole number x 2\)", "cell"),
-    (r"(reflected )?list\(([^()]*)\)(<iv=None>)?", r"list of \2s"),
+    (r"UniTuple\(([^()]*) x (\d+)\)", r"tuple of \2 \1s"),
+    (r"Tuple\(\)", "empty tuple"),
+    (r"Tuple\(([^()]*)\)", r"tuple of (\1)"),
+    (r"(reflected )?list\(([^()]*)\)(<iv=[^>]*>)?", r"list of \2s"),
     (r"(reflected )?set\(([^()]*)\)", r"set of \2s"),
-    (r"unicode_type", "text"),
+    (r"DictType\[undefined,\s*undefined\](<iv=[^>]*>)?", "dictionary of unknown values"),
+    (r"DictType\[([^\[\]]*?),([^\[\]]*?)\](<iv=[^>]*>)?", r"dictionary of \2s by \1"),
+    (r"OptionalType\((.*?)\)|Optional\((.*?)\)", r"\1\2 or None"),
     (r"\bnone\b", "None"),
-    (r"array\((.*?), 1d, \w\)", r"array of \1s"),
+    (r"array\((.*?), 1d, \w+\)", r"array of \1s"),
+    (r"array\((.*?), (\d)d, \w+\)", r"\2-dimensional array of \1s"),
+    (r"Module\(<module '([\w.]+)'.*?>\)", r"module \1"),
+    (r"Function\(<(built-in )?function (\w+).*?>\)", r"function \2"),
 ]
-_OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "add": "+", "sub": "-", "mul": "*"}
-_OPERATORS |= {"truediv": "/", "iadd": "+=", "isub": "-=", "getitem": "[]", "contains": "in"}
+_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
+_OPERATORS |= {"and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "matmul": "@"}
+_OPERATORS |= {f"i{name.rstrip('_')}": f"{sign}=" for name, sign in _OPERATORS.items()}
+_OPERATORS |= {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "is_": "is", "is_not": "is not"}
+_SIGNS = {"neg": "-", "pos": "+", "invert": "~", "not_": "not "}
+_METHODS_OF_GAMES = {"get_legal_moves", "get_blank_spaces", "get_player_location", "get_opponent", "move_is_legal"}
+_METHODS_OF_GAMES |= {"forecast_move", "copy", "reach", "utility", "is_winner", "is_loser"}
+_CANNOT = "which compiled code cannot do"
 
 
 def explain_line(message: str) -> tuple[str, int | None]:
@@ -26,29 +43,64 @@ def explain_line(message: str) -> tuple[str, int | None]:
     return _reason(message), _line(message)
 
 
+def explain_result(message: str) -> str | None:
+    """Return why what a heuristic returns is no number, where numba refuses to make one of it."""
+    found = re.search(r">>> number\((.*)\)", message)
+    if not found:
+        return None
+    kind = _plain(found[1])
+    if kind == "None":
+        return "it never returns a value: a return with a number is missing"
+    return f"it returns {_a(kind)}, where a number is expected"
+
+
 def _reason(message: str) -> str:
+    if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
+        return f"it uses {found[2]}.{found[1]}, which compiled code does not have"
     if found := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):
-        return f"it uses .{found[1]} of a {_plain(found[2])}, which compiled code does not have"
+        return f"it uses .{found[1]} of {_a(_plain(found[2]))}, which compiled code does not have"
     if found := re.search(r"Cannot unify (.+) and (.+) for '([\w.]+)'", message):
         variable = found[3].partition(".")[0]
-        return f"{_variable(variable)} is here a {_plain(found[1])} and there a {_plain(found[2])}"
+        return f"{_variable(variable)} is here {_a(_plain(found[1]))} and there {_a(_plain(found[2]))}"
     if found := re.search(r"Can't unify return type from the following types: (.+)", message):
-        return f"it returns now one, now the other of these: {_plain(found[1].rstrip('.'))}"
+        return f"it returns now one, now another of these: {_plain(found[1].rstrip('.'))}"
     if "Cannot infer the type of variable" in message or "cannot be determined" in message:
-        return "the type of a value is not known, such as that of an empty list or dictionary"
+        return "what kind of value this is cannot be told: is it a list, set or dictionary that nothing is put into?"
+    if found := re.search(r"Invalid use of (.+?) with parameters \(", message):
+        return f"it calls {_a(_plain(found[1]))} as if it were a function"
     calls = re.findall(r">>> ([\w.<>]+)\((.*)\)", message)
     if calls:
-        function, arguments = calls[-1]
-        return f"it uses {_operation(function)} on ({_plain(arguments)}), which compiled code does not have"
+        return _refused_call(*calls[-1])
     if found := re.search(r"Variable '(\w+)' is not defined|variable '(\w+)' referenced before assignment", message):
         return f"{_variable(found[1] or found[2])} may be used before it has a value"
     telling = [line.strip() for line in message.splitlines() if line.strip() and "nopython mode pipeline" not in line]
-    return telling[0] if telling else "numba refuses it"
+    return f"the compiler fails on it: {telling[0]}" if telling else "the compiler fails on it and does not say why"
+
+
+def _refused_call(function: str, arguments: str) -> str:
+    """Return what cannot be done, as a user would write it: an operator, an index, a method, a call."""
+    function = function.removeprefix("impl_").lstrip("_")
+    kinds = [_plain(kind) for kind in _split(arguments)]
+    if function in _OPERATORS and len(kinds) == 2:
+        return f"it computes ({kinds[0]}) {_OPERATORS[function]} ({kinds[1]}), {_CANNOT}"
+    if function in _SIGNS and len(kinds) == 1:
+        return f"it computes {_SIGNS[function]}({kinds[0]}), {_CANNOT}"
+    if function in ("getitem", "static_getitem") and len(kinds) == 2:
+        return f"it takes [{kinds[1]}] of {_a(kinds[0])}, {_CANNOT}"
+    if function in ("setitem", "static_setitem") and len(kinds) == 3:
+        return f"it puts {_a(kinds[2])} at [{kinds[1]}] of {_a(kinds[0])}, {_CANNOT}"
+    if function == "contains" and len(kinds) == 2:
+        return f"it looks for {_a(kinds[1])} in {_a(kinds[0])}, {_CANNOT}"
+    if function == "number":
+        return f"it makes a number of {_a(', '.join(kinds))}, {_CANNOT}"
+    if function in _METHODS_OF_GAMES and kinds[:1] == ["game"]:
+        return f"it calls {function} of a game with ({', '.join(kinds[1:])}), {_CANNOT}"
+    return f"it calls {function} with ({', '.join(kinds)}), {_CANNOT}"
 
 
 def _line(message: str) -> int | None:
     for path, line in re.findall(r'File "([^"]+)", line (\d+):', message):
-        if "numba/" not in path and not re.search(r"isolation/(rewrites|position|bits)", path):
+        if path.endswith("heuristic.py"):
             return int(line)
     return None
 
@@ -59,10 +111,25 @@ def _plain(types: str) -> str:
     return types.strip()
 
 
+def _split(kinds: str) -> list[str]:
+    """Return the parts between the commas that stand in no bracket."""
+    parts, depth = [""], 0
+    for sign in kinds:
+        depth += (sign in "([<") - (sign in ")]>")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _a(kind: str) -> str:
+    """Return a kind of value with its article."""
+    if kind in ("text", "None") or kind.startswith(("None", "text")):
+        return kind
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+
+
 def _variable(name: str) -> str:
     """Return how to speak of a variable; those of generated loops have no name the user knows."""
     return "a value in a loop" if name.startswith("_v") else f"the variable {name}"
-
-
-def _operation(function: str) -> str:
-    return _OPERATORS.get(function, function.removeprefix("impl_").lstrip("_"))

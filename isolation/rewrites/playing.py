@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 import copy
+from difflib import get_close_matches
 from typing import Any
 
+from isolation.board import Board
 from isolation.rewrites.base import Rewrite, at, call, target
 from isolation.rewrites.errors import refuse
 
@@ -79,5 +81,7 @@ class Play(Rewrite):
                 return at(node, ast.Constant(_CONSTANTS[node.attr]))
             node.attr = _PRIVATE_ATTRIBUTES.get(node.attr, node.attr)
             if node.attr not in _READABLE:
-                refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not have", node)
+                near = [] if hasattr(Board, node.attr) else get_close_matches(node.attr, _READABLE, n=1, cutoff=0.75)
+                meant = f": did you mean {near[0]}?" if near else ""
+                refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not have{meant}", node)
         return self.generic_visit(node)

@@ -395,22 +395,18 @@ def _numeric(values):
 
 
 def number(value):
-    """Return float(value), which None is not."""
+    """Return float(value); None and text are refused."""
 
 
 @overload(number)
 def _number(value):
     if isinstance(value, types.Optional):
         return lambda value: float(_nonoptional(value))
-    if isinstance(value, types.NoneType):
-        return _refuse_none
+    if isinstance(value, types.Boolean):
+        return lambda value: 1.0 if value else 0.0
+    if isinstance(value, types.NoneType | types.UnicodeType | types.StringLiteral):
+        return None
     return lambda value: float(value)
-
-
-def _refuse_none(value):
-    if value is None:
-        raise ValueError("None is not a number")
-    return 0.0
 
 
 # --- distances ------------------------------------------------------------------------------------------------------

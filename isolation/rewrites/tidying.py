@@ -68,7 +68,7 @@ class Tidy(Rewrite):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         """Catch every exception where one kind is named: numba knows no other way."""
         if node.name is not None:
-            refuse("it looks at an exception", node)
+            refuse("it names an exception (except … as), which compiled code does not have", node)
         node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
         return self.generic_visit(node)
 

@@ -108,7 +108,7 @@ def own(game, player, weight):
 
 def calls_what_it_finds(game, player):
     score = 0.0
-    for weight, measure in [(1.0, own), (2.0, own)]:  # refused: passes the function own on
+    for weight, measure in [(1.0, own), (2.0, own)]:  # refused: keeps the function own as a value
         score += measure(game, player, weight)
     return score
 
