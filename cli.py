@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,6 +37,45 @@ class BadInput(click.ClickException):
     exit_code = 2
 
 
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What a user can cause ends in one line: exit code 2 for what was asked wrongly, 1 for what went wrong.
+
+    Raises:
+        click.ClickException: with that line.
+    """
+    try:
+        yield
+    except click.UsageError as error:
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # newer versions of click only
+            raise
+        told = _plain_usage(error.format_message())
+        hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        raise BadInput(f"{told}{hint}") from error
+    except ValueError as error:
+        raise BadInput(_in_one_line(str(error))) from error
+    except OSError as error:
+        text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+        if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):
+            raise BadInput(text) from error
+        raise click.ClickException(text) from error
+
+
+def _plain_usage(message: str) -> str:
+    """What click says of an argument, in words for people who have never heard of types and ranges."""
+    message = re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message.removesuffix("."))
+    message = re.sub(r"is not a valid integer( range)?$", "is not a whole number", message)
+    message = re.sub(r"is not a valid float( range)?$", "is not a number", message)
+    return re.sub(r"is not in the range x>=(\S+)$", r"is less than \1", message)
+
+
+def _in_one_line(message: str) -> str:
+    """A message whose further lines show the text it is about, with the wrong part underlined, as one line."""
+    first, *rest = message.splitlines() or [""]
+    shown = " ".join(line.strip() for line in rest if line.strip(" ^"))
+    return first if shown in first else f"{first} (in {shown})"
+
+
 class Commands(click.Group):
     """Commands in the order they are written, whose user errors end in one line."""
 
@@ -42,18 +83,20 @@ class Commands(click.Group):
         """The commands in the order of the file."""
         return list(self.commands)
 
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Read what stands before the command."""
+        with one_line_errors():
+            return super().make_context(*arguments, **options)
+
     def invoke(self, context: click.Context) -> Any:
         """Run a command; a ValueError is the user's, and says what was wrong and what would be right."""
-        try:
-            return super().invoke(context)
-        except BrokenPipeError:
-            # The reader has gone, as in `isolation heuristics | head`: nothing is left to say.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            context.exit(0)
-        except ValueError as error:
-            raise BadInput(str(error)) from error
-        except OSError as error:
-            raise click.ClickException(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")) from error
+        with one_line_errors():
+            try:
+                return super().invoke(context)
+            except BrokenPipeError:
+                # The reader has gone, as in `isolation heuristics | head`: nothing is left to say.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                context.exit(0)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -74,10 +117,9 @@ moves_option = click.option(
 
 def position(size: str, moves: str) -> Board:
     """The position after some moves, as given on the command line."""
-    from isolation.board import Board
-    from isolation.notation import parse_moves
+    from isolation.notation import position_after
 
-    return Board.from_moves(parse_moves(moves, size), size)
+    return position_after(moves, size)
 
 
 def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
@@ -107,11 +149,14 @@ def new_heuristic(file: Path) -> None:
 def try_out(reference: str) -> None:
     """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does at first sight."""
     from experiments.trial import try_heuristic
-    from isolation.loading import load_heuristic
+    from isolation.loading import doubts, load_heuristic
     from reports.trial import describe_trial
 
     path, name = split_file(reference, find_heuristic)
-    click.echo(describe_trial(f"{path}:{name}", try_heuristic(load_heuristic(path, name).value)))
+    trial = try_heuristic(load_heuristic(path, name).value)
+    click.echo(describe_trial(f"{path}:{name}", trial, doubts(path)))
+    if not all(finding.ok for finding in trial.findings):
+        sys.exit(1)
 
 
 @main.command("eval")
@@ -291,6 +336,8 @@ def list_runs(home: Path | None, output: Format) -> None:
     """List the runs below a directory, runs/ by default: when, what, how many games, finished or not."""
     from experiments import runs
 
+    if home and not home.is_dir():
+        raise ValueError(f"{home}: no such directory")
     found = runs.list_runs(home or runs.HOME)
     if not found and output == "table":
         click.echo(f"There are no runs in {home or runs.HOME}/.")
@@ -324,19 +371,28 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
     from reports.tables import terminal_width
 
     keys = run_keys(options)
-    if resume and file is None and keys.keys() <= {"jobs"}:
-        config = requested_config(load_run(resume), keys.get("jobs", 0))
+    if resume and file is None:
+        config = requested_config(load_run(resume), keys.pop("jobs", 0), keys)
     else:
         config = load_config(file, keys | ({"out": resume} if resume else {}))
     console = Console(width=terminal_width())
-    with display(console) as show:
-        outcome = play_tournament(config, resume=resume is not None, show=show)
-    console.print(opponent_table(outcome.plan, outcome.points))
+    try:
+        with display(console) as show:
+            outcome = play_tournament(config, resume=resume is not None, show=show)
+    except KeyboardInterrupt:
+        click.echo("Interrupted before there was a game to play; nothing was written.")
+        sys.exit(1)
+    if not outcome.finished:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Whoever pressed Ctrl-C twice has been heard.
+    if outcome.logged:
+        console.print(opponent_table(outcome.plan, outcome.points))
     for note in outcome.notes:
         console.print(f"Note: {note}", highlight=False, markup=False)
-    click.echo(f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}")
+    if outcome.logged:
+        click.echo(f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}")
     if not outcome.finished:
-        click.echo(f"Interrupted. Go on with: isolation tournament --resume {outcome.path}")
+        when = "Interrupted" if outcome.logged else "Interrupted before the first game"
+        click.echo(f"{when}. Go on with: isolation tournament --resume {outcome.path}")
         sys.exit(1)
     click.echo(f"Next: isolation compare {outcome.path}")
 
@@ -368,8 +424,11 @@ def number(option: str, text: str) -> float:
 
 def write_new(path: Path, text: str) -> None:
     """Write a file that must not exist yet."""
-    with path.open("x", encoding="utf-8") as new:
-        new.write(text)
+    try:
+        with path.open("x", encoding="utf-8") as new:
+            new.write(text)
+    except FileExistsError:
+        raise ValueError(f"{path} exists already: choose another name, or remove it first") from None
 
 
 # --- findings -----------------------------------------------------------------------------------------------------
@@ -544,8 +603,11 @@ def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path
     from experiments.progress import counting
     from experiments.solving import solve_all, summarise
     from reports.perfect import draw_refutations
+    from reports.plots.style import check_plot
     from reports.solutions import board_sections
 
+    if plot_path:
+        check_plot(plot_path)
     with counting("placement pairs") as show:
         winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=limit, show=show)
     summary = summarise(winners, size)
@@ -597,9 +659,12 @@ def accuracy(
     """
     from experiments.accuracy import BAND, accuracies, run_decisions
     from reports.accuracy import accuracy_sections
+    from reports.plots.style import check_plot
 
     if (run is None) == (heuristics is None):
         raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
+    for path in filter(None, (plot_by_ply, plot_by_depth)):
+        check_plot(path)
     if heuristics is not None:
         decisions, notes = judged(heuristics, depths, positions, size, jobs)
     else:

@@ -143,25 +143,27 @@ def load_run(path: str | Path) -> RunInfo:
     path = Path(path)
     try:
         return RunInfo(path=path, **json.loads((path / FACTS).read_text(encoding="utf-8")))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{path}: no run lies there (no {FACTS})") from None
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"{path / FACTS}: cannot be read: {error}") from None
 
 
-def requested_config(info: RunInfo, jobs: int = 0) -> Config:
-    """The configuration a run was asked for with, pointing at its directory: what resuming it needs."""
+def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | None = None) -> Config:
+    """The configuration a run was asked for with, pointing at its directory: what resuming it needs.
+
+    `changes` replaces keys: if any of them makes it another run, `check_resumable` names that one and no other.
+    """
     given = {key: value for key, value in info.requested.items() if value is not None}
-    return load_config(None, {**given, "jobs": jobs, "out": str(info.path)})
+    return load_config(None, {**given, **(changes or {}), "jobs": jobs, "out": str(info.path)})
 
 
 def list_runs(home: Path = HOME) -> list[RunSummary]:
-    """The runs below a directory, oldest first; damaged ones are left out."""
+    """The runs below a directory, oldest first, or the run that it is itself; damaged ones are left out."""
     found = []
-    for facts in home.glob(f"*/{FACTS}"):
+    for path in [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]:
         try:
-            info = load_run(facts.parent)
-            found.append(RunSummary(info, log.count_games(facts.parent), is_finished(facts.parent)))
+            found.append(RunSummary(load_run(path), log.count_games(path), is_finished(path)))
         except (ValueError, OSError):
             continue
     return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))

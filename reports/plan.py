@@ -43,6 +43,8 @@ def plan_sections(
         raise ValueError("say what is to be found: --effect (share of games, as 0.03) or --elo, one of them")
     if effect is not None and not 0 < abs(effect) < 0.5:
         raise ValueError(f"an effect is a difference of win rates between 0 and 0.5, like 0.03, not {effect:g}")
+    if elo is not None and not math.isfinite(elo):
+        raise ValueError(f"--elo is a difference in Elo, like 20, not {elo:g}")
     wanted = abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
     if not wanted:
         raise ValueError("--elo must not be 0: no number of games finds no difference")

@@ -1,0 +1,128 @@
+"""Whatever is asked wrongly, of whatever command: one line that says what was wrong, and the right exit code."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+
+ASKED_WRONGLY = [
+    (["nope"], "No such command 'nope' (see isolation --help)"),
+    (["--nope"], "No such option '--nope' (see isolation --help)"),
+    (["new"], "Missing argument 'FILE' (see isolation new --help)"),
+    (["new", "mine.txt"], "a heuristic lives in a Python file, such as mine.py, not in mine.txt"),
+    (["new", "there.py"], "there.py exists already: choose another name, or remove it first"),
+    (["new", "nowhere/mine.py"], "nowhere/mine.py: No such file or directory"),
+    (["try", "nowhere.py"], "no such file: nowhere.py"),
+    (["try", "there.py:scor"], "there.py has no 'scor'; did you mean score?"),
+    (["try", "there.py:hypot"], "there.py:hypot must be a function of (game, player), not hypot of math"),
+    (["try", "broken.py"], "broken.py failed to import: line 2: SyntaxError: invalid syntax"),
+    (["eval", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
+    (["eval", "--moves", "7,g6,8"], "illegal move at ply 3 on 7x7: cell 8 is not a knight's move from cell 7"),
+    (["eval", "--moves", "h9"], "h9 is not on the 7x7 board, whose cells are a0 to g6"),
+    (["eval", "--file", "empty"], "no such file: empty"),
+    (["heuristics", "--file", "nowhere.py"], "no such file: nowhere.py"),
+    (["heuristics", "more"], "Got unexpected extra argument (more) (see isolation heuristics --help)"),
+    (["test-agent", "there.py"], "there.py has no class with a method get_move"),
+    (["perft", "--depth", "0"], "--depth: 0 is less than 1 (see isolation perft --help)"),
+    (["perft", "--depth", "x"], "--depth: 'x' is not a whole number (see isolation perft --help)"),
+    (["perft", "--board", "7"], "a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
+    (["bench", "--fast"], "No such option '--fast'"),
+    (["cache", "more"], "Got unexpected extra argument (more)"),
+    (["tournament", "nowhere.toml"], "FILE: File 'nowhere.toml' does not exist"),
+    (["tournament", "there.py"], "there.py: not TOML"),
+    (["tournament", "--contender", "ID:improvd"], "did you mean improved? (in ID:improvd)"),
+    (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
+    (["tournament", "--resume", "nowhere"], "nowhere: no run lies there (no run.json)"),
+    (["match", "random"], "Missing argument 'B'"),
+    (["match", "random", "there.py"], "a file is followed by the name inside it, like there.py:CustomPlayer"),
+    (["runs", "nowhere"], "nowhere: no such directory"),
+    (["runs", "there.py"], "there.py: no such directory"),
+    (["summary"], "Missing argument 'RUN...'"),
+    (["summary", "there.py"], "there.py: no run lies there (no run.json)"),
+    (["compare", "empty"], "empty: no run lies there (no run.json)"),
+    (["ratings", "empty"], "empty: no run lies there"),
+    (["sprt", "empty", "--alpha", "x"], "--alpha: 'x' is not a number"),
+    (["plan"], "say what is to be found: --effect"),
+    (["plan", "--elo", "inf"], "--elo is a difference in Elo, like 20, not inf"),
+    (["published", "empty"], "empty: Is a directory"),
+    (["plot", "empty", "pie"], "no plot is called 'pie'; there are forest,"),
+    (["report", "empty"], "empty: no run lies there"),
+    (["solve", "--limit", "depth=3"], "limit it by nodes or time, not by depth=3"),
+    (["label", "empty", "--sample", "0"], "--sample: 0 is less than 1"),
+    (["accuracy", "empty"], "empty has no exact values yet"),
+    (["show", "--svg", "nowhere/a.svg"], "nowhere/a.svg: No such file or directory"),
+    (["show", "--png", "empty/nowhere/a.png"], "empty/nowhere/a.png: No such file or directory"),
+    (["replay"], "which game?"),
+    (["replay", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
+    (["games", "empty", "--show", "best"], "--show: 'best' is not one of 'all', 'longest',"),
+    (["board", "--agent", "chess", "--no-open"], "no player is called 'chess'"),
+    (["play", "--from", "nowhere"], "nowhere: No such file or directory"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a heuristic that can be used, one that cannot, and an empty folder."""
+    (tmp_path / "there.py").write_text("from math import hypot\n\ndef score(game, player):\n    return 1.0\n")
+    (tmp_path / "broken.py").write_text("x = 1\ndef f(:\n")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("arguments", "message"), ASKED_WRONGLY, ids=lambda value: " ".join(value)[:60])
+def test_what_is_asked_wrongly_is_answered_in_one_line_with_exit_code_2(
+    folder: Path, arguments: list[str], message: str
+) -> None:
+    before = sorted(folder.rglob("*"))
+    result = CliRunner().invoke(main, arguments, prog_name="isolation")
+    (line,) = result.output.splitlines()
+    assert line.startswith("Error: ")
+    assert message in line
+    assert result.exit_code == 2
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_every_command_has_been_asked_wrongly() -> None:
+    assert main.commands.keys() <= {arguments[0] for arguments, _ in ASKED_WRONGLY}
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("return 1.0", 0),
+        ("return float(str(3))", 0),
+        ("return 1.0 if game.move_count > 5 else None", 1),
+        ("return float(game.get_player_location(player)[0])", 1),
+    ],
+)
+def test_a_trial_fails_if_it_finds_a_problem_and_not_for_being_slow(folder: Path, source: str, code: int) -> None:
+    Path("mine.py").write_text(f"def score(game, player):\n    {source}\n")
+    result = CliRunner().invoke(main, ["try", "mine.py"])
+    assert result.exit_code == code
+    assert ("Problem" in result.output) == bool(code)
+
+
+def test_a_disk_that_cannot_be_written_is_no_fault_of_the_question(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device", "a.svg")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = CliRunner().invoke(main, ["show", "--svg", "a.svg"])
+    assert result.output == "Error: a.svg: No space left on device\n"
+    assert result.exit_code == 1
+
+
+def test_no_command_at_all_shows_what_there_is() -> None:
+    assert "Commands:" in CliRunner().invoke(main, []).output
+
+
+def test_a_run_is_listed_by_its_own_name_as_well(folder: Path) -> None:
+    CliRunner().invoke(main, ["match", "random", "greedy", "--pairs", "1", "--jobs", "1", "--out", "runs/one"])
+    listed = [CliRunner().invoke(main, ["runs", path]).output for path in ("runs", "runs/one")]
+    assert listed[0] == listed[1]
+    assert "runs/one" in listed[0]
