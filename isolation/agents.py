@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
-from inspect import getsource
+from inspect import getsource, isroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from isolation.board import Board
@@ -272,11 +272,15 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
     return run_or_explain(player.entry, board, player.settings, seed, interpreted)
 
 
-@cache
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     """The compiled heuristic, or None if the board is too large or the heuristic does not compile."""
-    if size[0] * size[1] > 128:
+    if size[0] * size[1] > 128 or not isinstance(heuristic, Hashable):  # what has no hash is an object, no function
         return None
+    return _try_to_compile(heuristic, size)
+
+
+@cache
+def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     from isolation.compiler import CompileError, compile_heuristic
 
     try:
@@ -286,11 +290,24 @@ def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
 
 
 def code_hash(heuristic: Heuristic) -> str:
-    """A short hash of a heuristic's code, helpers and constants included."""
+    """A short hash of a heuristic's code, helpers and constants included.
+
+    Of objects and of what does not compile it covers the class or function itself; of a user's file the log has a hash
+    of its own.
+    """
     from isolation.rewriting import CompileError, rewrite
 
     try:
         code = rewrite(heuristic).source
     except CompileError:
-        code = getsource(heuristic)
+        code = _own_source(heuristic)
     return sha256(code.encode()).hexdigest()[:16]
+
+
+def _own_source(heuristic: Heuristic) -> str:
+    while isinstance(heuristic, partial):
+        heuristic = heuristic.func
+    try:
+        return getsource(heuristic if isroutine(heuristic) else type(heuristic))
+    except (OSError, TypeError):
+        return repr(type(heuristic))

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from experiments.catalogue import file_catalogue, heuristics_in, only_heuristic
+from experiments.roster import parse_agent
+from isolation import play
+from isolation.agents import RandomAgent
 from isolation.loading import LoadError, load_heuristic, load_module
 
 FILE = '''
@@ -106,6 +109,13 @@ def accepts(path: Path, name: str) -> bool:
 def test_what_is_listed_is_what_is_accepted(file):
     assert list(heuristics_in(file)) == LISTED
     assert [name for name in vars(load_module(file)) if accepts(file, name)] == LISTED
+
+
+@pytest.mark.parametrize("name", [name for name in LISTED if name != "distance"])
+def test_what_is_listed_can_play(file, name):
+    agent = parse_agent(f"ID:{file}:{name}@nodes=20")
+    assert agent.settings()["method"] == "alphabeta"
+    assert play(agent, RandomAgent(), [24, 14], seed=1).reason == "no_moves"
 
 
 def test_each_is_listed_with_its_meaning_and_whether_it_compiles_or_why_not(file):
