@@ -187,6 +187,28 @@ def test_an_exception_in_compiled_code_loses_by_error_with_its_message():
     assert columns(batch) | {"detail": None} == columns(loop) | {"detail": None}
 
 
+def sometimes_nan(game, player):
+    """NaN once few cells are left."""
+    left = float(len(game.get_blank_spaces()))
+    return left if left > 30 else math.inf - math.inf
+
+
+@pytest.mark.parametrize("method", ["minimax", "alphabeta", "mcts", "greedy"])
+def test_a_heuristic_that_returns_nan_loses_by_error_compiled_or_not(method):
+    if method == "greedy":
+        agent = GreedyAgent("nan", sometimes_nan, "nan")
+    else:
+        limit = Limit(nodes=100) if method == "mcts" else Limit(depth=2)
+        agent = SearchAgent("nan", method, sometimes_nan, "nan", limit)
+    assert agent.compiled((7, 7)) is not None
+    batch, loop = (
+        play_games(agent, RandomAgent(), random_openings(4, 2), range(4), interpreted=flag) for flag in (False, True)
+    )
+    assert "NotANumber: the heuristic returned NaN" in batch.detail
+    assert set(batch.detail) <= {"NotANumber: the heuristic returned NaN", ""}
+    assert columns(batch) == columns(loop)
+
+
 def test_the_note_tells_which_game_and_which_mover_were_played_last():
     note = np.zeros(2, np.int64)
     games = play_games(RandomAgent(), RandomAgent(), random_openings(5, 4), range(5), note=note)

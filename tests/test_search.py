@@ -12,6 +12,7 @@ from random_games import positions
 import heuristics
 from isolation import Board, Limit, search
 from isolation.search import METHODS, SearchOptions
+from isolation.search.interpreted import NotANumber
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
 POSITIONS = {position["name"]: position for position in REFERENCE["positions"]}
@@ -210,3 +211,15 @@ def test_placements_are_searched_too(moves):
 def test_boards_beyond_128_cells_run_interpreted():
     result = search(Board.from_moves([0, 5000], "101x101"), heuristics.get("improved"), Limit(depth=2))
     assert result.depth == 2
+
+
+def is_nan_at_times(game, player):
+    own = float(len(game.get_legal_moves(player)))
+    return own if own != 3 else (own * 1e308 * 10) - (own * 1e308 * 10)
+
+
+@pytest.mark.parametrize("method", ["minimax", "alphabeta", "mcts"])
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_heuristic_that_returns_nan_has_failed(method, interpreted):
+    with pytest.raises(NotANumber, match="the heuristic returned NaN"):
+        search(Board.from_moves([24, 14]), is_nan_at_times, Limit(nodes=1000), method, interpreted=interpreted)

@@ -41,10 +41,10 @@ class CompiledPlayer:
 
 
 class HeuristicFailed(Exception):
-    """A heuristic raised an exception in compiled code, which knows no more than after how many nodes."""
+    """A heuristic raised an exception or returned NaN in compiled code, which only knows after how many nodes."""
 
     def __init__(self, nodes: int) -> None:
-        super().__init__(f"the heuristic raised an exception after {nodes:,} nodes")
+        super().__init__(f"the heuristic raised an exception or returned NaN after {nodes:,} nodes")
         self.nodes = nodes
 
 
@@ -55,7 +55,7 @@ def run_or_explain(
 
     Raises:
         HeuristicFailed: the exception came after so many nodes that the interpreter would take too long.
-        Exception: whatever the heuristic raised.
+        Exception: whatever the heuristic raised, or NotANumber.
     """
     try:
         return run_entry(entry, board, wanted, seed)
@@ -89,7 +89,7 @@ def run_entry(entry: Entry, board: Board, wanted: Settings, seed: int) -> Search
     """Let a compiled player choose a move at a position with both players placed.
 
     Raises:
-        HeuristicFailed: the heuristic raised an exception.
+        HeuristicFailed: the heuristic raised an exception or returned NaN.
     """
     desk = _desk()
     low, high, cell_0, cell_1, turn = pack(board)

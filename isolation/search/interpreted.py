@@ -29,6 +29,10 @@ class OutOfBudget(Exception):
     """Raised inside a search when its nodes or its time are used up."""
 
 
+class NotANumber(ArithmeticError):
+    """A heuristic returned NaN, which is neither more nor less than anything: no move could be said to be best."""
+
+
 @dataclass
 class Budget:
     """What a search may spend and has spent."""
@@ -63,11 +67,19 @@ class _Search:
 
 
 def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
-    """The heuristic's value of an unfinished position, kept finite so that infinity means proven."""
+    """The heuristic's value of an unfinished position, kept finite so that infinity means proven.
+
+    Raises:
+        NotANumber: it is NaN.
+    """
     value = float(heuristic(board, player))
     if value > LARGEST:
         return LARGEST
-    return -LARGEST if value < -LARGEST else value
+    if value < -LARGEST:
+        return -LARGEST
+    if math.isnan(value):
+        raise NotANumber("the heuristic returned NaN")
+    return value
 
 
 def search_interpreted(

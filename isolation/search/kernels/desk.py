@@ -27,6 +27,7 @@ DEPTH = 11
 EXACT = 12
 NANOSECONDS = 13
 FAILED = 14
+GIVEN_UP = 15
 MAX_PLY = 130
 LENGTH = 16
 BEST_LENGTH = LENGTH + MAX_PLY
@@ -102,6 +103,7 @@ def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
     desk[CHECKPOINT] = node_limit
     desk[CLOCK] = clock
     desk[STOPPED] = 0
+    desk[GIVEN_UP] = 0
     if clock >= 0:
         desk[LAST_LOOK] = nanoseconds(clock)
         desk[DEADLINE] = desk[LAST_LOOK] + budget
@@ -137,6 +139,14 @@ def count_node(desk: Any) -> bool:
         return False
     desk[NODES] += 1
     return True
+
+
+@inner
+def give_up(desk: Any) -> None:
+    """Count no more nodes: the heuristic has failed, and nothing that the search finds will be used."""
+    desk[GIVEN_UP] = 1
+    desk[NODE_LIMIT] = 0
+    desk[CHECKPOINT] = 0
 
 
 @inner

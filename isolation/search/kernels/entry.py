@@ -10,6 +10,7 @@ from isolation.search.kernels.desk import (
     DEPTH,
     EXACT,
     FAILED,
+    GIVEN_UP,
     NANOSECONDS,
     RANDOM,
     WALL_CLOCK,
@@ -37,7 +38,7 @@ def move_from(
     desk[RANDOM] = seed
     open_desk(desk, nodes, clock, budget)
     score = think(make_position(ROWS, COLUMNS, low, high, own, other, 0), depth, flags, desk)
-    desk[FAILED] = 0
+    desk[FAILED] = desk[GIVEN_UP]
     desk[NANOSECONDS] = nanoseconds(WALL_CLOCK) - start
     return score
 

@@ -26,7 +26,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         replies = drop_lowest(replies)
         child = after(position, cell)
         over = is_empty(moves_from(child, location_of(child, child._turn)))
-        value = INFINITY if over else appraise(child)
+        value = INFINITY if over else appraise(child, desk)
         if value >= best or desk[MOVE] < 0:
             best = value
             desk[MOVE] = cell

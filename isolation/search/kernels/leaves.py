@@ -6,7 +6,7 @@ from typing import Any
 
 from isolation.bits import is_empty, lowest, popcount
 from isolation.position import after, location_of, moves_from
-from isolation.search.kernels.desk import HORIZON, count_node
+from isolation.search.kernels.desk import HORIZON, count_node, give_up
 from isolation.search.kernels.inner import inner
 from isolation.search.kernels.open_names import QUIESCENT, score
 
@@ -14,13 +14,19 @@ LARGEST = 1.7976931348623157e308
 
 
 @inner
-def appraise(position: Any) -> float:
-    """The heuristic's value of an unfinished position to player 0, kept finite so that infinity means proven."""
+def appraise(position: Any, desk: Any) -> float:
+    """The heuristic's value of an unfinished position to player 0, kept finite so that infinity means proven.
+
+    NaN is a failure of the heuristic, as an exception is; to raise one here would slow down the search.
+    """
     value = float(score(position, 0))
     if value > LARGEST:
         return LARGEST
     if value < -LARGEST:
         return -LARGEST
+    if value != value:
+        give_up(desk)
+        return 0.0
     return value
 
 
@@ -38,5 +44,5 @@ def horizon(position: Any, desk: Any) -> float:
             if is_empty(replies):
                 return float("-inf") if position._turn == turn else float("inf")
     desk[HORIZON] = 1
-    value = appraise(position)
+    value = appraise(position, desk)
     return value if turn == 0 else -value

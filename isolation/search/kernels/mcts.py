@@ -92,7 +92,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         if is_empty(moves_from(here, location_of(here, here._turn))):
             share = 0.0 if here._turn == 0 else 1.0
         elif HAS_SCORE:
-            value = appraise(here)
+            value = appraise(here, desk)
             judged += 1
             total_size += abs(value)
             size = abs(value) + total_size / judged
