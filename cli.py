@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -388,12 +389,11 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
         console.print(opponent_table(outcome.plan, outcome.points))
     for note in outcome.notes:
         console.print(f"Note: {note}", highlight=False, markup=False)
-    if outcome.logged:
-        click.echo(f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}")
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
     if not outcome.finished:
-        when = "Interrupted" if outcome.logged else "Interrupted before the first game"
-        click.echo(f"{when}. Go on with: isolation tournament --resume {outcome.path}")
+        click.echo(f"Interrupted with {games} played. Go on with: isolation tournament --resume {outcome.path}")
         sys.exit(1)
+    click.echo(f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}")
     click.echo(f"Next: isolation compare {outcome.path}")
 
 

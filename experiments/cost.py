@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from experiments.design import Entry, Plan, make_plan
+from experiments.roster import Spec
 from isolation.limits import Limit
 
 if TYPE_CHECKING:
@@ -16,10 +17,28 @@ Measure = Callable[["Agent", str], float]
 """Nodes per second of an agent on a board of that size, on this machine, now."""
 
 
+FEWEST_NODES = 50
+"""With fewer a move, a search sees little more than the next ply."""
+
+
 def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, float]]:
     """The plan with each contender's node limit scaled by its speed over the baseline's, and the speeds measured.
 
     The limits are fixed numbers from here on, so that the run means the same when it is resumed or repeated.
+
+    Raises:
+        ValueError: there is no baseline, an agent to be scaled is not limited by nodes, or its code fails.
+    """
+    baseline, contenders = check_scalable(plan)
+    speeds = {entry.agent.name: _speed(entry, plan, measure) for entry in (baseline, *contenders)}
+    fixed = [_scaled(entry, speeds[entry.agent.name] / speeds[baseline.agent.name]) for entry in contenders]
+    update = {"contenders": tuple(str(spec) for spec in fixed), "equal_cost": False}
+    scaled = make_plan(plan.config.model_copy(update=update))
+    return replace(scaled, notes=scaled.notes + _warnings(fixed)), speeds
+
+
+def check_scalable(plan: Plan) -> tuple[Entry, list[Entry]]:
+    """The baseline and the contenders of a plan whose limits can be scaled.
 
     Raises:
         ValueError: there is no baseline, or an agent to be scaled is not limited by nodes.
@@ -31,12 +50,27 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, float]]
     for entry in (baseline, *contenders):
         if entry.spec.limit is None or entry.spec.limit.nodes is None:
             raise ValueError(f"equal_cost scales node limits, and {entry.agent.name} has none")
-    speeds = {entry.agent.name: measure(entry.agent, plan.schedule.size) for entry in (baseline, *contenders)}
-    fixed = tuple(str(_scaled(entry, speeds[entry.agent.name] / speeds[baseline.agent.name])) for entry in contenders)
-    return make_plan(plan.config.model_copy(update={"contenders": fixed, "equal_cost": False})), speeds
+    return baseline, contenders
 
 
-def _scaled(entry: Entry, factor: float) -> object:
+def _speed(entry: Entry, plan: Plan, measure: Measure) -> float:
+    try:
+        return measure(entry.agent, plan.schedule.size)
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"equal_cost cannot measure {entry.agent.name}: {what}") from error
+
+
+def _scaled(entry: Entry, factor: float) -> Spec:
     nodes = entry.spec.limit.nodes if entry.spec.limit else None
     assert nodes is not None
     return replace(entry.spec, limit=Limit(nodes=max(1, round(nodes * factor))))
+
+
+def _warnings(specs: Sequence[Spec]) -> tuple[str, ...]:
+    return tuple(
+        f"{spec.name} gets no more than {spec.limit.nodes} nodes a move at equal cost: that says how slow its "
+        "heuristic is, and little of how good"
+        for spec in specs
+        if spec.limit and spec.limit.nodes and spec.limit.nodes < FEWEST_NODES
+    )

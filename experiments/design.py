@@ -223,16 +223,29 @@ def _warnings(entries: tuple[Entry, ...], is_census: bool, jobs: int) -> list[st
         notes.append(
             "a census: every opening of its kind is played, both sides, by agents that leave nothing to chance"
         )
-    clocked = [entry for entry in entries if entry.spec.limit and not entry.spec.limit.is_reproducible]
-    if clocked:
-        notes.append(f"not reproducible to the move: {_names(clocked)} think by the clock")
+    if clocked := on_the_clock(entries):
+        notes.append(f"not reproducible to the move: {_names(clocked)} {_think(clocked)} by the clock")
     on_wall = [entry for entry in clocked if entry.spec.limit and entry.spec.limit.ms]
     if on_wall and jobs > joblib.cpu_count():
+        while_sharing = (
+            "while they share a core they search less, slow ones most"
+            if len(on_wall) > 1
+            else "while it shares a core it searches less"
+        )
         notes.append(
-            f"{jobs} jobs on {joblib.cpu_count()} cores bias the results: {_names(on_wall)} think by the wall "
-            "clock, and while they share a core they search less, slow ones most; use fewer jobs, or cpu_ms"
+            f"{jobs} jobs on {joblib.cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by the "
+            f"wall clock, and {while_sharing}; use fewer jobs, or cpu_ms"
         )
     return notes
+
+
+def on_the_clock(entries: Iterable[Entry]) -> list[Entry]:
+    """The agents that are limited by time."""
+    return [entry for entry in entries if entry.spec.limit and not entry.spec.limit.is_reproducible]
+
+
+def _think(entries: list[Entry]) -> str:
+    return "thinks" if len(entries) == 1 else "think"
 
 
 def _names(entries: Iterable[Entry]) -> str:

@@ -6,11 +6,12 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
@@ -19,6 +20,11 @@ from experiments.crash import Suspect, create_notes, dead_among, find_suspects
 from experiments.schedule import Ids, groups
 from experiments.worker import Batch, Task, play_batch, start
 from isolation import library
+
+T = TypeVar("T")
+
+TICK = 0.1
+"""How many seconds to wait for workers before seeing to the rest."""
 
 
 class WorkerDiedError(Exception):
@@ -64,10 +70,15 @@ class Pool:
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """Send a batch to the workers."""
         slot = min(set(range(len(self._notes))) - {out.slot for out in self._out.values()})
-        with _interrupts_blocked():
-            future = self._running().submit(play_batch, ids, slot, interpreted)
+        future = self.call(play_batch, ids, slot, interpreted)
         future.add_done_callback(self._note_death)
         self._out[future] = _Out(ids, slot)
+
+    def call(self, function: Callable[..., T], *arguments: object) -> Future[T]:
+        """Have a worker call a function; if it dies, the future raises BrokenProcessPool, and `close` makes all new."""
+        with _interrupts_blocked():
+            future: Future[T] = self._running().submit(function, *arguments)
+        return future
 
     def finished(self, timeout: float) -> Iterator[Batch]:
         """The batches that have been finished, waiting for one up to `timeout` seconds.
@@ -107,7 +118,7 @@ class Pool:
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            # One thread a worker: the games are the parallelism. All share the parent's cache of compiled code.
+            # One thread a worker: the games are the parallelism. All share one cache of compiled code.
             environment = {
                 "OMP_NUM_THREADS": "1",
                 "NUMBA_NUM_THREADS": "1",

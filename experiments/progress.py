@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -77,6 +77,19 @@ def opponent_table(plan: Plan, points: NDArray[np.int8]) -> Table:
     return table
 
 
+def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
+    """What `equal_cost` found: speeds, what a node costs in units of the baseline's, and the nodes a move for it."""
+    baseline = next(entry for entry in plan.entries if "baseline" in entry.roles).agent.name
+    table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
+    for title in ("nodes/s", "cost of a node", "nodes a move"):
+        table.add_column(title, justify="right")
+    for entry in plan.entries:
+        name, limit = entry.agent.name, entry.spec.limit
+        if name in costs and limit:
+            table.add_row(name, f"{costs[name]:,.0f}", f"{costs[baseline] / costs[name]:.2f}", f"{limit.nodes:,}")
+    return table
+
+
 @contextmanager
 def display(console: Console) -> Iterator[Show]:
     """Show a run live on a terminal; elsewhere, a line every ten seconds."""
@@ -97,6 +110,8 @@ class _Screen:
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()
+        if progress.phase == "measured":
+            self._live.console.print(cost_table(progress.plan, progress.costs))
         if now < self._next and progress.phase == "playing" == self._phase:
             return
         self._phase = progress.phase
@@ -110,7 +125,9 @@ def _lines(console: Console) -> Show:
 
     def show(progress: Progress) -> None:
         nonlocal following
-        if time.monotonic() >= following:
+        if progress.phase == "measured":
+            console.print(cost_table(progress.plan, progress.costs))
+        elif time.monotonic() >= following:
             following = time.monotonic() + 10
             console.print(_summary(progress), highlight=False)
 
@@ -128,8 +145,8 @@ def _screen(progress: Progress) -> RenderableType:
 
 def _summary(progress: Progress) -> str:
     games = f"{progress.logged:,} of {progress.total:,} games"
-    if progress.phase == "preparing":
-        return f"{games} · preparing {progress.detail}"
+    if progress.phase in ("preparing", "measuring"):
+        return f"{games} · {progress.phase} {progress.detail}"
     if progress.phase == "merging":
         return f"{games} · putting the log in order"
     left = f"{timedelta(seconds=round(progress.seconds_left))} left" if progress.rate else "starting"

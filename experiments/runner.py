@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -18,24 +18,23 @@ from numpy.typing import NDArray
 from experiments import log, runs
 from experiments.batches import Feed, Stop
 from experiments.config import Config, load_config
-from experiments.cost import Measure, at_equal_cost
+from experiments.cost import Measure, at_equal_cost, check_scalable
 from experiments.crash import Suspect
-from experiments.design import Entry, Plan, make_plan
+from experiments.design import Plan, make_plan, on_the_clock
 from experiments.ledger import Ledger
-from experiments.pool import Pool, WorkerDiedError
+from experiments.pool import TICK, Pool, WorkerDiedError
+from experiments.preparation import measure_in, prepare
+from experiments.schedule import points_table
 from experiments.stopping import sprt_rule
 from experiments.worker import Played, Task, lost_by_error
-from isolation.geometry import parse_size
-from isolation.speed import agent_nodes_per_second
 
 DEATHS_ALLOWED = 3
 """A game that kills its worker so many times is lost by `error`; so many dead workers without a game end the run."""
 
-MOST_COMPILED_CELLS = 128
+PATIENCE = 5.0
+"""Seconds after which another Ctrl-C is more than impatience: the first one has not been heard."""
 
-_TICK = 0.1
-
-Phase = Literal["preparing", "playing", "merging"]
+Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,8 @@ class Progress:
     """Where a run stands. `points` are the results so far (see `schedule.points_table`).
 
     `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
-    `detail` says what is being prepared; `notes` are what people should know about the run.
+    `detail` says what is being prepared or measured; `notes` are what people should know about the run; `costs` is what
+    `equal_cost` measured: nodes per second by name.
     """
 
     plan: Plan
@@ -55,6 +55,7 @@ class Progress:
     seconds_left: float
     points: NDArray[np.int8]
     notes: tuple[str, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,31 +82,33 @@ def play_tournament(
     resume: bool = False,
     stop: Callable[[Plan], Stop | None] = sprt_rule,
     show: Show = lambda progress: None,
-    measure: Measure = agent_nodes_per_second,
+    measure: Measure | None = None,
 ) -> Outcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
     `stop` makes the rule that ends matches early, if there is one. `measure` gives the nodes per second of an agent,
-    for `equal_cost`.
+    for `equal_cost`; without it they are measured in a worker.
 
     Raises:
         ValueError: something is wrong with what was asked for, and nothing was written; or the run cannot be resumed
             or written. Every game reported as logged stays in the log.
+        KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
+    jobs = config.jobs or joblib.cpu_count()
     if resume:
         info = runs.load_run(_directory(config))
         with log.locked(info.path):
             plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
             runs.check_resumable(info, config, plan)
-            return _run(info.path, plan, config.jobs, stop, show)
+            return _run(info.path, plan, jobs, stop, show)
     plan = make_plan(config)
     costs: dict[str, float] = {}
     if config.equal_cost:
-        plan, costs = at_equal_cost(plan, measure)
+        plan, costs = _at_equal_cost(plan, jobs, measure, show)
     path = runs.new_directory(config)
     with runs.claimed(path):
         runs.create(path, plan, config, costs)
-        return _run(path, plan, config.jobs, stop, show)
+        return _run(path, plan, jobs, stop, show)
 
 
 def _directory(config: Config) -> Path:
@@ -114,35 +117,55 @@ def _directory(config: Config) -> Path:
     return Path(config.out).expanduser()
 
 
+def _at_equal_cost(plan: Plan, jobs: int, measure: Measure | None, show: Show) -> tuple[Plan, dict[str, float]]:
+    """`cost.at_equal_cost`, shown; workers compile all agents first, and one of them measures."""
+    check_scalable(plan)
+
+    def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, float] | None = None) -> None:
+        blank = points_table(plan.schedule)
+        total = len(plan.schedule)
+        show(Progress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {}))
+
+    if measure:
+        scaled, costs = at_equal_cost(plan, measure)
+    else:
+        with _interrupts() as interrupted, Pool(_task(plan), jobs) as pool:
+            prepare(pool, plan, jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
+            scaled, costs = at_equal_cost(
+                plan, measure_in(pool, interrupted, lambda name: tell(plan, "measuring", name))
+            )
+    tell(scaled, "measured", costs=costs)
+    return scaled, costs
+
+
 def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None], show: Show) -> Outcome:
-    jobs = jobs or joblib.cpu_count()
     notes = list(plan.notes)
     started = time.monotonic()
     try:
-        ledger = Ledger(path, plan)
-        feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
-        report = _reporter(ledger, feed, notes, show)
-        # Ctrl-C ends the preparations at once; afterwards it is asked for, and only a second one gets here.
+        with _interrupts() as interrupted:
+            ledger = Ledger(path, plan)
+            feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
+            report = _reporter(ledger, feed, notes, show)
+            if feed.missing:
+                with Pool(_task(plan), jobs) as pool:
+                    _prepare(pool, plan, jobs, interrupted, notes, report)
+                    _play_all(pool, _task(plan), feed, ledger, interrupted, report)
+        # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
         with suppress(KeyboardInterrupt):
-            for note in _prepare(plan, report):
-                notes.append(note)
-            with _interrupts() as interrupted:
-                _play_all(_task(plan), feed, ledger, jobs, interrupted, report)
-        finished = not feed.missing
-        if finished and not runs.is_finished(path):
-            report("merging", "")
-            ledger.close()
+            if not feed.missing and not runs.is_finished(path):
+                report("merging", "")
+                ledger.close()
     except OSError as error:
         raise ValueError(
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe, go on with --resume"
         ) from error
-    if ledger.ended_by_clock:
+    if ledger.ended_by_clock and not on_the_clock(plan.entries):
         notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
+    notes += ledger.forfeit_notes()
     seconds = time.monotonic() - started
-    return Outcome(
-        path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, dict(ledger.reasons), tuple(notes)
-    )
+    finished, reasons = runs.is_finished(path), dict(ledger.reasons)
+    return Outcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
 
 
 def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Callable[[Phase, str], None]:
@@ -157,30 +180,31 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Calla
         elapsed = time.monotonic() - started
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
-        show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, tuple(notes)))
+        all_notes = (*notes, *ledger.forfeit_notes())
+        show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, all_notes))
 
     return report
 
 
-def _prepare(plan: Plan, report: Callable[[Phase, str], None]) -> Iterator[str]:
-    """Compile every agent before there are workers, which then find the native code; yields notes where that fails."""
-    for entry in plan.entries:
-        report("preparing", entry.agent.name)
-        if entry.agent.compiled(parse_size(plan.schedule.size)) is None and entry.spec.kind == "search":
-            yield f"{entry.agent.name} runs interpreted, some hundred times slower: {_why_interpreted(entry, plan)}"
+def _prepare(
+    pool: Pool,
+    plan: Plan,
+    jobs: int,
+    interrupted: Callable[[], bool],
+    notes: list[str],
+    report: Callable[[Phase, str], None],
+) -> None:
+    """Compile every agent before there are games to play; adds a note about each that runs interpreted."""
+    known = len(notes)
 
+    def tell(names: str, interpreted: Mapping[int, str]) -> None:
+        notes[known:] = [
+            f"{plan.entries[place].agent.name} runs interpreted, some hundred times slower: {why}"
+            for place, why in sorted(interpreted.items())
+        ]
+        report("preparing", names)
 
-def _why_interpreted(entry: Entry, plan: Plan) -> str:
-    from isolation.compiler import CompileError, compile_heuristic
-
-    rows, columns = parse_size(plan.schedule.size)
-    if rows * columns > MOST_COMPILED_CELLS:
-        return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
-    try:
-        compile_heuristic(entry.agent.heuristic, (rows, columns))  # type: ignore[attr-defined]
-    except CompileError as error:
-        return " ".join(str(error).split())
-    return "its options do not compile"
+    tell("", prepare(pool, plan, jobs, interrupted, tell))
 
 
 def _task(plan: Plan) -> Task:
@@ -189,39 +213,38 @@ def _task(plan: Plan) -> Task:
 
 
 def _play_all(
+    pool: Pool,
     task: Task,
     feed: Feed,
     ledger: Ledger,
-    jobs: int,
     interrupted: Callable[[], bool],
     report: Callable[[Phase, str], None],
 ) -> None:
     """Play until nothing is missing, or until interrupted; every game that came back is in the log afterwards."""
     deaths = 0
-    with Pool(task, jobs) as pool:
-        try:
-            while not interrupted():
-                while pool.has_room and len(ids := feed.take()):
-                    pool.submit(ids)
-                if not pool.is_busy:
-                    break
-                try:
-                    for batch in pool.finished(_TICK):
-                        ledger.add(batch.played)
-                        feed.learn(batch.matches, batch.seconds)
-                        deaths = 0
-                except WorkerDiedError as death:
-                    deaths = 0 if death.suspects else deaths + 1
-                    if deaths == DEATHS_ALLOWED:
-                        raise ValueError("worker processes die before they play a game") from death
-                    feed.give_back(set(death.lost) - {suspect.game_id for suspect in death.suspects})
-                    for suspect in death.suspects:
-                        _retry(task, suspect, feed, ledger, interrupted)
-                ledger.write_if_due()
-                report("playing", "")
-        finally:
-            pool.close()
-            ledger.write()
+    try:
+        while not interrupted():
+            while pool.has_room and len(ids := feed.take()):
+                pool.submit(ids)
+            if not pool.is_busy:
+                break
+            try:
+                for batch in pool.finished(TICK):
+                    ledger.add(batch.played)
+                    feed.learn(batch.matches, batch.seconds)
+                    deaths = 0
+            except WorkerDiedError as death:
+                deaths = 0 if death.suspects else deaths + 1
+                if deaths == DEATHS_ALLOWED:
+                    raise ValueError("worker processes die before they play a game") from death
+                feed.give_back(set(death.lost) - {suspect.game_id for suspect in death.suspects})
+                for suspect in death.suspects:
+                    _retry(task, suspect, feed, ledger, interrupted)
+            ledger.write_if_due()
+            report("playing", "")
+    finally:
+        pool.close()
+        ledger.write()
 
 
 def _retry(task: Task, suspect: Suspect, feed: Feed, ledger: Ledger, interrupted: Callable[[], bool]) -> None:
@@ -240,7 +263,7 @@ def _play_alone(task: Task, suspect: Suspect, interrupted: Callable[[], bool]) -
             pool.submit(np.array([suspect.game_id]), interpreted=True)
             try:
                 while not interrupted():
-                    for batch in pool.finished(_TICK):
+                    for batch in pool.finished(TICK):
                         return batch.played
                 return None
             except WorkerDiedError as death:
@@ -253,21 +276,22 @@ def _play_alone(task: Task, suspect: Suspect, interrupted: Callable[[], bool]) -
 def _interrupts() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed (or the process told to end): asked, not raised, so that no write is cut short.
 
-    A second Ctrl-C interrupts as usual. Outside the main thread nothing is caught.
+    Raised, it could also be lost: Python drops whatever is raised while an object is being deleted. Only who presses
+    again much later interrupts as usual. Outside the main thread nothing is caught.
     """
-    pressed = threading.Event()
+    pressed: list[float] = []
     if threading.current_thread() is not threading.main_thread():
-        yield pressed.is_set
+        yield lambda: False
         return
 
     def press(number: int, frame: object) -> None:
-        if pressed.is_set():
+        pressed.append(time.monotonic())
+        if pressed[-1] - pressed[0] > PATIENCE:
             raise KeyboardInterrupt
-        pressed.set()
 
     before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield pressed.is_set
+        yield lambda: bool(pressed)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from experiments.crash import GAME, PID, Notes, open_notes
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.schedule import Ids, Schedule, groups
+from isolation.geometry import parse_size
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
+
+
+MOST_COMPILED_CELLS = 128
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,67 @@ def start(task: Task, notes: Path, slots: int, parent: int) -> None:
         _state.agents = [_make_unchanged(*pair) for pair in zip(task.specs, task.settings, strict=True)]
     except ValueError as error:
         _state.error = error
+
+
+def compile_agents(places: tuple[int, ...]) -> dict[int, str]:
+    """Compile or load these agents, or for no place what plays games of compiled agents.
+
+    Says of those that run interpreted why.
+
+    Raises:
+        ValueError: a user's file cannot be loaded any more or has changed, or compiled code cannot be kept.
+    """
+    if _state.error:
+        raise _state.error
+    size = parse_size(_state.task.schedule.size)
+    try:
+        if not places and is_compiled_size(size):
+            from isolation.match import load_compiled_games
+
+            load_compiled_games(size)
+        agents = {place: _state.agents[place] for place in places}
+        return {place: why for place, agent in agents.items() if (why := why_interpreted(agent, size))}
+    except OSError as error:
+        from isolation import library
+
+        raise ValueError(f"{library.folder()}: cannot keep compiled code there: {error.strerror or error}") from error
+
+
+def measure_speed(name: str) -> float:
+    """Nodes per second of an agent of this worker.
+
+    Raises:
+        ValueError: a user's file cannot be loaded any more, or has changed.
+        Exception: whatever the agent's code raises.
+    """
+    from isolation.speed import agent_nodes_per_second
+
+    if _state.error:
+        raise _state.error
+    (agent,) = (agent for agent in _state.agents if agent.name == name)
+    return agent_nodes_per_second(agent, _state.task.schedule.size)
+
+
+def why_interpreted(agent: Agent, size: tuple[int, int]) -> str:
+    """Compile or load an agent; if it searches and cannot be compiled, the reason, else nothing."""
+    from isolation.agents import SearchAgent
+
+    if agent.compiled(size) is not None or not isinstance(agent, SearchAgent):
+        return ""
+    if not is_compiled_size(size):
+        return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
+    from isolation.compiler import CompileError, compile_heuristic
+
+    try:
+        compile_heuristic(agent.heuristic, size)  # type: ignore[arg-type]
+    except CompileError as error:
+        return " ".join(str(error).split())
+    return "its options do not compile"
+
+
+def is_compiled_size(size: tuple[int, int]) -> bool:
+    """Whether compiled code serves boards of (rows, columns)."""
+    return size[0] * size[1] <= MOST_COMPILED_CELLS
 
 
 def play_batch(ids: Ids, slot: int, interpreted: bool = False) -> Batch:

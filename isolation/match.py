@@ -143,6 +143,15 @@ def play_games(
     return _play_interpreted((agent_1, agent_2), boards, seeds, hard_cap, note)
 
 
+def load_compiled_games(size: tuple[int, int]) -> None:
+    """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
+    from isolation.search.compiled import CompiledPlayer, Settings
+    from isolation.specialise import Entry
+
+    nobody = CompiledPlayer(Entry(0, lambda: 0.0, None), Settings())
+    _play_compiled((nobody, nobody), [], [], size, np.zeros(2, np.int64))
+
+
 def might_hang(agent: Agent) -> bool:
     """Whether an agent could fail to answer: it runs code that does not ship with the toolkit."""
     return agent.is_user_code

@@ -299,7 +299,7 @@ class Slow:
 
 
 @pytest.mark.parametrize(("cap", "reason"), [(None, "timeout"), (0.3, "hang")])
-def test_a_run_in_which_a_clock_ended_games_says_so(tmp_path: Path, cap: float | None, reason: str) -> None:
+def test_a_run_in_which_a_clock_ended_games_says_so_once(tmp_path: Path, cap: float | None, reason: str) -> None:
     source = SLOW if cap else SLOW.replace("while True", "while time_left() > -5")
     agent = user_agents(tmp_path, source).replace("5000", "10" if cap is None else "5000")
     outcome = play(
@@ -308,21 +308,95 @@ def test_a_run_in_which_a_clock_ended_games_says_so(tmp_path: Path, cap: float |
     )  # fmt: skip
     assert outcome.finished
     assert outcome.reasons == {reason: 2}
-    assert "not reproducible: a clock ended 2 games; another machine may end others" in outcome.notes
+    assert outcome.notes[:-1] == ("not reproducible to the move: Slow thinks by the clock",)
+    assert outcome.notes[-1].startswith(f"Slow lost 2 of 2 games by {reason}")
     end = json.loads((tmp_path / "run" / runs.END).read_text())
     assert (end["ended_by_clock"], end["reproducible"]) == (2, False)
 
 
-def test_what_does_not_compile_is_played_all_the_same_and_named(tmp_path: Path) -> None:
+HANGING = """
+def score(game, player):
+    while len(game.get_blank_spaces()) < 44:
+        pass
+    return 1.0
+"""
+
+
+def test_a_hang_of_a_player_without_a_clock_is_not_reproducible(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text(HANGING)
+    outcome = play(
+        tmp_path / "run", format="head-to-head", contenders=[f"X=ID:{path}:score@depth=1"], baseline="greedy",
+        opponents=None, pairs=1, hard_cap=0.3,
+    )  # fmt: skip
+    assert outcome.reasons == {"hang": 2}
+    assert "not reproducible: a clock ended 2 games; another machine may end others" in outcome.notes
+
+
+FAILING = """
+def {name}(game, player):
+    if len(game.get_blank_spaces()) < {cells}:
+        return {value}
+    return 1.0
+"""
+
+
+def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text(
+        FAILING.format(name="zero", cells=44, value="1 / (len(game.get_blank_spaces()) * 0)")
+        + FAILING.format(name="nan", cells=30, value="float('inf') - float('inf')")
+    )
+    agents = [f"Nan=ID:{path}:nan@depth=1", f"Zero=ID:{path}:zero@depth=1"]
+    keys = {"contenders": agents, "opponents": ["MM:null@depth=1"], "baseline": "greedy", "control": False, "pairs": 6}
+    outcome = play(tmp_path / "run", **keys)
+    assert outcome.finished
+    first, second = (note for note in outcome.notes if " lost " in note)
+    tail = f" (isolation summary {tmp_path / 'run'} tells where)"
+    assert first == f"Zero lost 12 of 12 games by error: ZeroDivisionError: division by zero{tail}"
+    assert second.startswith("Nan lost ")
+    assert second.endswith(f" of 12 games by error: NotANumber: the heuristic returned NaN{tail}")
+    assert play_tournament(config_of(tmp_path / "run", **keys), resume=True).notes[-2:] == (first, second)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_does_not_compile_is_played_all_the_same_and_named_in_order(tmp_path: Path, jobs: int) -> None:
     path = tmp_path / "my.py"
     path.write_text("SEEN = []\n\ndef score(game, player):\n    SEEN.append(1)\n    return float(len(SEEN))\n")
-    agent = f"X=AB:{path}:score@depth=1"
+    agents = [f"{name}=AB:{path}:score@depth={depth}" for depth, name in enumerate(("X", "Y", "Z"), start=1)]
     outcome = play(
-        tmp_path / "run", format="head-to-head", contenders=[agent], baseline="random", opponents=None, pairs=1
+        tmp_path / "run", format="head-to-head", contenders=agents, baseline="random", opponents=None, pairs=1,
+        jobs=jobs,
+    )  # fmt: skip
+    assert outcome.finished
+    notes = [note for note in outcome.notes if "hundred times slower: " in note]
+    assert [note.split(" runs interpreted")[0] for note in notes] == ["X", "Y", "Z"]
+
+
+BOTTOMLESS = """
+def score(game, player):
+    return dive(len(game.get_blank_spaces()))
+
+def dive(cells):
+    if cells < 0:
+        return 0.0
+    return dive(cells + 1) + 1.0
+"""
+
+
+def test_code_that_kills_the_process_that_compiles_it_runs_interpreted(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text(BOTTOMLESS)
+    agents = [f"Deep=AB:{path}:score@depth=1", "Null=AB:null@depth=2"]
+    outcome = play(
+        tmp_path / "run", format="head-to-head", contenders=agents, baseline="random", opponents=None, pairs=1
     )
     assert outcome.finished
-    (note,) = [note for note in outcome.notes if note.startswith("X runs interpreted")]
-    assert "hundred times slower: " in note
+    (note,) = [note for note in outcome.notes if "runs interpreted" in note]
+    assert note.startswith("Deep runs interpreted")
+    assert note.endswith("its process died while it was compiled and checked")
+    (note,) = [note for note in outcome.notes if " lost " in note]
+    assert note.startswith("Deep lost 2 of 2 games by error: RecursionError")
 
 
 @pytest.mark.slow

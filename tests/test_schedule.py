@@ -177,4 +177,6 @@ def test_more_jobs_than_cores_under_a_wall_clock_are_warned_of() -> None:
     keys: dict[str, object] = {"contenders": ["ID:open@ms=5"], "pairs": 1}
     assert any("bias" in note for note in plan_of(**keys, jobs=10_000).notes)
     assert not any("bias" in note for note in plan_of(**keys, jobs=1).notes)
-    assert any("think by the clock" in note for note in plan_of(**keys).notes)
+    assert any("ID_Open_5ms thinks by the clock" in note for note in plan_of(**keys).notes)
+    two = {**keys, "contenders": ["ID:open@ms=5", "ID:center@ms=5"]}
+    assert any("ID_Open_5ms, ID_Center_5ms think by the clock" in note for note in plan_of(**two).notes)
