@@ -222,7 +222,7 @@ def test_agent(reference: str) -> None:
 def split_file(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
     """The file and the name in it; without a name, the one that `find` finds."""
     path, colon, name = reference.rpartition(":")
-    return (path, name) if colon and path.endswith(".py") else (reference, find(reference))
+    return (path, name) if colon and name and path.endswith(".py") else (reference, find(reference))
 
 
 def find_heuristic(path: str) -> str:
@@ -734,6 +734,8 @@ def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png
         from reports.pictures import write_png
 
         write_png(png, board)
+    for written in filter(None, (svg, png)):
+        click.echo(f"Wrote {written}")
     if not (svg or png):
         click.echo(to_text(board, ascii_only or speaks_ascii_only()))
 
@@ -765,6 +767,8 @@ def replay_game(
         from reports.replay_page import replay_page
 
         html.write_text(replay_page(replay), encoding="utf-8")
+    for written in filter(None, (gif, html)):
+        click.echo(f"Wrote {written}")
     if gif or html:
         return
     if output == "table" and sys.stdin.isatty() and sys.stdout.isatty():

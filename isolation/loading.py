@@ -97,8 +97,9 @@ def load_player(path: str | Path, name: str) -> Loaded:
     """
     loaded = load(path, name)
     if not _accepts(loaded.value, 0):
+        hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(loaded.value) else ""
         raise LoadError(
-            f"{path}:{name} must be a player's class that needs no arguments, not {_describe(loaded.value)}"
+            f"{path}:{name} must be a player's class that needs no arguments, not {_describe(loaded.value)}{hint}"
         )
     if isinstance(loaded.value, type):
         get_move = getattr(loaded.value, "get_move", None)
@@ -191,7 +192,8 @@ def _sources(file: Path) -> dict[Path, bytes]:
 def _resolve(path: str | Path) -> Path:
     file = Path(path).expanduser().resolve()
     if not file.is_file():
-        raise LoadError(f"no such file: {path}")
+        meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
+        raise LoadError(f"no such file: {path}{meant}")
     return file
 
 

@@ -289,6 +289,8 @@ def message(load_it, *arguments):
 def test_a_missing_file_is_named(tmp_path):
     assert message(load, tmp_path / "nowhere.py", "x") == f"no such file: {tmp_path}/nowhere.py"
     assert message(load_module, tmp_path) == f"no such file: {tmp_path}"
+    write(tmp_path, mine="")
+    assert message(load_module, tmp_path / "mine") == f"no such file: {tmp_path}/mine; did you mean {tmp_path}/mine.py?"
     assert isinstance(LoadError(), ValueError)
 
 
@@ -389,6 +391,7 @@ def test_players_of_either_edition_are_accepted(tmp_path, source):
             "no arguments, not the class P(depth)",
         ),
         ("P = 'player'", "no arguments, not a str"),
+        ("def P(game, player): pass", "not P(game, player); a heuristic is written ID:game_agent.py:P"),
     ],
 )
 def test_what_is_not_a_player_is_refused(tmp_path, source, part):
