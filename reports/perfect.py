@@ -166,7 +166,8 @@ def _chance(lines: Mapping[str, Sequence[Accuracy]], place: Callable[[Accuracy],
 
 def _finish(axes: Axes, title: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylim(0, 102)
+    lowest = min((float(np.min(line.get_ydata())) for line in axes.lines), default=0.0)
+    axes.set_ylim(max(0, 10 * (lowest // 10) - 5), 102)
     axes.grid(axis="y")
     axes.set_title(title)
     axes.figure.legend(loc="outside lower left", ncols=2, fontsize=8, frameon=False, labelcolor=BLACK)
