@@ -12,7 +12,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from experiments.runner import Outcome
     from experiments.runs import RunSummary
     from isolation.board import Board
     from isolation.limits import Limit
@@ -363,38 +364,62 @@ def run_row(summary: RunSummary) -> dict[str, Any]:
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
+    from experiments.interrupts import heard_once
+
+    with heard_once():
+        is_finished = play_and_tell(file, run_keys(options), resume)
+    if not is_finished:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
+        sys.exit(1)
+
+
+def play_and_tell(file: Path | None, keys: dict[str, Any], resume: str | None) -> bool:
+    """Play a tournament, then print what came of it; whether it has been played to its end."""
+    try:
+        outcome = play_shown(file, keys, resume)
+    except KeyboardInterrupt:
+        click.echo("Interrupted before there was a game to play; nothing was written.")
+        return False
+    print_outcome(outcome)
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    if outcome.finished:
+        click.echo(f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}")
+        click.echo(f"Next: isolation compare {outcome.path}")
+    else:
+        click.echo(f"Interrupted with {games} played. Go on with: isolation tournament --resume {outcome.path}")
+    return outcome.finished
+
+
+def play_shown(file: Path | None, keys: dict[str, Any], resume: str | None) -> Outcome:
+    """Play a tournament, shown live."""
     from rich.console import Console
 
     from experiments.config import load_config
-    from experiments.progress import display, opponent_table
+    from experiments.progress import display
     from experiments.runner import play_tournament
     from experiments.runs import load_run, requested_config
     from reports.tables import terminal_width
 
-    keys = run_keys(options)
     if resume and file is None:
         config = requested_config(load_run(resume), keys.pop("jobs", 0), keys)
     else:
         config = load_config(file, keys | ({"out": resume} if resume else {}))
+    with display(Console(width=terminal_width())) as show:
+        return play_tournament(config, resume=resume is not None, show=show)
+
+
+def print_outcome(outcome: Outcome) -> None:
+    """Print the table of a run, if there is anything in it, and what should be known of the run."""
+    from rich.console import Console
+
+    from experiments.progress import opponent_table
+    from reports.tables import terminal_width
+
     console = Console(width=terminal_width())
-    try:
-        with display(console) as show:
-            outcome = play_tournament(config, resume=resume is not None, show=show)
-    except KeyboardInterrupt:
-        click.echo("Interrupted before there was a game to play; nothing was written.")
-        sys.exit(1)
-    if not outcome.finished:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Whoever pressed Ctrl-C twice has been heard.
     if outcome.logged:
         console.print(opponent_table(outcome.plan, outcome.points))
     for note in outcome.notes:
         console.print(f"Note: {note}", highlight=False, markup=False)
-    games = f"{outcome.logged:,} of {outcome.total:,} games"
-    if not outcome.finished:
-        click.echo(f"Interrupted with {games} played. Go on with: isolation tournament --resume {outcome.path}")
-        sys.exit(1)
-    click.echo(f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}")
-    click.echo(f"Next: isolation compare {outcome.path}")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:
@@ -827,12 +852,13 @@ def analysis_board(
         own[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
     found = run_paths or tuple(run.info.path for run in list_runs())
     offered = {agent.name: agent for agent in map(parse_agent, agents)}
-    serve(
-        Shelf(tuple(found), own, offered),
-        port,
-        lambda address: click.echo(f"The board is at {address} (Ctrl-C ends it)."),
-        open_browser=not no_open,
-    )
+    with suppress(KeyboardInterrupt):
+        serve(
+            Shelf(tuple(found), own, offered),
+            port,
+            lambda address: click.echo(f"The board is at {address} (Ctrl-C ends it)."),
+            open_browser=not no_open,
+        )
 
 
 @main.command("play")

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
@@ -54,6 +55,7 @@ class Pool:
         self._task = task
         self._jobs = jobs
         self._executor: ProcessPoolExecutor | None = None
+        self._calls: set[Future[Any]] = set()
         self._out: dict[Future[Batch], _Out] = {}
         self._dead: set[int] = set()
 
@@ -78,6 +80,8 @@ class Pool:
         """Have a worker call a function; if it dies, the future raises BrokenProcessPool, and `close` makes all new."""
         with _interrupts_blocked():
             future: Future[T] = self._running().submit(function, *arguments)
+        self._calls.add(future)
+        future.add_done_callback(self._calls.discard)
         return future
 
     def finished(self, timeout: float) -> Iterator[Batch]:
@@ -101,11 +105,12 @@ class Pool:
     def close(self) -> None:
         """End all workers at once."""
         if self._executor is not None:
-            # Loky's own thread stumbles over batches that it has not passed on yet when the workers are killed.
-            while any(not (future.running() or future.done()) for future in self._out):
+            # Loky's own thread stumbles over calls that it has not passed on yet when the workers are killed.
+            while any(not (future.running() or future.done()) for future in self._calls.copy()):
                 time.sleep(0.001)
             self._executor.shutdown(wait=True, kill_workers=True)
             self._executor = None
+        self._calls.clear()
         self._out.clear()
         self._notes[:] = 0
 
@@ -150,6 +155,8 @@ class Pool:
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Let processes that are started meanwhile inherit deafness to Ctrl-C; ours is delivered afterwards."""
+    # Started on demand, Python's resource tracker would end the deafness of all processes that are started after it.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -21,6 +19,7 @@ from experiments.config import Config, load_config
 from experiments.cost import Measure, at_equal_cost, check_scalable
 from experiments.crash import Suspect
 from experiments.design import Plan, make_plan, on_the_clock
+from experiments.interrupts import asked, heard_once
 from experiments.ledger import Ledger
 from experiments.pool import TICK, Pool, WorkerDiedError
 from experiments.preparation import measure_in, prepare
@@ -30,9 +29,6 @@ from experiments.worker import Played, Task, lost_by_error
 
 DEATHS_ALLOWED = 3
 """A game that kills its worker so many times is lost by `error`; so many dead workers without a game end the run."""
-
-PATIENCE = 5.0
-"""Seconds after which another Ctrl-C is more than impatience: the first one has not been heard."""
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -94,6 +90,13 @@ def play_tournament(
             or written. Every game reported as logged stays in the log.
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
+    with heard_once():
+        return _play(config, resume, stop, show, measure)
+
+
+def _play(
+    config: Config, resume: bool, stop: Callable[[Plan], Stop | None], show: Show, measure: Measure | None
+) -> Outcome:
     jobs = config.jobs or joblib.cpu_count()
     if resume:
         info = runs.load_run(_directory(config))
@@ -129,7 +132,7 @@ def _at_equal_cost(plan: Plan, jobs: int, measure: Measure | None, show: Show) -
     if measure:
         scaled, costs = at_equal_cost(plan, measure)
     else:
-        with _interrupts() as interrupted, Pool(_task(plan), jobs) as pool:
+        with asked() as interrupted, Pool(_task(plan), jobs) as pool:
             prepare(pool, plan, jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
             scaled, costs = at_equal_cost(
                 plan, measure_in(pool, interrupted, lambda name: tell(plan, "measuring", name))
@@ -142,7 +145,7 @@ def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None],
     notes = list(plan.notes)
     started = time.monotonic()
     try:
-        with _interrupts() as interrupted:
+        with asked() as interrupted:
             ledger = Ledger(path, plan)
             feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
             report = _reporter(ledger, feed, notes, show)
@@ -152,7 +155,7 @@ def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None],
                     _play_all(pool, _task(plan), feed, ledger, interrupted, report)
         # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
         with suppress(KeyboardInterrupt):
-            if not feed.missing and not runs.is_finished(path):
+            if not (feed.missing or interrupted() or runs.is_finished(path)):
                 report("merging", "")
                 ledger.close()
     except OSError as error:
@@ -198,13 +201,17 @@ def _prepare(
     known = len(notes)
 
     def tell(names: str, interpreted: Mapping[int, str]) -> None:
-        notes[known:] = [
-            f"{plan.entries[place].agent.name} runs interpreted, some hundred times slower: {why}"
-            for place, why in sorted(interpreted.items())
-        ]
+        notes[known:] = _interpreted_notes(plan, interpreted)
         report("preparing", names)
 
-    tell("", prepare(pool, plan, jobs, interrupted, tell))
+    notes[known:] = _interpreted_notes(plan, prepare(pool, plan, jobs, interrupted, tell))
+
+
+def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
+    return [
+        f"{plan.entries[place].agent.name} runs interpreted, some hundred times slower: {why}"
+        for place, why in sorted(interpreted.items())
+    ]
 
 
 def _task(plan: Plan) -> Task:
@@ -270,28 +277,3 @@ def _play_alone(task: Task, suspect: Suspect, interrupted: Callable[[], bool]) -
                 suspect = next(iter(death.suspects), suspect)
     detail = f"its process died {DEATHS_ALLOWED} times in this game"
     return lost_by_error(task.schedule, suspect.game_id, suspect.mover, detail)
-
-
-@contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed (or the process told to end): asked, not raised, so that no write is cut short.
-
-    Raised, it could also be lost: Python drops whatever is raised while an object is being deleted. Only who presses
-    again much later interrupts as usual. Outside the main thread nothing is caught.
-    """
-    pressed: list[float] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
-
-    def press(number: int, frame: object) -> None:
-        pressed.append(time.monotonic())
-        if pressed[-1] - pressed[0] > PATIENCE:
-            raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -145,6 +145,15 @@ def test_another_configuration_is_refused(undisturbed: Path, keys: dict[str, Any
         play_tournament(config_of(undisturbed, **keys), resume=True)
 
 
+def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> None:
+    keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "opponents": None, "pairs": 2}
+    play(tmp_path, **keys)
+    info = runs.load_run(tmp_path)
+    with pytest.raises(ValueError, match="is a run with pairs = 2, not 5: choose another --out"):
+        play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
+    assert play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True).finished
+
+
 def test_a_second_run_in_the_same_place_is_refused(undisturbed: Path) -> None:
     with pytest.raises(ValueError, match=f"already holds a run: go on with --resume {undisturbed}"):
         play(undisturbed)
@@ -529,4 +538,51 @@ def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     assert workers
+    assert all_end(workers)
+
+
+# Ctrl-C at the command line, before there are games
+
+SOURCE = "def score(game, player):\n    return len(game.get_legal_moves(player)) * {weight}\n"
+
+
+def start_command(run: Path, *arguments: str, cache: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "cli", *arguments, "--out", str(run)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "ISOLATION_CACHE": str(cache)},
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("equal_cost", [False, True])
+@pytest.mark.parametrize("moment", ["workers start", "agents are compiled"])
+def test_ctrl_c_while_preparing_ends_with_one_line(tmp_path: Path, moment: str, equal_cost: bool) -> None:
+    run = tmp_path / "run"
+    agents = [word for name in ("territory", "two_step_mobility") for word in ("--contender", f"ID:{name}")]
+    options = [*agents, *(["--equal-cost"] if equal_cost else [])]
+    process = start_command(run, "tournament", *options, cache=tmp_path / "cache")
+    while not (children(process) if moment == "workers start" else [*tmp_path.glob("cache/*/*.py")]):
+        assert process.poll() is None
+        time.sleep(0.01)
+    workers = children(process)
+    began = time.monotonic()
+    for _ in range(3):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    output, errors = process.communicate(timeout=30)
+    assert time.monotonic() - began < 2
+    assert errors == ""
+    assert process.returncode == 1
+    said = [line for line in output.splitlines() if "· preparing" not in line]
+    if equal_cost:
+        assert said == ["Interrupted before there was a game to play; nothing was written."]
+        assert not run.exists()
+    else:
+        resume = f"Go on with: isolation tournament --resume {run}"
+        assert said == [f"Interrupted with 0 of 5,600 games played. {resume}"]
+        assert runs.is_run(run)
+        assert log.count_games(run) == 0
     assert all_end(workers)

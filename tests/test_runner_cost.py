@@ -8,7 +8,7 @@ from experiments import runs
 from experiments.config import load_config
 from experiments.cost import at_equal_cost
 from experiments.design import make_plan
-from experiments.runner import play_tournament
+from experiments.runner import Progress, play_tournament
 from isolation.agents import Agent
 
 SPEEDS = {"ID_Improved": 100.0, "ID_Open": 150.0, "ID_Territory": 40.0, "Few": 0.001}
@@ -28,6 +28,53 @@ def test_contenders_get_the_nodes_that_cost_what_the_baseline_s_cost() -> None:
     assert nodes["Few"] == 1
     assert nodes["ID_Improved"] == nodes["ID_Improved_control"] == 10_000
     assert speeds == SPEEDS
+
+
+def test_a_contender_with_hardly_any_nodes_is_named() -> None:
+    config = load_config(None, {"contenders": ["ID:open", "Few=ID:center@nodes=5"], "equal_cost": True})
+    plan, _ = at_equal_cost(make_plan(config), speed_of)
+    (note,) = [note for note in plan.notes if "at equal cost" in note]
+    assert note.startswith("Few gets no more than 1 nodes a move at equal cost")
+
+
+def test_a_contender_whose_code_fails_is_named() -> None:
+    def failing(agent: Agent, size: str) -> float:
+        raise ZeroDivisionError("division by zero")
+
+    plan = make_plan(load_config(None, {"contenders": ["ID:open"], "equal_cost": True}))
+    with pytest.raises(ValueError, match="equal_cost cannot measure ID_Improved: ZeroDivisionError: division by zero"):
+        at_equal_cost(plan, failing)
+
+
+def test_speeds_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) -> None:
+    keys = {
+        "format": "head-to-head", "contenders": ["ID:territory@nodes=2000"], "baseline": "ID:improved@nodes=2000",
+        "pairs": 2, "jobs": 1, "equal_cost": True, "out": str(tmp_path / "run"),
+    }  # fmt: skip
+    shown: list[Progress] = []
+    outcome = play_tournament(load_config(None, keys), show=shown.append)
+    assert outcome.finished
+    phases = list(dict.fromkeys(progress.phase for progress in shown))
+    assert phases[:4] == ["preparing", "measuring", "measured", "playing"]
+    (measured,) = [progress for progress in shown if progress.phase == "measured"]
+    assert measured.costs == runs.load_run(tmp_path / "run").costs
+    speeds = [measured.costs[name] for name in ("ID_Improved_2000nodes", "ID_Territory_2000nodes")]
+    assert speeds[0] > speeds[1] > 0
+    (limit,) = [entry.spec.limit for entry in outcome.plan.entries if "contender" in entry.roles]
+    assert limit
+    assert limit.nodes == round(2000 * speeds[1] / speeds[0])
+
+
+def test_a_failing_contender_ends_in_one_line_and_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text("def score(game, player):\n    return 1 / (len(game.get_blank_spaces()) - 40)\n")
+    keys = {
+        "format": "head-to-head", "contenders": [f"X=ID:{path}:score"], "baseline": "ID:improved",
+        "pairs": 2, "jobs": 1, "equal_cost": True, "out": str(tmp_path / "run"),
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="equal_cost cannot measure X: ZeroDivisionError"):
+        play_tournament(load_config(None, keys))
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming(tmp_path: Path) -> None:

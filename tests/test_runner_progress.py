@@ -80,6 +80,20 @@ def test_every_phase_is_shown_on_a_terminal_and_in_a_pipe(plan: Plan, terminal: 
     assert ("\x1b[" in shown) == terminal
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_limits_at_equal_cost_are_printed_and_stay(plan: Plan, terminal: bool) -> None:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
+    plan = make_plan(load_config(None, {"contenders": ["ID:open@nodes=15000"], "opponents": ["random"], "pairs": 2}))
+    costs = {"ID_Improved": 2e6, "ID_Open_15000nodes": 3e6}
+    with display(console) as show:
+        for phase in ("measuring", "measured"):
+            blank = points_table(plan.schedule)
+            show(Progress(plan, phase, "ID_Open", 0, 240, 0.0, float("inf"), blank, (), costs))  # type: ignore[arg-type]
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    (line,) = [line for line in lines if line.lstrip("\x1b[2KA1G\r").startswith("ID_Open_15000nodes")]
+    assert line.split()[-3:] == ["3,000,000", "0.67", "15,000"]
+
+
 def test_a_long_name_is_not_in_the_way() -> None:
     long = "N" * 40
     plan = make_plan(load_config(None, {"contenders": [f"{long}=MM:open"], "opponents": ["random"], "pairs": 2}))
