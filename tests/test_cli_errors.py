@@ -129,3 +129,19 @@ def test_a_run_is_listed_by_its_own_name_as_well(folder: Path) -> None:
     listed = [CliRunner().invoke(main, ["runs", path]).output for path in ("runs", "runs/one")]
     assert listed[0] == listed[1]
     assert "runs/one" in listed[0]
+
+
+def test_the_board_ends_without_a_word_when_it_is_told_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def until_ended(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reports.board.server.serve", until_ended)
+    result = CliRunner().invoke(main, ["board", "--no-open"])
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_what_is_written_is_told(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["show", "--svg", "a.svg", "--png", "a.png"])
+    assert result.output == "Wrote a.svg\nWrote a.png\n"
+    result = CliRunner().invoke(main, ["replay", "--moves", "d3,a2", "--html", "a.html"])
+    assert result.output == "Wrote a.html\n"
