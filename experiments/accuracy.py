@@ -73,8 +73,8 @@ def run_decisions(run: str | Path) -> pd.DataFrame:
     Raises:
         ValueError: there is no such run, or it has no labels.
     """
-    labels = read_label_table(run)
     games = log.read_table(run, ("game_id", *_AGENTS, "winner"))
+    labels = read_label_table(run)
     games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
     labels = labels.filter(pc.is_in(labels["game_id"], games["game_id"].combine_chunks())).sort_by("game_id")
     return decisions_frame(games.to_pandas(), labels)

@@ -304,7 +304,7 @@ def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
 def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
     unit = word.partition("=")[0]
     if unit not in ("depth", "nodes", "ms", "cpu_ms"):
-        near = get_close_matches(unit.lower(), ["depth", "nodes", "ms", "cpu_ms", *_SWITCHES], n=1)
+        near = get_close_matches(unit.lower(), ["depth", "nodes", "ms", "cpu_ms", *_SWITCHES], n=1, cutoff=0.8)
         known = (
             f"did you mean {near[0]}?" if near else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(_SWITCHES)}"
         )

@@ -327,7 +327,9 @@ def _adjusted(verdicts: Verdicts) -> Verdicts:
 
 
 def _cost(efforts: dict[str, Effort], name: str, baseline: str) -> Times:
-    return Times(efforts[name].nanoseconds_a_node / efforts[baseline].nanoseconds_a_node)
+    """Time per node over the baseline's; unknown where the baseline's moves were too quick for the clock."""
+    usual = efforts[baseline].nanoseconds_a_node
+    return Times(efforts[name].nanoseconds_a_node / usual if usual else math.nan)
 
 
 def _or_low(interval: Interval) -> float:

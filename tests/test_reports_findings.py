@@ -243,3 +243,10 @@ def test_a_missing_estimate_leaves_its_three_columns_empty(tmp_path):
     assert 0 < ends["Opp_B"] < 1
     header, *lines = render_sections(sections, "csv", only="opponents").splitlines()
     assert {line.count(",") for line in lines} == {header.count(",")}
+
+
+def test_a_baseline_too_quick_for_the_clock_has_costs_unknown(tmp_path):
+    run = Invented().agent("Good", "contender").agent("Base", "baseline", kind="greedy", method=None, limit=None)
+    run.pair("Good", "Base", 1, 2, time_us=[0] * 6)
+    (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
+    assert row["cost"] is None

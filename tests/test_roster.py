@@ -100,6 +100,7 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("MCTS:open@order", "order", "order is an option of AB and ID only"),
         ("random@nodes=5", "nodes=5", "random has no limit"),
         ("perfect@depth=5", "depth=5", "perfect searches to the end"),
+        ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("AB:open@agree", "agree", "agree needs iterations to compare"),
         ("a/b.py:P@nodes=5", "nodes=5", "a player from a file is limited by time"),
