@@ -120,6 +120,9 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
                 expected = _interpreted(compiled.function, board, player)
             except TookTooLong as error:
                 return {"reason": f"it {error} at {board!r}", "line": None}
+            if isinstance(expected, RecursionError):
+                # Compiled, this would not be an exception, but the end of the process.
+                return {"reason": f"it calls itself without end, for player {index + 1} at {board!r}", "line": None}
             got = compiled._evaluate(board, index)
             if not _same(expected, got):
                 differ = f"it {_does(got)} where Python {_does(expected)}"

@@ -99,6 +99,14 @@ def test_a_function_that_never_answers_is_refused_rather_than_waited_for():
         compile_heuristic(never_answers)
 
 
+def test_a_heuristic_that_calls_itself_without_end_is_refused_before_it_ends_the_process():
+    def endless(game, player):
+        return endless(game, player) + 1.0 if game.move_count > 3 else 1.0
+
+    with pytest.raises(CompileError, match="it calls itself without end"):
+        compile_heuristic(endless)
+
+
 def not_a_number(game, player):
     return float("nan")
 
