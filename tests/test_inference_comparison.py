@@ -375,10 +375,25 @@ def test_standings_of_one_opponent_have_the_default_pair_interval():
     interval = pair_interval(matchup.pairs)
     assert best.agent == "new"
     assert (best.rate.low, best.rate.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
-    assert matchup.rate == interval
+    assert (matchup.rate.low, matchup.rate.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
     assert (matchup.wins, matchup.games) == (best.wins, best.games) == (results["new", "MM"].sum(), 80)
     (mirrored,) = matchups(table, "MM")
     assert mirrored.pairs == matchup.pairs.reversed
+
+
+def test_the_interval_against_one_opponent_knows_which_openings_are_alike():
+    rng = np.random.default_rng(27)
+    covered = as_if_independent = 0
+    for _ in range(150):
+        favoured = np.repeat(rng.random((30, 1)) < 0.5, 4, axis=0)
+        games = games_of({("new", "MM"): rng.random((120, 2)) < np.where(favoured, 0.9, 0.5)})
+        games["orbit"] = games["opening_id"] // 4
+        (matchup,) = matchups(pair_games(games, cluster="orbit"), "new")
+        covered += matchup.rate.low <= 0.7 <= matchup.rate.high
+        independent = pair_interval(matchup.pairs)
+        as_if_independent += independent.low <= 0.7 <= independent.high
+    assert covered >= 0.93 * 150
+    assert as_if_independent < 0.87 * 150
 
 
 def test_the_interval_of_a_standing_knows_that_openings_are_shared():

@@ -9,19 +9,22 @@ import numpy as np
 from experiments.inference.arguments import Ints
 from experiments.inference.clusters import Interval, rate_interval
 from experiments.inference.pairing import PairTable, record_of
-from experiments.inference.pairs import PairCounts, PairInterval, count_pairs, pair_interval
+from experiments.inference.pairs import PairCounts, count_pairs
 
 
 @dataclass(frozen=True)
 class Matchup:
-    """One agent against one opponent. `wins` and `games` count all games, `pairs` and `rate` complete pairs."""
+    """One agent against one opponent. `wins` and `games` count all games, `pairs` and `rate` complete pairs.
+
+    The interval of `rate` is over clusters of openings; where each holds a single pair it is that of `pairs`.
+    """
 
     agent: str
     opponent: str
     wins: int
     games: int
     pairs: PairCounts
-    rate: PairInterval
+    rate: Interval
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Split:
 
 
 def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Matchup, ...]:
-    """`agent` against each opponent it met, by name; several pairs from one opening count as independent."""
+    """`agent` against each opponent it met, by name."""
     code = table.code(agent)
     mine = (table.first == code) | (table.second == code)
     opponent = np.where(table.first == code, table.second, table.first)
@@ -62,15 +65,15 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
     found = []
     for other in np.unique(opponent[mine]):
         chosen = mine & (opponent == other)
-        pairs = count_pairs(wins[chosen & table.complete])
+        paired = chosen & table.complete
         found.append(
             Matchup(
                 agent=agent,
                 opponent=table.agents[other],
                 wins=int(wins[chosen].sum()),
                 games=int(table.games[chosen].sum()),
-                pairs=pairs,
-                rate=pair_interval(pairs, confidence),
+                pairs=count_pairs(wins[paired]),
+                rate=_opening_rate(table.cluster[paired], wins[paired], table.games[paired], confidence),
             )
         )
     return tuple(found)
@@ -87,7 +90,8 @@ def _standing(table: PairTable, agent: str, confidence: float) -> Standing:
     as_first, as_second = table.first == code, table.second == code
     mine = as_first | as_second
     record = record_of(table, agent)
-    rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), confidence, record.opponent)
+    opponents = np.unique(record.opponent).size
+    rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), confidence, opponents)
     return Standing(
         agent=agent,
         wins=int(table.wins[as_first].sum() + (table.games - table.wins)[as_second].sum()),
@@ -115,15 +119,15 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Spli
         for same_colour in (True, False):
             chosen = (is_first | is_second) & (table.same_colour == same_colour) & (won >= 0)
             wins = won[chosen].astype(np.int64)
-            opponent = np.where(is_first, table.second, table.first)[chosen]
-            rate = _opening_rate(table.cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponent)
+            opponents = np.unique(np.where(is_first, table.second, table.first)[chosen]).size
+            rate = _opening_rate(table.cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponents)
             found.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
     return tuple(found)
 
 
-def _opening_rate(cluster: Ints, wins: Ints, games: Ints, confidence: float, opponent: Ints) -> Interval:
+def _opening_rate(cluster: Ints, wins: Ints, games: Ints, confidence: float, opponents: int = 1) -> Interval:
     if not wins.size:
         return rate_interval([], [], 1.0, confidence)
     _, unit = np.unique(cluster, return_inverse=True)
     won, played = np.bincount(unit, wins), np.bincount(unit, games)
-    return rate_interval(won, played, float(np.unique(opponent).size), confidence)
+    return rate_interval(won, played, float(opponents), confidence)
