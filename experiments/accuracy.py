@@ -1,8 +1,10 @@
 """How near a player is to perfect play: what share of its moves kept a won position won.
 
 A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
-and at least one legal move would have thrown the win away: only there can anything be told about the player. Games are
-the unit of all intervals, since the decisions of one game hang together.
+and at least one legal move would have thrown the win away: only there can anything be told about the player.
+
+Openings alike by symmetry are the unit of all intervals: decisions of one game hang together, and so do the games of
+one opening. A player that repeats itself makes the same first moves in all of them, against whomever it plays.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,13 +70,14 @@ class Accuracy:
 def run_decisions(run: str | Path) -> pd.DataFrame:
     """Every labelled move of a run: a row a decision.
 
-    Columns: `game_id`, `ply`, `agent`, `heuristic`, `depth` (the agent's limit; NaN if it has none), `value`,
-    `winning`, `legal`, `kept` (see `experiments.labels`) and `won`, whether the agent won the game.
+    Columns: `game_id`, `orbit` (of the opening, up to symmetry), `ply`, `agent`, `heuristic`, `depth` (the agent's
+    limit; NaN if it has none), `value`, `winning`, `legal`, `kept` (see `experiments.labels`) and `won`, whether the
+    agent won the game.
 
     Raises:
         ValueError: there is no such run, or it has no labels.
     """
-    games = log.read_table(run, ("game_id", *_AGENTS, "winner"))
+    games = log.read_table(run, ("game_id", "orbit", *_AGENTS, "winner"))
     labels = read_label_table(run)
     games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
     labels = labels.filter(pc.is_in(labels["game_id"], games["game_id"].combine_chunks())).sort_by("game_id")
@@ -102,27 +106,26 @@ def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
 def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence: float) -> Accuracy:
     value, kept = group["value"].to_numpy(), group["kept"].to_numpy()
     winning, legal = group["winning"].to_numpy(), group["legal"].to_numpy()
-    game = np.unique(group["game_id"].to_numpy(), return_inverse=True)[1]
+    _, start, game = np.unique(group["game_id"].to_numpy(), return_index=True, return_inverse=True)
+    cluster = np.unique(group["orbit"].to_numpy()[start], return_inverse=True)[1]
     eligible = is_eligible(group)
-    per_game = np.bincount(game, eligible)
     had_win = np.bincount(game, value == 1) > 0
     won = np.bincount(game, group["won"].to_numpy()) > 0
-    played = per_game > 0
     return Accuracy(
         agent=agent,
         heuristic=str(group["heuristic"].iloc[0]),
         depth=_depth(group["depth"].iloc[0]),
         first=first,
         last=last,
-        games=len(per_game),
+        games=len(start),
         decisions=int((value >= 0).sum()),
         unknown=int((value < 0).sum()),
         eligible=int(eligible.sum()),
-        kept=_share(np.bincount(game, eligible & (kept == 1))[played], per_game[played], confidence),
+        kept=_share(np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, confidence),
         chance=_mean(winning[eligible] / legal[eligible]),
-        mistakes=_mean_interval(np.bincount(game, kept == 0), confidence),
+        mistakes=_mean_interval(np.bincount(game, kept == 0), cluster, confidence),
         won_games=int(had_win.sum()),
-        conversion=rate_interval(won[had_win], np.ones(int(had_win.sum())), confidence=confidence),
+        conversion=_share(won & had_win, had_win, cluster, confidence),
     )
 
 
@@ -141,6 +144,7 @@ def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "game_id": games["game_id"].to_numpy()[game],
+            "orbit": games["orbit"].to_numpy()[game],
             "ply": ply,
             "agent": np.where(is_first, names["agent_1"], names["agent_2"]),
             "heuristic": [searches[text][0] for text in settings],
@@ -165,17 +169,26 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
-def _share(kept: NDArray[np.int64], eligible: NDArray[np.int64], confidence: float) -> Interval:
-    """The share of eligible moves that kept the win, from both counts a game."""
-    return rate_interval(kept, eligible, float(eligible.mean()) / 2 if len(eligible) else 1.0, confidence)
+def _share(successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
+    """The share of chances taken, from both counts a game."""
+    taken, given = np.bincount(cluster, successes), np.bincount(cluster, chances)
+    had = given > 0
+    return rate_interval(taken[had], given[had], float(given[had].mean()) / 2 if had.any() else 1.0, confidence)
 
 
-def _mean_interval(counts: NDArray[np.int64], confidence: float) -> Interval:
-    """The mean of counts of independent games, with the interval of Student's t, not below 0.
+def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
+    """The mean of a count a game, with the interval of Student's t over clusters of games, not below 0.
 
     For the interval two games with none and two with one are added, lest it have no width where all games are alike.
+    Each is a cluster of its own, and weighs as many games as hang together in the others (their design effect).
     """
-    mean, padded = float(counts.mean()), np.append(counts, [0, 0, 1, 1])
-    centre = float(padded.mean())
-    half = float(stats.t.ppf(0.5 + confidence / 2, len(padded) - 1) * padded.std(ddof=1) / math.sqrt(len(padded)))
+    totals, games = np.bincount(cluster, counts), np.bincount(cluster)
+    mean = float(counts.mean())
+    apart = float(((counts - mean) ** 2).sum())
+    together = float(((totals - mean * games) ** 2).sum()) / apart if apart else 1.0
+    weight = min(max(together, 1.0), float(games.mean()))
+    totals, games = np.append(totals, [0, 0, weight, weight]), np.append(games, [weight] * 4)
+    centre = float(totals.sum() / games.sum())
+    squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
+    half = float(stats.t.ppf(0.5 + confidence / 2, games.size - 1)) * math.sqrt(squares) / float(games.sum())
     return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)

@@ -18,7 +18,7 @@ import pandas as pd
 
 from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
-from experiments.openings import OpeningSet, random_openings
+from experiments.openings import OpeningSet, orbit_ids, random_openings
 from experiments.roster import parse_agent
 from isolation.agents import SearchAgent
 from isolation.geometry import parse_size
@@ -132,6 +132,7 @@ def _judge_games(player: Agent, agents: tuple[Agent, Agent], openings: OpeningSe
     ids = [2 * row + side for row in rows]
     names = {f"agent_{place}": agent.name for place, agent in enumerate(agents, start=1)}
     settings = {f"settings_{place}": json.dumps(agent.settings()) for place, agent in enumerate(agents, start=1)}
-    frame = pd.DataFrame({"game_id": ids, **names, **settings, "winner": games.winner})
+    orbit = orbit_ids(openings.cells[rows], openings.size).astype("int64")
+    frame = pd.DataFrame({"game_id": ids, "orbit": orbit, **names, **settings, "winner": games.winner})
     decisions = decisions_frame(frame, label_table(ids, labels))
     return decisions[decisions["agent"] == player.name]

@@ -38,11 +38,14 @@ def run(tmp_path_factory):
 
 
 def decisions(rows, **more):
-    """A frame of decisions from (game, ply, value, winning, legal, kept, won)."""
+    """A frame of decisions from (game, ply, value, winning, legal, kept, won); every game has an opening of its own."""
     columns = ("game_id", "ply", "value", "winning", "legal", "kept", "won")
     frame = pd.DataFrame(rows, columns=columns)
     return frame.assign(
-        agent=more.get("agent", "A"), heuristic=more.get("heuristic", ""), depth=more.get("depth", np.nan)
+        orbit=frame["game_id"],
+        agent=more.get("agent", "A"),
+        heuristic=more.get("heuristic", ""),
+        depth=more.get("depth", np.nan),
     )
 
 
@@ -111,6 +114,28 @@ def test_the_interval_of_the_share_kept_is_clustered_by_game():
     assert one.high - one.low > 2 * (other.high - other.low)
     expected = rate_interval([10 * (game % 2) for game in range(20)], [10] * 20)
     assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_intervals_of_accuracy_cover_it_when_games_of_one_opening_are_alike():
+    rng = np.random.default_rng(1)
+    openings, games = 40, 7
+    covered = np.zeros(3)
+    as_if_independent = np.zeros(3)
+    runs = 120
+    game = np.arange(openings * games)
+    for _ in range(runs):
+        # what a player that repeats itself does in an opening, it does against all seven opponents
+        keeps = np.repeat(rng.random(openings) < 0.8, games).astype(int)
+        wins = np.repeat(rng.random(openings) < 0.8, games)
+        frame = decisions([]).reindex(game).assign(
+            game_id=game, orbit=game // games, ply=4, value=1, winning=1, legal=2, kept=keeps, won=wins, agent="A"
+        )  # fmt: skip
+        for one, count in ((frame, covered), (frame.assign(orbit=game), as_if_independent)):
+            (found,) = accuracies(one)
+            truths = ((found.kept, 0.8), (found.mistakes, 0.2), (found.conversion, 0.8))
+            count += [interval.low <= truth <= interval.high for interval, truth in truths]
+    assert (covered >= 0.92 * runs).all()
+    assert (as_if_independent < 0.75 * runs).all()
 
 
 def test_a_won_position_is_converted_if_the_game_was_won():
