@@ -710,13 +710,13 @@ def judged(names: str, depths: str, positions: int, size: str, jobs: int) -> tup
     """The decisions of heuristics in fresh games, and how they came about."""
     import heuristics
     from experiments.progress import counting
-    from experiments.sparring import described, play_and_judge
+    from experiments.sparring import described, play_and_judge, shortages
 
     chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
     searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
     with counting("players") as show:
         frame = play_and_judge(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
-    return frame, [described(size)]
+    return frame, [described(size), *shortages(frame, positions)]
 
 
 def save_plot(figure: Figure, path: Path) -> None:

@@ -24,7 +24,7 @@ from scipy import stats
 
 from experiments import log
 from experiments.inference.clusters import Interval, rate_interval
-from experiments.labels import PER_PLY, read_label_table
+from experiments.labels import PER_PLY, labelled_games
 
 BAND = 7
 """Plies in a band of the tables."""
@@ -77,10 +77,8 @@ def run_decisions(run: str | Path) -> pd.DataFrame:
     Raises:
         ValueError: there is no such run, or it has no labels.
     """
-    games = log.read_table(run, ("game_id", "orbit", *_AGENTS, "winner"))
-    labels = read_label_table(run)
-    games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
-    labels = labels.filter(pc.is_in(labels["game_id"], games["game_id"].combine_chunks())).sort_by("game_id")
+    games = log.read_table(run, ("game_id", "orbit", *_AGENTS, "winner", "plies"))
+    games, labels = labelled_games(run, games)
     return decisions_frame(games.to_pandas(), labels)
 
 

@@ -31,7 +31,7 @@ from experiments.parquet import write_parquet
 from isolation.board import Board
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
-from isolation.solver import MAX_CELLS, Meter, promising_first, value
+from isolation.solver import MAX_CELLS, Meter, known_value, promising_first, value
 from isolation.specialise import entry
 
 if TYPE_CHECKING:
@@ -79,12 +79,14 @@ def label_run(
         ValueError: there is no such run or it has no games, labels were made in another way before, the board is out
             of reach of the limit, or another process is writing to the run.
     """
-    table = _sampled(log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves")), sample)
+    games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies"))
+    table = _sampled(games, sample)
     size = _size(run, table)
     Meter(limit)
     path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
     with log.locked(Path(run)):
         labels = _resumed(path, made)
+        _check_fit(run, labels, games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())))
         missing = table.filter(pc.invert(pc.is_in(table["game_id"], labels["game_id"].combine_chunks())))
         done, written = len(table) - len(missing), time.monotonic()
         show(done, len(table))
@@ -126,11 +128,27 @@ def has_labels(run: str | Path) -> bool:
     return (Path(run) / FILE).exists()
 
 
+def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Those of a run's games that have labels, and their labels, both by ascending game id.
+
+    Args:
+        games: with the columns `game_id` and `plies`.
+
+    Raises:
+        ValueError: the run has no labels, or they belong to other games.
+    """
+    labels = read_label_table(run)
+    games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
+    _check_fit(run, labels, games)
+    return games, labels.sort_by("game_id")
+
+
 def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
     """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels."""
     if not has_labels(run):
         return ()
-    found = pq.read_table(Path(run) / FILE, columns=["kept"], filters=[("game_id", "=", game_id)])
+    labels = read_label_table(run)
+    found = labels.filter(pc.equal(labels["game_id"], game_id))
     return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 
@@ -164,7 +182,9 @@ def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> pa.
 
 
 def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool]) -> Ply:
-    meter = Meter(limit)
+    meter, at_once = Meter(limit), known_value(board)
+    if at_once is False:
+        return 0, 0, len(board.legal_cells()), -1
     keeps: dict[int, bool | None] = {}
     for cell in promising_first(board):
         child = board.successor(cell)
@@ -174,7 +194,7 @@ def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool])
             if wins is not None:
                 known[position] = wins
         keeps[cell] = not known[position] if position in known else None
-    is_won = any(keeps.values())
+    is_won = at_once or any(keeps.values())
     if None in keeps.values():
         return int(is_won) or -1, -1, len(keeps), _code(keeps[played]) if is_won else -1
     return int(is_won), sum(map(bool, keeps.values())), len(keeps), _code(keeps[played]) if is_won else -1
@@ -191,9 +211,11 @@ def _label_in_parallel(games: pa.Table, first_ply: int, size: str, limit: Limit,
     # Compiled here once, so that the workers find it in the cache.
     entry("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
+    # The first by itself: it may tell that the board is out of reach.
+    yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
     tasks = (
         joblib.delayed(_label_batch)(games.slice(start, _BATCH), first_ply, size, limit)
-        for start in range(0, len(games), _BATCH)
+        for start in range(_BATCH, len(games), _BATCH)
     )
     yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
 
@@ -234,10 +256,12 @@ def _size(run: str | Path, games: pa.Table) -> str:
 def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> None:
     """Refuse to go on where hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
+    if not asked:
+        raise ValueError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
     if decided < LEAST_DECIDED * asked:
         raise ValueError(
             f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
-            "reach here: raise --limit, or begin with a later ply (--from-ply)"
+            "reach here: raise --limit, or begin with a later ply (--first-ply)"
         )
 
 
@@ -252,11 +276,23 @@ def _resumed(path: Path, made: str) -> pa.Table:
     return labels.replace_schema_metadata(None)
 
 
+def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
+    """Refuse labels of games that the run does not have, or has with other plies."""
+    ids, plies = (games.sort_by("game_id")[name].to_numpy() for name in ("game_id", "plies"))
+    labels = labels.sort_by("game_id")
+    if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(
+        pc.list_value_length(labels["value"]).to_numpy(), plies
+    ):
+        raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label anew")
+
+
 def _read(path: Path) -> pa.Table:
     try:
-        return pq.read_table(path, schema=None).select(SCHEMA.names)
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise ValueError(f"{path}: cannot be read as labels: {error}") from None
+        labels = pq.read_table(path).select(SCHEMA.names)
+        return labels.cast(SCHEMA.with_metadata(labels.schema.metadata))
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        told = str(error).partition("\n")[0]
+        raise ValueError(f"{path} cannot be read as labels; delete it and label anew ({told})") from None
 
 
 def _write(path: Path, labels: pa.Table, made: str) -> None:

@@ -47,7 +47,18 @@ _MOST_OPENINGS = 20_000
 def window(size: str) -> tuple[int, int]:
     """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7."""
     rows, columns = parse_size(size)
-    return round(rows * columns * 14 / 49), round(rows * columns * 28 / 49)
+    return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
+
+
+def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
+    """Sentences about players for which the openings ran out before `positions` of their moves were eligible."""
+    eligible = decisions[is_eligible(decisions)]["agent"].value_counts()
+    found = {str(agent): int(eligible.get(agent, 0)) for agent in decisions["agent"].unique()}
+    return [
+        f"{agent}: only {count:,} of {positions:,} positions were found; the board has no more openings."
+        for agent, count in found.items()
+        if count < positions
+    ]
 
 
 def described(size: str) -> str:
@@ -72,6 +83,7 @@ def play_and_judge(
 ) -> pd.DataFrame:
     """The decisions of alpha-beta with each heuristic at each depth, as `accuracy.run_decisions` has them.
 
+    A heuristic or a depth that is given twice counts once.
     Each player goes through the same openings, in the same order, until `positions` of its decisions were eligible or
     the openings are exhausted.
 
@@ -80,13 +92,17 @@ def play_and_judge(
         show: called with the number of players done with, and of all.
 
     Raises:
-        ValueError: a heuristic cannot be loaded, a number is below 1, or the board has no such openings.
+        ValueError: a heuristic cannot be loaded, a number is below 1, or the board has no such openings or is over
+            before the plies where accuracy is measured.
     """
     if not heuristics or not depths or positions < 1:
         raise ValueError("at least one heuristic, one depth and one position are needed")
-    players = [(heuristic, depth) for heuristic in heuristics for depth in depths]
+    players = [(heuristic, depth) for heuristic in dict.fromkeys(heuristics) for depth in dict.fromkeys(depths)]
     agents = [*(_make_player(*player) for player in players), *map(parse_agent, FIELD)]
     openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
+    first, last = window(size)
+    if last < first:
+        raise ValueError(f"games on {size} are over soon after openings of {OPENING_PLIES} plies: take a larger board")
     show(0, len(players))
     # Compiled here once, so that the workers find it in the cache.
     entry("solve", None, *parse_size(size))

@@ -16,7 +16,7 @@ from pandas.api.types import union_categoricals
 
 from experiments import log
 from experiments.inference.clusters import Interval, rate_interval
-from experiments.labels import has_labels, read_label_table
+from experiments.labels import has_labels, labelled_games
 from isolation.solved import pair_is_won
 
 
@@ -49,7 +49,7 @@ def opening_winners(run: str | Path) -> dict[int, int]:
     Raises:
         ValueError: there is no such run.
     """
-    games = log.read_table(run, ("game_id", "opening_id", "opening", "rows", "columns"))
+    games = log.read_table(run, ("game_id", "opening_id", "opening", "rows", "columns", "plies"))
     ids, first = np.unique(games["opening_id"].to_numpy(), return_index=True)
     distinct = games.take(pa.array(first)).to_pylist()
     pairs = {number: _pair_winner(row) for number, row in zip(ids.tolist(), distinct, strict=True)}
@@ -103,9 +103,7 @@ def _pair_winner(game: Mapping[str, Any]) -> int | None:
 
 def _labelled_winners(run: str | Path, games: pa.Table) -> dict[int, int]:
     """The winners of openings after which a labelled game has a value."""
-    labels = read_label_table(run).sort_by("game_id")
-    games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
-    labels = labels.filter(pc.is_in(labels["game_id"], games["game_id"].combine_chunks()))
+    games, labels = labelled_games(run, games)
     values = pc.list_flatten(labels["value"]).to_numpy()
     plies = pc.list_value_length(labels["value"]).to_numpy()
     opening = pc.list_value_length(games["opening"]).to_numpy()

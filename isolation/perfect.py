@@ -104,8 +104,10 @@ class PerfectAgent:
 
     def _fall_back(self, board: Board, seed: int, verdicts: list[Verdict], nodes: int) -> SearchResult:
         """The search's move; but if that is known to lose, the most promising of those that are not."""
-        fallback = quick_to_place(self.fallback) if None in board.locations else self.fallback
-        found = fallback.new_player().choose(board, seed)
+        if None in board.locations:
+            found = quick_to_place(self.fallback).new_player().choose(board, seed)
+        else:
+            found = self.fallback.find(board, seed)
         open_moves = [verdict.cell for verdict in verdicts if verdict.keeps is None]
         if found.move not in open_moves:
             found = replace(found, move=open_moves[0], pv=(open_moves[0],))

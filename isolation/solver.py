@@ -181,7 +181,7 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
     _compile(board)
     meter = Meter(limit)
     verdicts = list(judge(board, meter))
-    winner = _winner(board, (verdict.keeps for verdict in verdicts))
+    winner = _winner(board, verdicts)
     return Solution(
         winner=winner,
         moves=_cells(verdict.cell for verdict in verdicts if verdict.keeps),
@@ -204,10 +204,10 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
     _compile(board)
     meter = Meter(limit)
     verdicts = list(judge(board, meter))
-    winner = _winner(board, (verdict.keeps for verdict in verdicts))
-    if winner is None:
+    winner = _winner(board, verdicts)
+    if _any(verdict.keeps for verdict in verdicts) is None:
         open_moves = _cells(verdict.cell for verdict in verdicts if verdict.keeps is not False)
-        return Length(None, None, 1, open_moves, (), meter.nodes)
+        return Length(winner, None, 1, open_moves, (), meter.nodes)
     plies, at_least, moves = outlast(board, verdicts, meter)
     line = () if plies is None else tuple(_best_line(board, plies, meter))
     return Length(winner, plies, at_least, moves, line, meter.nodes)
@@ -216,6 +216,8 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
 def judge(board: Board, meter: Meter) -> Iterator[Verdict]:
     """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
     known: dict[int, tuple[bool | None, int]] = {}
+    if known_value(board) is False:
+        known = dict.fromkeys(board.legal_cells(), (False, 0))
     twin = _twins(board)
     for cell in promising_first(board):
         like = twin.get(cell, cell)
@@ -239,7 +241,7 @@ def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
         below = None if within is None else within - 1
         after = [board.successor(cell) for cell in dict.fromkeys(_twins(board).values())]
         return _any(_opposite(value(child, meter, below)) for child in sorted(after, key=is_mirrored, reverse=True))
-    known = _look_up(board) if within is None else None
+    known = known_value(board) if within is None else None
     return meter.search(board, within) if known is None else known
 
 
@@ -369,21 +371,27 @@ def _twins(board: Board) -> dict[int, int]:
     return {cell: min(image[cell] for image in kept) for cell in cells}
 
 
-def _look_up(board: Board) -> bool | None:
-    """Whether the side to move wins, if both have just been placed on a board that a table covers."""
+def known_value(board: Board) -> bool | None:
+    """Whether the side to move wins, where that is known without a search.
+
+    So it is if both have just been placed on a board that a table covers, or if the other side can mirror every move.
+    """
     mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
-    if _visited(board) > 2 or mover is None or other is None:
+    if mover is None or other is None:
         return None
-    return pair_is_won(board.height, board.width, mover, other)
+    known = pair_is_won(board.height, board.width, mover, other) if _visited(board) == 2 else None
+    return False if known is None and is_mirrored(board) else known
 
 
 def _visited(board: Board) -> int:
     return board.width * board.height - board.blank.bit_count()
 
 
-def _winner(board: Board, keeping: Iterable[bool | None]) -> Winner | None:
+def _winner(board: Board, verdicts: Iterable[Verdict]) -> Winner | None:
     """Who wins a position whose moves keep the win, or not, or perhaps."""
-    won = _any(keeping)
+    won = _any(verdict.keeps for verdict in verdicts)
+    if won is None:
+        won = known_value(board)
     if won is None:
         return None
     return 1 if won == (board.active_index == 0) else 2

@@ -62,6 +62,8 @@ class Duel:
         lead = self.pairs.score - 0.5
         if not self.pairs.n:
             return "cannot tell: no complete pairs"
+        if self.on_these is not None and self.on_these.is_census:
+            return "cannot tell beyond these openings, all of which were played"
         needed = pairs_after_pilot(self.pairs, lead, alpha=self.alpha / self.family).more if lead else math.inf
         if needed > 1e6:
             return "cannot tell: no difference to speak of was seen"
@@ -236,7 +238,8 @@ def verdict_notes(findings: Findings, verdicts: Verdicts) -> tuple[str, ...]:
         )
         notes.append(f"On these openings: the {on_these.pool:,} of this kind on the board,{is_exact}.")
     elif chance := [name for name in findings.table.agents if not findings.agents[name].is_deterministic]:
-        notes.append(f"{', '.join(chance)} leaves moves to chance or a clock: no result is exact for these openings.")
+        verb = "leaves" if len(chance) == 1 else "leave"
+        notes.append(f"{', '.join(chance)} {verb} moves to chance or a clock: no result is exact for these openings.")
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
     notes.append("Cost: time per node over the baseline's, on the machine that played.")

@@ -44,7 +44,7 @@ class AgentFacts:
         kind = self.settings.get("kind")
         if kind == "greedy":
             return True
-        if kind != "search" or "random_ties" in self.settings.get("options", ()):
+        if kind not in ("search", "perfect") or "random_ties" in self.settings.get("options", ()):
             return False
         has_playouts = self.settings.get("method") == "mcts" and "heuristic" not in self.settings
         return not has_playouts and set(self.settings.get("limit", {})) <= set(_REPRODUCIBLE)

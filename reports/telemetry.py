@@ -16,6 +16,9 @@ from experiments.inference.arguments import Ints
 from experiments.log import read_table
 from reports.findings import Findings
 
+QUICKEST_MOVE = 5
+"""Microseconds a move on average below which times say nothing: the log has whole ones."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -38,13 +41,15 @@ class Effort:
 
     @property
     def milliseconds_a_move(self) -> float:
-        """Wall time a move; NaN without moves."""
-        return self.microseconds / self.moves / 1000 if self.moves else math.nan
+        """Wall time a move; NaN without moves, or if they were too quick for the log's clock."""
+        is_measured = self.moves and self.microseconds >= QUICKEST_MOVE * self.moves
+        return self.microseconds / self.moves / 1000 if is_measured else math.nan
 
     @property
     def nanoseconds_a_node(self) -> float:
-        """Wall time a node; NaN without nodes."""
-        return 1000 * self.microseconds / self.nodes if self.nodes else math.nan
+        """Wall time a node; NaN without nodes, or if moves were too quick for the log's clock of whole microseconds."""
+        is_measured = self.nodes and self.microseconds >= QUICKEST_MOVE * self.moves
+        return 1000 * self.microseconds / self.nodes if is_measured else math.nan
 
 
 def measure_effort(findings: Findings) -> dict[str, Effort]:

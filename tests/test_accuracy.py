@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from experiments.labels import label_run, read_labels
 from experiments.log import read_games
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
-from experiments.sparring import FIELD, play_and_judge, window
+from experiments.sparring import FIELD, play_and_judge, shortages, window
 from experiments.theory import by_theory, opening_winners
 from isolation import Board, solve
 from reports.accuracy import accuracy_sections, theory_section
@@ -76,6 +77,18 @@ def test_a_run_without_labels_says_how_to_get_them(tmp_path):
     write_run(tmp_path / "run", 1)
     with pytest.raises(ValueError, match="isolation label"):
         run_decisions(tmp_path / "run")
+
+
+def test_labels_of_other_games_are_refused(tmp_path):
+    write_run(tmp_path / "one", 6)
+    label_run(tmp_path / "one")
+    for seed in range(6):
+        agents = tuple(parse_agent(spec) for spec in ("ID:improved", "random"))
+        append_game(tmp_path / "other", random_record(seed + 50, size="4x5"), agents, seed)
+    shutil.copy(tmp_path / "one" / "labels.parquet", tmp_path / "other")
+    for read in (run_decisions, label_run):
+        with pytest.raises(ValueError, match="does not belong to the games of this run: delete it"):
+            read(tmp_path / "other")
 
 
 def test_only_labelled_games_count(tmp_path):
@@ -208,6 +221,18 @@ def test_openings_may_run_out(monkeypatch):
     assert is_eligible(frame).any()
 
 
+def test_a_player_named_twice_is_judged_once(sparring):
+    twice = play_and_judge(["null", "territory", "null"], [1, 3, 1], 40, size="5x5")
+    pd.testing.assert_frame_equal(twice, sparring)
+
+
+def test_moves_of_the_opening_are_nobodys_decisions():
+    frame = play_and_judge(["null"], [1], 10**6, size="4x4")
+    assert frame["ply"].min() >= 6
+    (said,) = shortages(frame, 10**6)
+    assert said.startswith(f"null at depth 1: only {is_eligible(frame).sum():,} of 1,000,000")
+
+
 @pytest.mark.parametrize(
     ("names", "depths", "positions", "complaint"),
     [
@@ -225,6 +250,8 @@ def test_bad_input_is_refused_before_any_game(names, depths, positions, complain
 def test_boards_without_such_openings_are_refused():
     with pytest.raises(ValueError, match="no opening of 6 plies"):
         play_and_judge(["null"], [1], 10, size="2x2")
+    with pytest.raises(ValueError, match="take a larger board"):
+        play_and_judge(["null"], [1], 10, size="3x3")
 
 
 # By the theoretical winner of the opening

@@ -129,3 +129,9 @@ def test_its_settings_name_the_limit_and_the_heuristic_with_its_content():
     assert facts["heuristic"] == "territory"
     other = PerfectAgent("Perfect", heuristics.get("improved"), "territory", Limit(nodes=500)).settings()
     assert other["code"] != facts["code"]
+
+
+def test_a_late_fallback_is_judged_by_the_players_own_limit(monkeypatch):
+    monkeypatch.setattr("isolation.agents.LATE_MS", -1e9)
+    result = perfect(Limit(ms=200)).choose(Board.from_moves([40, 0], "9x9"), 0)
+    assert not result.exact

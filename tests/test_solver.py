@@ -352,3 +352,14 @@ def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
+
+
+def test_what_is_known_without_a_search_needs_no_limit():
+    nothing = Limit(nodes=1)
+    mirrored = solve(Board.from_moves([0, 99], "10x10"), nothing)
+    assert (mirrored.winner, mirrored.moves, mirrored.undecided) == (2, (), ())
+    in_table = solve(Board.from_moves([24, 14]), nothing)
+    assert in_table.winner == 1
+    assert in_table.undecided
+    hurried = solve_length(Board.from_moves([24, 14]), nothing)
+    assert (hurried.winner, hurried.plies) == (1, None)
