@@ -618,8 +618,10 @@ def solve_position(
 
     bound = parse_limit(limit) if limit else None
     if everything:
+        refuse("a position, not with --all", "moves", "with_length")
         solve_board(size, bound, jobs, out or Path(f"solved_{size}.parquet"), plot_path, output)
     else:
+        refuse("--all", "jobs", "out", "plot_path")
         print_rows(solution_rows(position(size, moves), bound, with_length), output)
 
 
@@ -633,7 +635,7 @@ def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path
 
     if plot_path:
         check_plot(plot_path)
-    with counting("placement pairs") as show:
+    with kept_if_interrupted(f"what was solved is in {path}"), counting("placement pairs") as show:
         winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=limit, show=show)
     summary = summarise(winners, size)
     print_sections(board_sections(summary, str(path)), output)
@@ -654,7 +656,7 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
     from experiments.roster import parse_limit
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
-    with counting("games") as show:
+    with kept_if_interrupted(f"what was labelled is in {run}"), counting("games") as show:
         games = label_run(
             run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
         )
@@ -683,6 +685,7 @@ def accuracy(
     Judges the moves of a labelled RUN; or, without a run, heuristics in fresh games against a fixed field.
     """
     from experiments.accuracy import BAND, accuracies, run_decisions
+    from experiments.log import count_games
     from reports.accuracy import accuracy_sections
     from reports.plots.style import check_plot
 
@@ -690,10 +693,12 @@ def accuracy(
         raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
     for path in filter(None, (plot_by_ply, plot_by_depth)):
         check_plot(path)
-    if heuristics is not None:
-        decisions, notes = judged(heuristics, depths, positions, size, jobs)
+    if run is None:
+        decisions, notes = judged(str(heuristics), depths, positions, size, jobs)
     else:
-        decisions, notes = run_decisions(run or Path()), []
+        refuse("--heuristics", "depths", "positions", "size", "jobs")
+        decisions = run_decisions(run)
+        notes = [f"{decisions['game_id'].nunique():,} of {count_games(run):,} games are labelled."]
     bands = accuracies(decisions, BAND) if by_ply else ()
     print_sections(accuracy_sections(accuracies(decisions), bands, notes), output, only)
     if plot_by_ply:
@@ -717,6 +722,24 @@ def judged(names: str, depths: str, positions: int, size: str, jobs: int) -> tup
     with counting("players") as show:
         frame = play_and_judge(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
     return frame, [described(size), *shortages(frame, positions)]
+
+
+def refuse(companion: str, *names: str) -> None:
+    """Refuse options that were given without what they go with."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
+        if parameter.name in names and is_given:
+            raise ValueError(f"{parameter.opts[0]} goes with {companion}")
+
+
+@contextmanager
+def kept_if_interrupted(what: str) -> Iterator[None]:
+    """End on Ctrl-C with a line that says what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise click.ClickException(f"interrupted; {what}, and the same command goes on from there") from None
 
 
 def save_plot(figure: Figure, path: Path) -> None:

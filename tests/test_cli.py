@@ -185,6 +185,7 @@ def test_accuracy_is_measured_without_a_tournament(tmp_path):
         ((), "either a labelled RUN or --heuristics NAMES"),
         (("run", "--heuristics", "null"), "either a labelled RUN or --heuristics NAMES"),
         (("nowhere",), "nowhere"),
+        (("nowhere", "--depths", "3"), "--depths goes with --heuristics"),
         (("--heuristics", "territoy"), "did you mean territory?"),
         (("--heuristics", "null", "--depths", "1,two"), "a whole number or several, as in 1,3,5, not 'two'"),
         (("--heuristics", "null", "--board", "2x2"), "no opening of 6 plies"),
@@ -193,5 +194,19 @@ def test_accuracy_is_measured_without_a_tournament(tmp_path):
 )
 def test_accuracy_says_what_it_cannot_measure(arguments, complaint):
     result = run("accuracy", *arguments)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--plot", "map.svg"), "--plot goes with --all"),
+        (("--jobs", 2), "--jobs goes with --all"),
+        (("--all", "--moves", "d3"), "--moves goes with a position, not with --all"),
+    ],
+)
+def test_solve_ignores_no_option(arguments, complaint):
+    result = run("solve", *arguments)
     assert result.exit_code == 2
     assert complaint in result.stderr
