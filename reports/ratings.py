@@ -66,6 +66,6 @@ def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
     if ratings.half_game_added:
         notes.append(
             f"{', '.join(ratings.half_game_added)}: won or lost everything, or never met the others, so that no finite "
-            "rating fits; half a game won and half a game lost were added."
+            "rating fits; half a game won and half a game lost were added, and nothing bounds the rating on that side."
         )
     return tuple(notes)

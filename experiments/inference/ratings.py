@@ -5,9 +5,15 @@ differences: the zero is a choice, and they hold for this pool of agents, under 
 
 The likeliest ratings are infinite for agents that won or lost everything, and undetermined between groups that never
 met or where one group won everything. Those agents get half a game won and half a game lost, spread over all others,
-and are named in `half_game_added`.
+and are named in `half_game_added`. Their intervals are open on the side on which nothing bounds them.
 
-Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists.
+Intervals come from resampling openings. Resamples of a few openings, or of openings in which somebody never loses, vary
+too little, so openings never played are added to those drawn from: for every agent one in which it wins all its games
+and one in which it loses them, drawn the more rarely the more opponents it has. Between two agents these are the two
+won and two lost pairs of `pairs`. Percentiles are taken further out for few openings, as in `clusters`. Simulated
+coverage at 95 %: 0.92 and more in pools, 0.88 and more for two agents of scores up to 0.99, from 20 openings on.
+
+Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the maximum exists; `clusters` for the rest.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from experiments.inference.arguments import Floats, inside, whole
+from experiments.inference.clusters import student_tail
 from experiments.inference.elo import ELO_PER_LOGIT
 from experiments.inference.pairing import PairTable
 
@@ -32,7 +39,11 @@ _LONGEST_STEP = 2.0
 
 @dataclass(frozen=True)
 class Rating:
-    """One agent's rating in Elo above the zero, with its interval over resampled openings."""
+    """One agent's rating in Elo above the zero, with its interval over resampled openings.
+
+    An end is infinite where too many resamples have no result that bounds it: games lost by agents not weaker, or won
+    against agents not stronger than the zero, directly or through a chain.
+    """
 
     agent: str
     elo: float
@@ -89,8 +100,11 @@ def rate_agents(
     logits = _anchored(fit_ratings(totals), zero_code)[0]
     resampled = _resample(won, lost, met, agents, np.random.default_rng(seed), draws)
     spread = _anchored(fit_ratings(resampled), zero_code)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(spread, [tail, 1 - tail], axis=0)
+    anchor = zero_code if zero_code is not None else int(np.argmax(_ties(totals[0])))
+    reached = _reached(resampled)
+    tail = student_tail(openings, confidence)
+    low = np.quantile(np.where(reached[:, :, anchor], spread, -np.inf), tail, axis=0, method="lower")
+    high = np.quantile(np.where(reached[:, anchor, :], spread, np.inf), 1 - tail, axis=0, method="higher")
     order = np.argsort(-logits, kind="stable")
     above = (spread[:, :, None] > spread[:, None, :]).mean(axis=0)
     ties = (spread[:, :, None] == spread[:, None, :]).mean(axis=0)
@@ -181,18 +195,43 @@ def _win_matrix(weights: Floats, won: Floats, lost: Floats, met: npt.NDArray[np.
     return wins
 
 
+def _ties(wins: Floats) -> Floats:
+    """How firmly each agent is tied to the others from both sides: its wins or its losses, whichever are fewer."""
+    return np.asarray(np.minimum(wins.sum(axis=0), wins.sum(axis=1)))
+
+
+def _reached(wins: Floats) -> npt.NDArray[np.bool_]:
+    """For win matrices (…, agents, agents), whether i has beaten j, directly or through a chain; true of oneself."""
+    agents = wins.shape[-1]
+    reached = (wins > 0) | np.eye(agents, dtype=bool)
+    for _ in range(max(agents - 1, 1).bit_length()):
+        reached = np.matmul(reached, reached)
+    return np.asarray(reached)
+
+
 def _resample(
     won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int, rng: np.random.Generator, draws: int
 ) -> Floats:
-    openings = len(won)
-    size = max(_CHUNK_CELLS // openings, 1)
+    """Win matrices of openings drawn with replacement from those played and those added."""
+    won, lost, chances = _with_added(won, lost, met, agents)
+    drawn = round(float(chances.sum()))
+    size = max(_CHUNK_CELLS // len(chances), 1)
     parts = []
     for start in range(0, draws, size):
-        weights = np.stack(
-            [
-                np.bincount(rng.integers(openings, size=openings), minlength=openings).astype(np.float64)
-                for _ in range(min(size, draws - start))
-            ]
-        )
+        weights = rng.multinomial(drawn, chances / chances.sum(), size=min(size, draws - start)).astype(np.float64)
         parts.append(_win_matrix(weights, won, lost, met, agents))
     return np.concatenate(parts)
+
+
+def _with_added(won: Floats, lost: Floats, met: npt.NDArray[np.int64], agents: int) -> tuple[Floats, Floats, Floats]:
+    """Wins and losses of the openings played (weight 1) and of those added, and the weights: see the module."""
+    pairing = np.stack(np.divmod(met, agents))
+    places = np.arange(agents)[:, None]
+    is_first, is_second = pairing[0] == places, pairing[1] == places
+    games = (won + lost).mean(axis=0)
+    weights = 1 / np.maximum((is_first | is_second).sum(axis=1), 1)
+    return (
+        np.concatenate([won, is_first * games, is_second * games]),
+        np.concatenate([lost, is_second * games, is_first * games]),
+        np.concatenate([np.ones(len(won)), weights, weights]),
+    )

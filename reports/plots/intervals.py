@@ -77,9 +77,15 @@ def draw_ladder(ratings: Ratings) -> Figure:
     figure = new_figure(1.3 + ROW * len(ratings.ratings))
     axes = figure.add_subplot()
     axes.axvline(0, color=BLACK, linewidth=1)
+    finite = [end for one in ratings.ratings for end in (one.low, one.elo, one.high) if math.isfinite(end)]
+    margin = 0.05 * (max(finite) - min(finite)) + 1
+    widest = min(finite) - margin, max(finite) + margin
+    axes.set_xlim(widest)
     for place, one in enumerate(ratings.ratings):
         colour = BLACK if one.agent == ratings.zero else BLUE
-        axes.plot([one.low, one.high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
+        # an open interval runs out of the picture
+        ends = [max(one.low, widest[0]), min(one.high, widest[1])]
+        axes.plot(ends, [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
         axes.plot(one.elo, place, marker="o", color=colour, markersize=5, linestyle="")
         axes.annotate(Elo(one.elo).shown, (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8.5)
     label_rows(axes, [one.agent for one in ratings.ratings])
