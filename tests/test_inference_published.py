@@ -4,6 +4,7 @@ import csv
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -357,3 +358,19 @@ def test_no_games_say_nothing():
         homogeneity([[(5, 5)], [(5, 5), (1, 1)]])
     with pytest.raises(ValueError, match="-1"):
         Stratum(-1, 0, 0, 0)
+
+
+def test_a_baseline_from_another_table_counts_once_however_many_runs_lean_on_it():
+    rng = np.random.default_rng(1)
+    opponents = {"Random": 0.95, "Null": 0.8, "Open": 0.6}
+    claimed = 0
+    for _ in range(200):
+        rows = [
+            PublishedRow("source", table, agent, "", opponent, (wins := int(rng.binomial(20, rate))), 20 - wins)
+            for table, agent in (("a", "ID_Improved"), ("b", "Same"), ("c", "Same"), ("d", "Same"), ("e", "Same"))
+            for opponent, rate in opponents.items()
+        ]
+        (claim,) = analyse_published(PublishedTables(tuple(rows))).pooled
+        assert (claim.contender_games, claim.baseline_games) == (240, 60)
+        claimed += claim.stands
+    assert claimed <= 0.07 * 200

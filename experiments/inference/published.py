@@ -208,18 +208,21 @@ def _by_agent(results: Iterable[AgentResult]) -> dict[str, list[AgentResult]]:
 
 
 def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence: float, alpha: float) -> Claim:
-    """The claim resting on `runs` of one agent, each against the baseline of its own table where there is one."""
+    """The claim resting on `runs` of one agent, each against the baseline of its own table.
+
+    If one has none, all are taken together against all the baseline's games, so that no game counts twice.
+    """
+    of_table = {base.table: [one for one in bases if one.table == base.table] for base in bases}
+    elsewhere = any(run.table not in of_table for run in runs)
+    compared = [(runs, bases)] if elsewhere else [([run], of_table[run.table]) for run in runs]
     strata: list[Stratum] = []
     opponents: dict[str, None] = {}
-    elsewhere = False
-    for run in runs:
-        own = [base for base in bases if base.table == run.table]
-        elsewhere |= not own
-        base = _total(own or bases)
-        for opponent, result in run.opponents:
+    for own, others in compared:
+        base = _total(others)
+        for opponent, (won, played) in _total(own).items():
             if opponent in base:
                 wins, games = base[opponent]
-                strata.append(Stratum(result.wins, result.games - result.wins, wins, games - wins))
+                strata.append(Stratum(won, played - won, wins, games - wins))
                 opponents[opponent] = None
     test = mantel_haenszel(strata, confidence)
     shift = test.difference.estimate
