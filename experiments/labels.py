@@ -19,7 +19,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +26,7 @@ import pyarrow.parquet as pq
 
 from experiments import log
 from experiments.openings import mixed
+from experiments.parallel import as_they_come
 from experiments.parquet import write_parquet
 from isolation.board import Board
 from isolation.geometry import format_size, parse_size
@@ -213,11 +213,8 @@ def _label_in_parallel(games: pa.Table, first_ply: int, size: str, limit: Limit,
     games = games.sort_by("opening_id")
     # The first by itself: it may tell that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
-    tasks = (
-        joblib.delayed(_label_batch)(games.slice(start, _BATCH), first_ply, size, limit)
-        for start in range(_BATCH, len(games), _BATCH)
-    )
-    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
+    yield from as_they_come(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs)
 
 
 def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa.Table:

@@ -16,13 +16,13 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from experiments import log
+from experiments.parallel import as_they_come
 from experiments.parquet import write_parquet
 from isolation.board import Board
 from isolation.geometry import canonical_opening, format_size, parse_size
@@ -207,8 +207,7 @@ def _solve_in_parallel(
     if openings:
         # Compiled here once, so that the workers find it in the cache.
         entry("solve", None, *parse_size(size))
-    tasks = (joblib.delayed(_solve_pair)(size, opening, limit) for opening in openings)
-    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    yield from as_they_come(_solve_pair, ((size, opening, limit) for opening in openings), jobs)
 
 
 def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:

@@ -13,12 +13,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import joblib
 import pandas as pd
 
 from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.openings import OpeningSet, orbit_ids, random_openings
+from experiments.parallel import as_they_come
 from experiments.roster import parse_agent
 from isolation.agents import SearchAgent
 from isolation.geometry import parse_size
@@ -108,9 +108,8 @@ def play_and_judge(
     entry("solve", None, *parse_size(size))
     for agent in agents:
         agent.compiled(parse_size(size))
-    tasks = (joblib.delayed(_judge_player)(player, openings, positions) for player in players)
     found: dict[tuple[str, int], pd.DataFrame] = {}
-    for player, frame in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+    for player, frame in as_they_come(_judge_player, ((player, openings, positions) for player in players), jobs):
         found[player] = frame
         show(len(found), len(players))
     return pd.concat([found[player] for player in players], ignore_index=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.crash import GAME, PID, Notes, open_notes
+from experiments.parallel import end_with
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.schedule import Ids, Schedule, groups
 from isolation.geometry import parse_size
@@ -84,7 +85,7 @@ def start(task: Task, notes: Path, slots: int, parent: int) -> None:
     global _state
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _silence()
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     _state = _State(task, [], open_notes(notes, slots))
     try:
         _state.agents = [_make_unchanged(*pair) for pair in zip(task.specs, task.settings, strict=True)]
@@ -259,10 +260,3 @@ def _silence() -> None:
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     os.close(nowhere)
-
-
-def _follow(parent: int) -> None:
-    """End this process when its parent has ended, even by kill -9: an orphan would wait for games for ever."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)

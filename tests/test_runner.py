@@ -541,6 +541,20 @@ def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
     assert all_end(workers)
 
 
+@pytest.mark.slow
+def test_orphaned_solvers_end_by_themselves(tmp_path: Path) -> None:
+    out = tmp_path / "solved.parquet"
+    command = [sys.executable, "-m", "cli", "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
+    process = subprocess.Popen([*command, "--limit", "nodes=2000000"], stderr=subprocess.DEVNULL)
+    while not out.exists() and process.poll() is None:
+        time.sleep(0.1)
+    workers = children(process)
+    process.kill()
+    process.wait()
+    assert workers
+    assert all_end(workers)
+
+
 # Ctrl-C at the command line, before there are games
 
 SOURCE = "def score(game, player):\n    return len(game.get_legal_moves(player)) * {weight}\n"
