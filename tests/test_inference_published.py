@@ -374,3 +374,14 @@ def test_a_baseline_from_another_table_counts_once_however_many_runs_lean_on_it(
         assert (claim.contender_games, claim.baseline_games) == (240, 60)
         claimed += claim.stands
     assert claimed <= 0.07 * 200
+
+
+def test_the_interval_over_many_opponents_with_two_games_each_covers_the_difference():
+    rng = np.random.default_rng(2)
+    rates = np.array([0.97, 0.9, 0.78, 0.72, 0.68, 0.62, 0.57])
+    covered = 0
+    for _ in range(400):
+        wins = rng.binomial(2, rates, (2, 7)).tolist()
+        found = mantel_haenszel([Stratum(one, 2 - one, other, 2 - other) for one, other in zip(*wins, strict=True)])
+        covered += found.difference.low <= 0 <= found.difference.high
+    assert covered >= 0.95 * 400
