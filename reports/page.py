@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
+from experiments.accuracy import accuracies, run_decisions
+from experiments.labels import has_labels
 from experiments.log import write_text
 from experiments.runs import CONFIG
-from reports.accuracy import theory_section
+from reports.accuracy import accuracy_sections, theory_section
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import (
     Verdicts,
@@ -25,6 +28,7 @@ from reports.compare import (
     verdict_section,
 )
 from reports.findings import Findings
+from reports.perfect import draw_accuracy_by_ply
 from reports.plots import draw_kind
 from reports.plots.intervals import draw_forest
 from reports.plots.style import to_svg
@@ -54,6 +58,7 @@ _CAPTIONS = {
     "nodes": "Nodes searched a move by agent.",
     "placements": "Games won by the cell of the first placement.",
     "visits": "How often each cell was visited.",
+    "accuracy": "Moves that kept the win, of those that could have thrown it away, by ply.",
     "calibration": "How well scores tell who wins: 0.5 is a coin, 1 knows.",
 }
 
@@ -100,6 +105,7 @@ def report_page(findings: Findings) -> str:
     """The page as text. Whatever comes from agents, such as names and error texts, is escaped."""
     verdicts = judge(findings) if findings.baseline is not None else None
     efforts = measure_effort(findings)
+    decisions = _decisions(findings)
     templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.filters["breakable"] = breakable
     templates.globals.update(show=show, worded=worded_rows, is_number=_is_number, csv_url=csv_url)
@@ -121,7 +127,8 @@ def report_page(findings: Findings) -> str:
         lengths=lengths_section(findings),
         search=search_section(findings),
         agents=agents_section(findings),
-        plots=_plots(findings, verdicts),
+        accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
+        plots=_plots(findings, verdicts, decisions),
         runs=[_run_facts(findings, number) for number in range(len(findings.parts))],
         reproduce=f"isolation report {' '.join(str(part.info.path) for part in findings.parts)}",
     )
@@ -233,8 +240,17 @@ def _plots_of(findings: Findings, verdicts: Verdicts | None) -> list[str]:
     return [*kinds, "limits"] if len(limits) > 1 else kinds
 
 
-def _plots(findings: Findings, verdicts: Verdicts | None) -> dict[str, Plot]:
+def _decisions(findings: Findings) -> pd.DataFrame | None:
+    """The moves of a single run that have exact values; None where there are none."""
+    runs = [part.info.path for part in findings.parts]
+    return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
+
+
+def _plots(findings: Findings, verdicts: Verdicts | None, decisions: pd.DataFrame | None) -> dict[str, Plot]:
     plots = {}
+    if decisions is not None:
+        figure = draw_accuracy_by_ply(decisions)
+        plots["accuracy"] = Plot("accuracy", _CAPTIONS["accuracy"], _svg_url(figure), round(96 * figure.get_figwidth()))
     for kind in _plots_of(findings, verdicts):
         figure = draw_forest(verdicts) if kind == "forest" and verdicts else draw_kind(kind, findings)
         narrow = _svg_url(draw_forest(verdicts, is_narrow=True)) if kind == "forest" and verdicts else ""

@@ -4,9 +4,12 @@ import io
 import re
 from html.parser import HTMLParser
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.labels import SCHEMA
 from reports.findings import load_findings
 from reports.page import report_page, write_report
 
@@ -125,3 +128,21 @@ def test_a_missing_directory_is_said(tmp_path):
     findings = load_findings([gauntlet(1).write(tmp_path / "run")])
     with pytest.raises(ValueError, match="no such directory to write the report to"):
         write_report(findings, tmp_path / "nowhere" / "report.html")
+
+
+def test_a_labelled_run_shows_how_accurate_its_agents_were(tmp_path):
+    run = gauntlet(8)
+    path = run.write(tmp_path / "run")
+    assert "Accuracy" not in report_page(load_findings([path]))
+    plies = run.rows[0].get("plies", 6)
+    values = [[1] * plies] * len(run.rows)
+    labels = {
+        "game_id": range(len(run.rows)),
+        "value": values,
+        "winning": values,
+        "legal": [[2] * plies] * len(run.rows),
+    }
+    pq.write_table(pa.table({**labels, "kept": values}, SCHEMA), path / "labels.parquet")
+    page = report_page(load_findings([path]))
+    assert "<h3>Accuracy</h3>" in page
+    assert "by ply" in page
