@@ -193,6 +193,7 @@ def _depth_rows(found: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
         [
             f"`{name}`",
             *(estimate_of(by_player[name, depth].kept).shown for depth in scale.depths),
+            Share(by_player[name, last].chance).shown,
             Mean(by_player[name, last].mistakes.estimate).shown,
             Share(by_player[name, last].conversion.estimate).shown,
         ]

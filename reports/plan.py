@@ -56,8 +56,9 @@ def plan_sections(
 def _without_pilot(effect: float, elo: float | None, power: float, alpha: float) -> Section:
     rows = []
     for name, variance in (("half of the pairs split", TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
-        pairs = pairs_for_effect(effect, power, alpha, variance).pairs
-        rows.append(_row(name, effect, elo, power, alpha, variance, pairs, 2 * pairs, GAMES_A_SECOND))
+        plan = pairs_for_effect(effect, power, alpha, variance)
+        name = name if plan.variance == variance else "no pair lost"
+        rows.append(_row(name, effect, elo, power, alpha, plan.variance, plan.pairs, 2 * plan.pairs, GAMES_A_SECOND))
     notes = [
         "Head to head, two-sided. What fits your agents a pilot tells: isolation plan … --pilot RUN. "
         f"Time at {GAMES_A_SECOND:g} games a second, about what two cores do at 10,000 nodes a move.",
@@ -67,6 +68,9 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
 
 def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float, alpha: float) -> Section:
     verdicts = judge(pilot, alpha)
+    # a verdict is Holm-adjusted, so each contender has to pass its share of alpha
+    family = max(len(verdicts.duels) + len(verdicts.claims), 1)
+    alpha /= family
     speed = games_a_second(pilot)
     rows = []
     for duel in verdicts.duels:
@@ -99,6 +103,8 @@ def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float
         f"Counted in {unit}. Time for what is still to be played, at {speed:,.0f} games a second: the "
         "pilot's time a move, on all of this machine's cores."
     ]
+    if family > 1:
+        notes.append(f"Alpha is shared between {family} contenders, as the verdicts' p-values are Holm-adjusted.")
     return Section("plan", "To be played", tuple(rows), tuple(notes))
 
 

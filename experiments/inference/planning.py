@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import count
 
-from scipy.stats import norm
+import numpy as np
+from scipy.stats import binom, norm
 
 from experiments.inference.arguments import inside, positive
 from experiments.inference.comparison import Comparison
@@ -15,6 +17,9 @@ from experiments.inference.sequential import Sprt
 
 TYPICAL_VARIANCE = 0.125
 """Variance of a pair's score between equal players when half of the pairs are split, as independent games would be."""
+
+_FEW = 60
+"""Below so many pairs the normal approximation promises too much power."""
 
 
 @dataclass(frozen=True)
@@ -34,20 +39,54 @@ class FixedPlan:
 def pairs_for_effect(
     effect: float, power: float = 0.8, alpha: float = 0.05, variance: float = TYPICAL_VARIANCE
 ) -> FixedPlan:
-    """Pairs needed to find `effect` with probability `power` in a two-sided test at `alpha` (normal approximation).
+    """Pairs of a head-to-head needed to find `effect`, the score minus ½, in a two-sided test at `alpha`.
 
-    In a head-to-head, `effect` is the score minus ½ and `variance` that of a pair. In a gauntlet, `effect` is the
-    difference of two win rates and `variance` that of an opening's difference; the result then counts openings.
+    By the normal approximation; below 60 pairs exactly, for the sign test of won and lost pairs. No variance is smaller
+    than that of pairs of which none is lost, effect/2 − effect². Simulated power is within 0.03 of what is promised.
 
     >>> pairs_for_effect(score_from_elo(20) - 0.5).pairs
     1187
     """
+    plan = _plan(effect, power, alpha, max(variance, least_variance(effect)) if variance > 0 else variance)
+    if plan.pairs >= _FEW:
+        return plan
+    lead = abs(effect)
+    decided = min(max(4 * (plan.variance + lead**2), 2 * lead), 1.0)
+    pairs = next(n for n in count(plan.pairs) if _power(n, decided, min(0.5 + lead / decided, 1.0), alpha) >= power)
+    return FixedPlan(effect, plan.variance, power, alpha, pairs)
+
+
+def openings_for_effect(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
+    """Openings of a gauntlet needed to find `effect`, a difference of two win rates; `variance` is that of an opening.
+
+    By the normal approximation, and never fewer than can convince the sign-flip test: 2^(1 − openings) ≤ alpha.
+    """
+    plan = _plan(effect, power, alpha, variance)
+    return FixedPlan(effect, variance, power, alpha, max(plan.pairs, math.ceil(1 - math.log2(alpha))))
+
+
+def least_variance(effect: float) -> float:
+    """The smallest variance of a pair's score whose mean is ½ + `effect`: no pair is lost twice (or none won)."""
+    return abs(effect) / 2 - effect**2
+
+
+def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
     positive("effect", abs(effect))
     positive("variance", variance)
     inside("power", power, 0.5)
     inside("alpha", alpha)
     needed = variance * (float(norm.ppf(1 - alpha / 2)) + float(norm.ppf(power))) ** 2 / effect**2
     return FixedPlan(effect, variance, power, alpha, max(round(needed), 1))
+
+
+def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
+    """The chance that the exact two-sided sign test finds that decided pairs are won more often than not.
+
+    `decided` is the share of pairs that are not split, `won` the share of those that are won.
+    """
+    numbers = np.arange(pairs + 1)
+    enough = binom.isf(alpha / 2, numbers, 0.5) + 1
+    return float(binom.pmf(numbers, pairs, decided) @ binom.sf(enough - 1, numbers, won))
 
 
 @dataclass(frozen=True)
@@ -87,7 +126,7 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
     """
     if not pilot.effects:
         raise ValueError("the pilot holds no complete pairs in common; without one, leave it out")
-    plan = pairs_for_effect(effect, power, alpha, pilot.variance_per_opening)
+    plan = openings_for_effect(effect, power, alpha, pilot.variance_per_opening)
     return GauntletPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
 
 
@@ -105,10 +144,11 @@ class SprtPlan:
 def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> SprtPlan:
     """Chance that the test accepts H1, and its expected length in pairs, when the true Elo difference is `elo`.
 
-    The ratio is taken for a Brownian motion between the bounds (Wald): good for many pairs, a little short for few.
-    Raises ValueError unless the test's model is "logistic".
+    The ratio is taken for a Brownian motion between the bounds (Wald): good for many pairs, short for few. No variance
+    is smaller than `least_variance` of the truth. Raises ValueError unless the test's model is "logistic".
     """
     positive("variance", variance)
+    variance = max(variance, least_variance(score_from_elo(elo) - 0.5))
     if sprt.model != "logistic":
         raise ValueError(f"model must be 'logistic' to plan in Elo, not {sprt.model!r}")
     s0, s1, s = (score_from_elo(value) for value in (sprt.low, sprt.high, elo))
