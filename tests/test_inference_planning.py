@@ -11,7 +11,8 @@ from scipy.stats import norm
 from experiments.inference.elo import score_from_elo
 from experiments.inference.multiplicity import holm
 from experiments.inference.pairs import PairCounts, sign_test
-from experiments.inference.planning import pairs_after_pilot, pairs_for_effect, sprt_plan
+from experiments.inference.permutation import sign_flip_test
+from experiments.inference.planning import openings_for_effect, pairs_after_pilot, pairs_for_effect, sprt_plan
 from experiments.inference.sequential import Sprt, sprt_path
 
 
@@ -21,6 +22,24 @@ def test_a_plan_finds_its_effect_as_often_as_it_says():
     wins = rng.choice(3, size=(400, plan.pairs), p=(0.25 - 0.06, 0.5, 0.25 + 0.06))
     found = sum(sign_test(PairCounts(*np.bincount(row, minlength=3))).p_value <= 0.05 for row in wins)
     assert found / 400 == pytest.approx(0.8, abs=0.06)
+
+
+@pytest.mark.parametrize("variance", [0.125, 0.025])
+@pytest.mark.parametrize("effect", [0.1, 0.2, 0.3, 0.45])
+def test_a_plan_for_a_large_effect_keeps_its_promise_although_few_pairs_are_needed(effect, variance):
+    plan = pairs_for_effect(effect, power=0.8, variance=variance)
+    # of the plan's variance; where openings decide nearly all, pairs that are not split are all won
+    decided = min(max(4 * (plan.variance + effect**2), 2 * effect), 1)
+    shares = np.array([max(decided / 2 - effect, 0), 1 - decided, decided / 2 + effect])
+    pairs = np.random.default_rng(4).multinomial(plan.pairs, shares / shares.sum(), size=300).tolist()
+    found = sum(sign_test(PairCounts(*row)).p_value <= 0.05 for row in pairs)
+    assert found >= 0.7 * 300
+    assert sprt_plan(Sprt(0, 20), 100, variance).variance >= 0.05
+
+
+def test_no_fewer_openings_are_planned_than_can_convince_the_test():
+    assert openings_for_effect(0.4, 0.8, 0.05, 0.01).pairs == 6
+    assert sign_flip_test([1] * 6).p_value <= 0.05 < sign_flip_test([1] * 5).p_value
 
 
 def test_a_sequential_plan_tells_length_and_outcome():

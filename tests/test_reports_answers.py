@@ -3,6 +3,7 @@ import math
 
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
+from scipy.stats import norm
 
 from experiments.inference.elo import score_from_elo
 from reports.findings import load_findings
@@ -99,6 +100,19 @@ def test_a_plan_from_a_pilot_counts_what_is_still_to_be_played(tmp_path):
     assert row["more"] == row["needed"] - 20
     assert row["games"] == row["more"] * 4 * 2
     assert row["minutes"] > 0
+
+
+def test_contenders_of_one_pilot_share_alpha_as_their_verdicts_do(tmp_path):
+    rates = {"Base": 0.5, "Good": 0.5, "Odd": 0.5}
+    alone = load_findings([gauntlet(20, random_wins(rates)).write(tmp_path / "alone")])
+    both = load_findings([gauntlet(20, random_wins(rates), contenders=("Good", "Odd")).write(tmp_path / "both")])
+    (one,) = tables(plan_sections(effect=0.03, pilot=alone))["plan"]
+    two = tables(plan_sections(effect=0.03, pilot=both))["plan"]
+    assert (one["alpha"], [row["alpha"] for row in two]) == (0.05, [0.025, 0.025])
+    good = next(row for row in two if row["for"] == "Good")
+    z = norm.ppf([0.975, 0.9875]) + norm.ppf(0.8)
+    assert good["needed"] / good["variance"] == pytest.approx((z[1] / 0.03) ** 2, rel=0.02)
+    assert one["needed"] / one["variance"] == pytest.approx((z[0] / 0.03) ** 2, rel=0.02)
 
 
 def test_a_duel_is_planned_in_pairs(tmp_path):

@@ -42,7 +42,8 @@ def pairs_for_effect(
     """Pairs of a head-to-head needed to find `effect`, the score minus ½, in a two-sided test at `alpha`.
 
     By the normal approximation; below 60 pairs exactly, for the sign test of won and lost pairs. No variance is smaller
-    than that of pairs of which none is lost, effect/2 − effect². Simulated power is within 0.03 of what is promised.
+    than that of pairs of which none is lost, effect/2 − effect². Simulated power is at most 0.07 below what is asked,
+    for effects of 0.01 to 0.45.
 
     >>> pairs_for_effect(score_from_elo(20) - 0.5).pairs
     1187
@@ -144,8 +145,9 @@ class SprtPlan:
 def sprt_plan(sprt: Sprt, elo: float, variance: float = TYPICAL_VARIANCE) -> SprtPlan:
     """Chance that the test accepts H1, and its expected length in pairs, when the true Elo difference is `elo`.
 
-    The ratio is taken for a Brownian motion between the bounds (Wald): good for many pairs, short for few. No variance
-    is smaller than `least_variance` of the truth. Raises ValueError unless the test's model is "logistic".
+    The ratio is taken for a Brownian motion between the bounds (Wald): within 10 % for 100 decided pairs, up to 40 %
+    short for few. No variance is smaller than `least_variance` of the truth. Raises ValueError unless the test's model
+    is "logistic".
     """
     positive("variance", variance)
     variance = max(variance, least_variance(score_from_elo(elo) - 0.5))
