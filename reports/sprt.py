@@ -203,7 +203,8 @@ def _method(test: SequentialTest) -> str:
     return (
         f"Generalized SPRT against {test.baseline}, {test.low:g} against {test.high:g} {unit}; "
         f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. It was made for "
-        "looking after every observation, and so was the interval beside the score (95 %, at any time)."
+        "looking after every observation, and so was the interval beside the score (95 %, at any time). "
+        "Both are about the openings there are to draw from."
     )
 
 

@@ -42,8 +42,9 @@ def rate_interval(
     `opponents` is how many were met per opening on average. With one opponent and two games per opening this is
     exactly the default interval of `pairs`: two lost and two won openings are added. With more opponents, an opening
     tells more the less its games hang together, and the added ones weigh less accordingly: by the variance of openings
-    over its possible maximum, and at least by 1/opponents. Simulated coverage at 95 % with 2 to 20 opponents, 20
-    openings or more and rates of 0.5 to 0.98: 0.93 and more.
+    over its possible maximum, and at least by 1/opponents. Simulated coverage at 95 % with 20 openings or more and
+    rates of 0.5 to 0.98: 0.93 and more with 2 to 7 opponents; with 20, down to 0.87 where all games of an opening go
+    together (`docs/statistics.md`).
     """
     inside("confidence", confidence)
     won, played = np.asarray(wins, np.float64), np.asarray(games, np.float64)
