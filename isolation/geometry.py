@@ -16,9 +16,6 @@ Move = tuple[int, int]
 KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 """(row, column) steps of a knight, in the classic order, which visits targets in ascending row-major order."""
 
-MOST_CELLS = 10_000
-"""Far beyond what can be played through; what holds cells elsewhere, such as the log, can count on it."""
-
 
 def parse_size(text: str) -> tuple[int, int]:
     """Read a size written ROWSxCOLUMNS.
@@ -27,7 +24,7 @@ def parse_size(text: str) -> tuple[int, int]:
     (9, 11)
 
     Raises:
-        ValueError: the text is not of that form, a side is below 1, or the board is too large.
+        ValueError: the text is not of that form, or a side is below 1.
     """
     match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
     if match is None:
@@ -44,14 +41,12 @@ def check_size(rows: int, columns: int) -> tuple[int, int]:
     """The two sides as plain ints.
 
     Raises:
-        ValueError: a side is not a whole number or is below 1, or there are more than `MOST_CELLS` cells.
+        ValueError: a side is not a whole number or is below 1.
     """
     if any(isinstance(side, bool) or not hasattr(side, "__index__") for side in (rows, columns)):
         raise ValueError(f"the sides of a board are whole numbers, not {rows!r} rows and {columns!r} columns")
     if rows < 1 or columns < 1:
         raise ValueError(f"a board has at least 1 row and 1 column, not {rows} x {columns}")
-    if rows * columns > MOST_CELLS:
-        raise ValueError(f"a board has at most {MOST_CELLS:,} cells, not {rows} x {columns}")
     return index(rows), index(columns)
 
 

@@ -54,7 +54,7 @@ ASKED_WRONGLY = [
     (["report", "empty"], "empty: no run lies there"),
     (["solve", "--limit", "depth=3"], "limit it by nodes or time, not by depth=3"),
     (["label", "empty", "--sample", "0"], "--sample: 0 is less than 1"),
-    (["accuracy", "empty"], "empty has no exact values yet"),
+    (["accuracy", "empty"], "empty: no run lies there"),
     (["show", "--svg", "nowhere/a.svg"], "nowhere/a.svg: No such file or directory"),
     (["show", "--png", "empty/nowhere/a.png"], "empty/nowhere/a.png: No such file or directory"),
     (["replay"], "which game?"),

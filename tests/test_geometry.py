@@ -27,7 +27,7 @@ def test_examples_in_docstrings_hold():
     assert doctest.testmod(geometry).failed == 0
 
 
-@given(st.integers(1, 100), st.integers(1, 100))
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_a_size_is_read_back_from_its_text(rows, columns):
     assert parse_size(format_size(rows, columns)) == (rows, columns)
 
@@ -42,12 +42,6 @@ def test_a_size_that_is_not_rows_x_columns_is_refused_with_its_text(text):
 @pytest.mark.parametrize("text", ["0x7", "7x0", "-3x7"])
 def test_a_size_below_one_is_refused(text):
     with pytest.raises(ValueError, match="at least 1"):
-        parse_size(text)
-
-
-@pytest.mark.parametrize("text", ["1000x1000", "1x10001"])
-def test_a_size_of_too_many_cells_is_refused(text):
-    with pytest.raises(ValueError, match="at most 10,000 cells"):
         parse_size(text)
 
 
