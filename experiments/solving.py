@@ -28,7 +28,7 @@ from isolation.board import Board
 from isolation.geometry import canonical_opening, format_size, parse_size
 from isolation.limits import Limit
 from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
-from isolation.solver import MAX_CELLS, Meter
+from isolation.solver import MAX_CELLS, Meter, is_mirrored
 from isolation.specialise import entry
 
 Winners = NDArray[np.int8]
@@ -216,7 +216,7 @@ def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> Sol
     if not board.legal_cells():
         return SolvedPair(opening, 2, 1)
     meter = Meter(limit)
-    won = meter.search(board, None)
+    won = False if is_mirrored(board) else meter.search(board, None)
     return SolvedPair(opening, 0 if won is None else 1 if won else 2, meter.nodes)
 
 

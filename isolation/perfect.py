@@ -79,6 +79,7 @@ class PerfectAgent:
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """A winning move, or the move that loses last, or what the heuristic search finds."""
+        self.compiled((board.height, board.width))
         started = time.perf_counter()
         result = self._choose(board, seed)
         seconds = time.perf_counter() - started

@@ -39,7 +39,7 @@ class Solution:
         winner: 1 or 2; None if the limit ended the search before it was known.
         moves: the moves after which the side to move still wins, ascending; none in a position lost for it.
         line: play to the end: the winner's moves keep the win, the loser goes where it has most moves and its opponent
-            fewest. Cut short where the limit ended, empty if the winner is unknown.
+            fewest. Cut short where the limit ended, empty if no first move of it is known.
         nodes: positions visited; those known from a table, or because one side can mirror the other, are not counted.
         undecided: moves that the limit left undecided, ascending; if there are none, `moves` is complete.
     """
@@ -110,8 +110,6 @@ class Meter:
         """
         from isolation.specialise import entry, pack
 
-        if within is None and is_mirrored(board):
-            return False
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
         call = entry("solve", None, board.height, board.width).call
@@ -177,15 +175,12 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
     Raises:
         ValueError: more than 128 cells, a limit that is a depth, or a position that cannot arise.
     """
-    check_position(board)
-    _compile(board)
-    meter = Meter(limit)
-    verdicts = list(judge(board, meter))
-    winner = _winner(board, verdicts)
+    meter, verdicts = _judged(board, limit)
+    is_decided = _any(verdict.keeps for verdict in verdicts) is not None
     return Solution(
-        winner=winner,
+        winner=_winner(board, verdicts),
         moves=_cells(verdict.cell for verdict in verdicts if verdict.keeps),
-        line=tuple(_line(board, verdicts, meter)) if winner else (),
+        line=tuple(_line(board, verdicts, meter)) if is_decided else (),
         nodes=meter.nodes,
         undecided=_cells(verdict.cell for verdict in verdicts if verdict.keeps is None),
     )
@@ -200,10 +195,7 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
     Raises:
         ValueError: more than 128 cells, a limit that is a depth, or a position that cannot arise.
     """
-    check_position(board)
-    _compile(board)
-    meter = Meter(limit)
-    verdicts = list(judge(board, meter))
+    meter, verdicts = _judged(board, limit)
     winner = _winner(board, verdicts)
     if _any(verdict.keeps for verdict in verdicts) is None:
         open_moves = _cells(verdict.cell for verdict in verdicts if verdict.keeps is not False)
@@ -304,11 +296,14 @@ def check_position(board: Board) -> None:
         raise ValueError(f"not a position of this game: {board!r} has visited cells, but a player is not placed")
 
 
-def _compile(board: Board) -> None:
-    """Have the search compiled before the clock starts."""
+def _judged(board: Board, limit: Limit | None) -> tuple[Meter, list[Verdict]]:
+    """Every move judged within a limit, whose clock starts once the search is compiled; and what is left of it."""
     from isolation.specialise import entry
 
+    check_position(board)
     entry("solve", None, board.height, board.width)
+    meter = Meter(limit)
+    return meter, list(judge(board, meter))
 
 
 def _line(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> Iterator[int]:

@@ -20,7 +20,7 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
     solution = solve(board, limit)
     facts: dict[str, Any] = {
         "winner": f"player {solution.winner}" if solution.winner else "unknown within the limit",
-        "winning moves": format_moves(solution.moves, board.width) or "none",
+        "winning moves": format_moves(solution.moves, board.width) or ("none known" if solution.undecided else "none"),
         "a line": format_moves(solution.line, board.width) or "none",
         "nodes": solution.nodes,
     }

@@ -1,4 +1,5 @@
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,3 +48,19 @@ def test_the_findings_say_at_each_limit_who_is_better_and_what_is_exact(script, 
 def test_every_published_agent_is_known_by_its_heuristic(script):
     published = {claim.agent for claim in analyse_file(None).claims}
     assert published == set(script.PUBLISHED_NAMES)
+
+
+@pytest.mark.slow
+def test_the_page_about_perfect_play_is_made_by_its_script(tmp_path):
+    script = Path(__file__).parent.parent / "examples" / "perfect_play.py"
+    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "2"]
+    subprocess.run(command, check=True, capture_output=True)
+    text = (tmp_path / "perfect-play.md").read_text(encoding="utf-8")
+    assert "| 7x7 | player 2 | 2,352 | 49.3 % | 16 to 25 | 99.7 % | 8 |" in text
+    assert "In all of them player 1 wins by jumping to the mirror image" in text
+    assert "| `territory` |" in text
+    assert sorted(path.name for path in (tmp_path / "images").iterdir()) == [
+        "accuracy-by-depth.svg",
+        "accuracy-by-ply.svg",
+        "refutations.svg",
+    ]

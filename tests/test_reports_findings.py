@@ -250,3 +250,19 @@ def test_a_baseline_too_quick_for_the_clock_has_costs_unknown(tmp_path):
     run.pair("Good", "Base", 1, 2, time_us=[0] * 6)
     (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
     assert row["cost"] is None
+
+
+def test_a_census_that_tells_nothing_of_other_openings_asks_for_no_more_of_them(tmp_path):
+    run = Invented(population=20, is_census=True).agent("A", "contender").agent("B", "baseline")
+    for opening in range(20):
+        run.pair("A", "B", opening, 2 if opening < 11 else 0)
+    (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
+    assert row["verdict"] == "cannot tell beyond these openings, all of which were played"
+    assert row["on_these_openings_low"] == row["on_these_openings_high"] == 0.55
+
+
+@pytest.mark.parametrize(("limit", "repeats"), [({"nodes": 1000}, True), ({"ms": 50}, False)])
+def test_the_perfect_player_repeats_itself_unless_a_clock_stops_it(tmp_path, limit, repeats):
+    run = Invented().agent("A", "contender", kind="perfect", limit=limit).agent("B", "baseline")
+    findings = load_findings([run.pair("A", "B", 1, 2).write(tmp_path / "run")])
+    assert findings.agents["A"].is_deterministic == repeats

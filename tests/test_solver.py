@@ -361,5 +361,6 @@ def test_what_is_known_without_a_search_needs_no_limit():
     in_table = solve(Board.from_moves([24, 14]), nothing)
     assert in_table.winner == 1
     assert in_table.undecided
+    assert in_table.line == ()
     hurried = solve_length(Board.from_moves([24, 14]), nothing)
     assert (hurried.winner, hurried.plies) == (1, None)
