@@ -18,7 +18,6 @@ _ACCURACY_NOTES = (
     "95 % intervals over openings, clustered by symmetry.",
 )
 
-
 _THEORY_NOTES = (
     "Won openings: games from openings that the agent would win with perfect play; converted: the share that it won.",
     "Lost openings: games from openings that its opponent would win; saved: the share that it won all the same.",
@@ -33,19 +32,21 @@ def accuracy_sections(
     notes = [*more_notes, *_ACCURACY_NOTES]
     if unknown := sum(one.unknown for one in overall):
         notes.append(f"{unknown:,} positions were left out: the limit of the labels was not enough to decide them.")
-    sections = [Section("accuracy", "Accuracy", tuple(accuracy_row(one) for one in ranked), tuple(notes))]
+    with_depth = any(one.depth for one in ranked)
+    rows = tuple(accuracy_row(one, with_depth) for one in ranked)
+    sections = [Section("accuracy", "Accuracy", rows, tuple(notes))]
     if by_ply:
         place = {one.agent: rank for rank, one in enumerate(ranked)}
         ordered = sorted(by_ply, key=lambda one: (place[one.agent], one.first))
-        rows = tuple({"agent": one.agent, "plies": f"{one.first}–{one.last}", **_facts(one)} for one in ordered)
-        sections.append(Section("by_ply", "Accuracy by ply", rows, ("Ply 0 is the first placement.",)))
+        by_band = tuple({"agent": one.agent, "plies": f"{one.first}–{one.last}", **_facts(one)} for one in ordered)
+        sections.append(Section("by_ply", "Accuracy by ply", by_band, ("Ply 0 is the first placement.",)))
     return tuple(sections)
 
 
-def accuracy_row(one: Accuracy) -> dict[str, Any]:
-    """An agent's line."""
-    search: dict[str, Any] = {"heuristic": one.heuristic or None, "depth": one.depth}
-    return {"agent": one.agent, **search, **_facts(one)}
+def accuracy_row(one: Accuracy, with_depth: bool) -> dict[str, Any]:
+    """An agent's line, with the depth of its search if anybody has one."""
+    depth = {"depth": one.depth} if with_depth else {}
+    return {"agent": one.agent, "heuristic": one.heuristic or None, **depth, **_facts(one)}
 
 
 def theory_section(findings: Findings) -> Section | None:

@@ -181,7 +181,7 @@ def test_nothing_to_judge_is_no_accuracy():
     assert math.isnan(one.kept.estimate)
     assert math.isnan(one.chance)
     rows = render_sections(accuracy_sections([one]), "markdown")
-    assert "| A | – | – | 1 | 1 | 0 | – |" in rows
+    assert "| A | – | 1 | 1 | 0 | – |" in rows
 
 
 # Without a tournament
