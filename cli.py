@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from experiments.runner import Outcome
+    from experiments.play.runner import Outcome
     from experiments.runs import RunSummary
+    from experiments.verdicts.findings import Findings
     from isolation.board import Board
     from isolation.limits import Limit
-    from reports.findings import Findings
     from reports.sections import Section
     from reports.tables import Format
 
@@ -269,7 +269,7 @@ def bench(output: Format) -> None:
 @click.option("--clear", is_flag=True, help="Delete all compiled code.")
 def compiled_code(clear: bool) -> None:
     """Say where compiled code is kept and how large it is."""
-    from isolation import library
+    from isolation.compiling import library
 
     click.echo(f"{library.folder()}: {len(library.files())} files, {library.size() / 1e6:.1f} MB")
     if clear:
@@ -364,7 +364,7 @@ def run_row(summary: RunSummary) -> dict[str, Any]:
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
-    from experiments.interrupts import heard_once
+    from experiments.play.interrupts import heard_once
 
     with heard_once():
         is_finished = play_and_tell(file, run_keys(options), resume)
@@ -395,9 +395,9 @@ def play_shown(file: Path | None, keys: dict[str, Any], resume: str | None) -> O
     from rich.console import Console
 
     from experiments.config import load_config
-    from experiments.progress import display
-    from experiments.runner import play_tournament
+    from experiments.play.runner import play_tournament
     from experiments.runs import load_run, requested_config
+    from reports.progress import display
     from reports.tables import terminal_width
 
     if resume and file is None:
@@ -412,7 +412,7 @@ def print_outcome(outcome: Outcome) -> None:
     """Print the table of a run, if there is anything in it, and what should be known of the run."""
     from rich.console import Console
 
-    from experiments.progress import opponent_table
+    from reports.progress import opponent_table
     from reports.tables import terminal_width
 
     console = Console(width=terminal_width())
@@ -476,7 +476,7 @@ table_option = click.option("--table", "only", metavar="NAME", help="Print only 
 
 def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
     """Runs read for analysis."""
-    from reports.findings import load_findings
+    from experiments.verdicts.findings import load_findings
 
     return load_findings(runs, baseline, mixed)
 
@@ -627,10 +627,10 @@ def solve_position(
 
 def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path: Path | None, output: Format) -> None:
     """Solve every pair of placements of a board, and say what they come to."""
-    from experiments.progress import counting
     from experiments.solving import solve_all, summarise
     from reports.perfect import draw_refutations
     from reports.plots.style import check_plot
+    from reports.progress import counting
     from reports.solutions import board_sections
 
     if plot_path:
@@ -652,8 +652,8 @@ def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path
 def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int) -> None:
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
     from experiments.labels import DEFAULT_LIMIT, label_run
-    from experiments.progress import counting
     from experiments.roster import parse_limit
+    from reports.progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
     with kept_if_interrupted(f"what was labelled is in {run}"), counting("games") as show:
@@ -714,8 +714,8 @@ def accuracy(
 def judged(names: str, depths: str, positions: int, size: str, jobs: int) -> tuple[DataFrame, list[str]]:
     """The decisions of heuristics in fresh games, and how they came about."""
     import heuristics
-    from experiments.progress import counting
     from experiments.sparring import described, play_and_judge, shortages
+    from reports.progress import counting
 
     chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
     searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]

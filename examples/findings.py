@@ -18,17 +18,17 @@ from rich.console import Console
 from experiments.config import Config, load_config
 from experiments.inference.comparison import Comparison
 from experiments.inference.published import Claim, PublishedAnalysis
-from experiments.progress import display
-from experiments.runner import play_tournament
+from experiments.play.runner import play_tournament
 from experiments.runs import is_finished, is_run
+from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.findings import Findings, load_findings
 from reports.cells import Points, Share, Times, counted, estimate_of
 from reports.compare import Duel, Verdicts, control_sentence, judge
-from reports.findings import Findings, load_findings
 from reports.page import write_report
 from reports.plots.limits import draw_limits
 from reports.plots.style import save
+from reports.progress import display
 from reports.published import analyse_file
-from reports.telemetry import measure_effort
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

@@ -22,18 +22,18 @@ import heuristics
 from experiments.accuracy import Accuracy, accuracies, run_decisions
 from experiments.inference.standings import standings
 from experiments.labels import label_run
-from experiments.progress import counting
 from experiments.solving import BoardSummary, shipped_pairs, summarise
 from experiments.sparring import described, play_and_judge, window
 from experiments.theory import by_theory, opening_winners
+from experiments.verdicts.findings import Findings
 from isolation import Board, solve
 from isolation.geometry import parse_size
 from isolation.notation import cell_name
 from isolation.solver import is_mirrored
 from reports.cells import Mean, Share, estimate_of
-from reports.findings import Findings
 from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply, draw_refutations
 from reports.plots.style import save
+from reports.progress import counting
 
 SIZE = "7x7"
 SMALLEST_SIDE, LARGEST_SIDE = 3, 7

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import heuristics
-from isolation.compiler import CompileError, compile_heuristic
+from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.loading import LoadError, is_heuristic, load_module
 
 

@@ -26,13 +26,13 @@ import pyarrow.parquet as pq
 
 from experiments import log
 from experiments.openings import mixed
-from experiments.parallel import as_they_come
 from experiments.parquet import write_parquet
+from experiments.play.parallel import as_they_come
 from isolation.board import Board
+from isolation.compiling.specialise import entry
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.solver import MAX_CELLS, Meter, known_value, promising_first, value
-from isolation.specialise import entry
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,7 +30,7 @@ from isolation.geometry import parse_size
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.worker import Played
+    from experiments.play.worker import Played
 
 COLOURS = ("same", "other", "none")
 GAMES = "games"

@@ -22,14 +22,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from experiments import log
-from experiments.parallel import as_they_come
 from experiments.parquet import write_parquet
+from experiments.play.parallel import as_they_come
 from isolation.board import Board
+from isolation.compiling.specialise import entry
 from isolation.geometry import canonical_opening, format_size, parse_size
 from isolation.limits import Limit
 from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
 from isolation.solver import MAX_CELLS, Meter, is_mirrored
-from isolation.specialise import entry
 
 Winners = NDArray[np.int8]
 """[cell of player 1, cell of player 2]: 1 or 2, who wins; 0 where it is unknown, and on the diagonal."""

@@ -18,12 +18,12 @@ import pandas as pd
 from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.openings import OpeningSet, orbit_ids, random_openings
-from experiments.parallel import as_they_come
+from experiments.play.parallel import as_they_come
 from experiments.roster import parse_agent
 from isolation.agents import SearchAgent
+from isolation.compiling.specialise import entry
 from isolation.geometry import parse_size
 from isolation.match import play_games
-from isolation.specialise import entry
 
 if TYPE_CHECKING:
     from isolation.agents import Agent

@@ -11,7 +11,7 @@ import heuristics
 from experiments.inference.pairs import PairCounts, PairInterval, pair_interval
 from isolation.agents import SearchAgent
 from isolation.checkup import Finding, check_values, interpreted_cost
-from isolation.compiler import CompileError, compile_heuristic
+from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.limits import Limit
 from isolation.match import play_games
 from isolation.speed import nodes_per_second, random_openings

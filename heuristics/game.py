@@ -21,7 +21,7 @@ class Cells(Protocol):
 
 
 class Game(Protocol):
-    """A position: `isolation.Board` in the interpreter, `isolation.position.Position` in compiled code."""
+    """A position: `isolation.Board` in the interpreter, `isolation.native.position.Position` in compiled code."""
 
     @property
     def width(self) -> int:

@@ -285,7 +285,7 @@ def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
 
 @cache
 def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
-    from isolation.compiler import CompileError, compile_heuristic
+    from isolation.compiling.compiler import CompileError, compile_heuristic
 
     try:
         return compile_heuristic(heuristic, size)
@@ -299,7 +299,7 @@ def code_hash(heuristic: Heuristic) -> str:
     Of objects and of what does not compile it covers the class or function itself; of a user's file the log has a hash
     of its own.
     """
-    from isolation.rewriting import CompileError, rewrite
+    from isolation.compiling.rewriting import CompileError, rewrite
 
     try:
         code = rewrite(heuristic).source

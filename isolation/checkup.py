@@ -35,7 +35,7 @@ class Finding:
 
 def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[Finding]:
     """Whether a heuristic raises, or returns something that is not a number, before and after both placements."""
-    from isolation.compiler import sample_positions
+    from isolation.compiling.compiler import sample_positions
 
     return [
         _check_values("values", heuristic, list(sample_positions(size, SAMPLE))),
@@ -81,7 +81,7 @@ def _is_number(value: object) -> bool:
 
 def interpreted_cost(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> float:
     """Microseconds a call costs in Python; NaN if it always raises."""
-    from isolation.compiler import sample_positions
+    from isolation.compiling.compiler import sample_positions
 
     calls, started = 0, time.perf_counter()
     for board in sample_positions(size, 100):

@@ -145,8 +145,8 @@ def play_games(
 
 def load_compiled_games(size: tuple[int, int]) -> None:
     """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
+    from isolation.compiling.specialise import Entry
     from isolation.search.compiled import CompiledPlayer, Settings
-    from isolation.specialise import Entry
 
     nobody = CompiledPlayer(Entry(0, lambda: 0.0, None), Settings())
     _play_compiled((nobody, nobody), [], [], size, np.zeros(2, np.int64))
@@ -164,7 +164,7 @@ def _play_compiled(
     size: tuple[int, int],
     note: NDArray[np.int64],
 ) -> Games:
-    from isolation.specialise import new_desk, specialised
+    from isolation.compiling.specialise import new_desk, specialised
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)

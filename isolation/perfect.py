@@ -55,7 +55,7 @@ class PerfectAgent:
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """None: its moves are put together in Python. What it calls is compiled, so that no move has to wait for it."""
         if size[0] * size[1] <= MAX_CELLS:
-            from isolation.specialise import entry
+            from isolation.compiling.specialise import entry
 
             entry("solve", None, *size)
         self.fallback.compiled(size)

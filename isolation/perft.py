@@ -29,7 +29,7 @@ def perft(board: Board, depth: int) -> list[int]:
 
 def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
     if is_compilable(board):
-        from isolation.specialise import pack
+        from isolation.compiling.specialise import pack
 
         below = counts[ply:]
         _compiled(board.height, board.width)(*pack(board), len(below), below.ctypes.data)
@@ -43,6 +43,6 @@ def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.in
 
 @cache
 def _compiled(rows: int, columns: int) -> Callable[..., float]:
-    from isolation.specialise import entry
+    from isolation.compiling.specialise import entry
 
     return entry("perft", None, rows, columns).call

@@ -108,7 +108,7 @@ class Meter:
         With `within`, a number above 0, the side that would make the last of so many more plies must win by then, and
         the other side wins by not losing by then.
         """
-        from isolation.specialise import entry, pack
+        from isolation.compiling.specialise import entry, pack
 
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
@@ -121,7 +121,7 @@ class Meter:
 
     def _run(self, search: Callable[..., float], nodes: int) -> bool | None:
         """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
-        from isolation.search.kernels import desk as on_desk
+        from isolation.native.kernels import desk as on_desk
 
         won = search(nodes, *self._clock, self._desk.ctypes.data)
         self.nodes += int(self._desk[on_desk.NODES])
@@ -136,7 +136,7 @@ class Meter:
     @property
     def _clock(self) -> tuple[int, int]:
         """The clock and the nanoseconds that are left on it, as compiled code takes them."""
-        from isolation.search.kernels import desk as on_desk
+        from isolation.native.kernels import desk as on_desk
 
         if self._milliseconds is None:
             return -1, 0
@@ -145,14 +145,14 @@ class Meter:
 
     @cached_property
     def _desk(self) -> Any:
-        from isolation.specialise import new_desk
+        from isolation.compiling.specialise import new_desk
 
         return new_desk()
 
 
 def _interruptibly(search: Callable[..., float], desk: Any, *limits: int) -> float:
     """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
-    from isolation.search.kernels import desk as on_desk
+    from isolation.native.kernels import desk as on_desk
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(search, *limits)
@@ -298,7 +298,7 @@ def check_position(board: Board) -> None:
 
 def _judged(board: Board, limit: Limit | None) -> tuple[Meter, list[Verdict]]:
     """Every move judged within a limit, whose clock starts once the search is compiled; and what is left of it."""
-    from isolation.specialise import entry
+    from isolation.compiling.specialise import entry
 
     check_position(board)
     entry("solve", None, board.height, board.width)

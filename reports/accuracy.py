@@ -7,8 +7,8 @@ from typing import Any
 
 from experiments.accuracy import Accuracy
 from experiments.theory import by_theory, opening_winners
+from experiments.verdicts.findings import Findings
 from reports.cells import Estimate, Mean, Share, estimate_of
-from reports.findings import Findings
 from reports.sections import Section
 
 _ACCURACY_NOTES = (

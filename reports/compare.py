@@ -17,12 +17,12 @@ from experiments.inference.pairs import PairCounts, PairInterval, count_pairs, p
 from experiments.inference.permutation import sign_flip_test
 from experiments.inference.planning import pairs_after_pilot
 from experiments.inference.standings import standings
+from experiments.verdicts.effort import Effort, measure_effort
+from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
 from reports.cells import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
-from reports.findings import Findings
 from reports.sections import Section
 from reports.summary import pair_cells, run_notes
-from reports.telemetry import Effort, measure_effort
 
 ALPHA = 0.05
 

@@ -17,6 +17,8 @@ from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
 from experiments.log import write_text
 from experiments.runs import CONFIG
+from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.findings import Findings
 from reports.accuracy import accuracy_sections, theory_section
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import (
@@ -27,7 +29,6 @@ from reports.compare import (
     judge,
     verdict_section,
 )
-from reports.findings import Findings
 from reports.perfect import draw_accuracy_by_ply
 from reports.plots import draw_kind
 from reports.plots.intervals import draw_forest
@@ -43,7 +44,6 @@ from reports.summary import (
     standings_section,
 )
 from reports.tables import render_rows, show
-from reports.telemetry import measure_effort
 
 _HERE = Path(__file__).parent / "templates"
 

@@ -16,10 +16,10 @@ from experiments.inference.planning import (
     sprt_plan,
 )
 from experiments.inference.sequential import Sprt
+from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.findings import Findings
 from reports.compare import judge
-from reports.findings import Findings
 from reports.sections import Section
-from reports.telemetry import measure_effort
 
 GAMES_A_SECOND = 500.0
 """What two cores play of games at 10,000 nodes a move, about."""

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from experiments.inference.arguments import Ints
 from experiments.log import read_table
-from reports.findings import Findings
-from reports.telemetry import agent_codes, list_chunks
+from experiments.verdicts.effort import agent_codes, list_chunks
+from experiments.verdicts.findings import Findings
 
 _EDGES_AN_OCTAVE = 8
 

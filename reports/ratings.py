@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.inference.ratings import Ratings, rate_agents
+from experiments.verdicts.findings import Findings
 from reports.cells import Chance, Elo, Estimate, Share, counted
-from reports.findings import Findings
 from reports.sections import Section
 from reports.summary import run_notes
 

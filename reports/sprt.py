@@ -13,8 +13,8 @@ from experiments.inference.comparison import opening_differences
 from experiments.inference.pairing import PairTable
 from experiments.inference.pairs import count_pairs, pair_interval
 from experiments.inference.sequential import Sprt, SprtPath, sprt_path
+from experiments.verdicts.findings import Findings
 from reports.cells import Estimate, Points, Share, counted
-from reports.findings import Findings
 from reports.sections import Section
 
 _STEPS = 20

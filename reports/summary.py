@@ -10,10 +10,10 @@ import pandas as pd
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits, standings
 from experiments.log import read_games
+from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.findings import Findings
 from reports.cells import counted, estimate_of
-from reports.findings import Findings
 from reports.sections import Section
-from reports.telemetry import measure_effort
 
 
 def summarize(findings: Findings) -> tuple[Section, ...]:

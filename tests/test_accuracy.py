@@ -21,10 +21,10 @@ from experiments.roster import parse_agent
 from experiments.saved_games import append_game
 from experiments.sparring import FIELD, play_and_judge, shortages, window
 from experiments.theory import by_theory, opening_winners
+from experiments.verdicts.findings import load_findings
 from isolation import Board, solve
 from reports.accuracy import accuracy_sections, theory_section
 from reports.compare import compare_sections
-from reports.findings import load_findings
 from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply
 from reports.plots.style import to_svg
 from reports.sections import flat_rows, render_sections

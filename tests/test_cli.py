@@ -144,7 +144,7 @@ def test_a_match_is_played_logged_and_listed(tmp_path):
 
 
 def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
-    from isolation import library
+    from isolation.compiling import library
 
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "heuristic.py").write_text("x = 1\n")

@@ -11,7 +11,7 @@ from random_games import positions
 
 import heuristics
 from isolation import Board, Limit, search
-from isolation.compiler import CompileError, compile_heuristic, sample_positions
+from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
 
 
 @settings(max_examples=25)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.verdicts.findings import load_findings
 from reports.compare import judge
-from reports.findings import load_findings
 from reports.published import analyse_file
 
 

@@ -14,7 +14,7 @@ import pytest
 from experiments import log
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
-from experiments.worker import Played, joined, lost_by_error
+from experiments.play.worker import Played, joined, lost_by_error
 from isolation.match import play_games
 
 

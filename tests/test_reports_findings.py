@@ -3,8 +3,8 @@ import json
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.verdicts.findings import load_findings
 from reports.compare import compare_sections, judge
-from reports.findings import load_findings
 from reports.sections import render_sections, section_called
 from reports.summary import summarize
 

@@ -10,7 +10,7 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.labels import SCHEMA
-from reports.findings import load_findings
+from experiments.verdicts.findings import load_findings
 from reports.page import report_page, write_report
 
 NASTY = "<script>alert(1)</script>&\"'"

@@ -17,10 +17,10 @@ import pytest
 import heuristics
 from heuristics import Composite
 from isolation import Board
-from isolation.compiler import compile_heuristic, sample_positions
+from isolation.compiling.compiler import compile_heuristic, sample_positions
+from isolation.compiling.rewrites import iterating
+from isolation.compiling.rewriting import CompileError, rewrite
 from isolation.loading import load_module
-from isolation.rewrites import iterating
-from isolation.rewriting import CompileError, rewrite
 
 USER = Path(__file__).parent / "data" / "user"
 
@@ -113,7 +113,7 @@ def test_the_source_stands_alone_and_keeps_the_lines() -> None:
     assert functions[-1].name == rewritten.entry == "score"
     assert "for move in" in rewritten.source
     imports = [node for node in ast.parse(rewritten.source).body if isinstance(node, ast.ImportFrom | ast.Import)]
-    assert [ast.unparse(node) for node in imports] == ["from isolation.rewrites import support as _isolation"]
+    assert [ast.unparse(node) for node in imports] == ["from isolation.native import support as _isolation"]
     assert inspect.getsourcelines(plain)[1] + 1 in rewritten.lines.values()
 
 
@@ -234,7 +234,7 @@ def test_two_lambdas_on_one_line_are_told_apart() -> None:
 def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import njit
 
-    from isolation.rewrites import support
+    from isolation.compiling.rewrites import support
 
     monkeypatch.setattr(iterating, "COMPENSATED", True)
     assert "_isolation.added" in rewrite(plain).source

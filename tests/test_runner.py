@@ -20,7 +20,7 @@ import pytest
 from experiments import log, runs
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
-from experiments.runner import Outcome, Progress, play_tournament
+from experiments.play.runner import Outcome, Progress, play_tournament
 
 TIMING = ["time_us", "started_at"]
 SMALL: dict[str, Any] = {"contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1", "opponents": ["random"]}
@@ -208,8 +208,8 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
     real = log.append
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", append)
-        patch.setattr("experiments.ledger._SHORTEST", 0.0)
-        patch.setattr("experiments.batches.LONGEST_BATCH", 0.0)
+        patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
+        patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
         with pytest.raises(ValueError, match=r"No space left on device; [\d,]+ games are safe, go on with --resume"):
             play(run)
     assert len(games(run)) == appended[0] < 320
@@ -426,7 +426,7 @@ def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) ->
 SCRIPT = """
 import sys
 from experiments.config import load_config
-from experiments.runner import play_tournament
+from experiments.play.runner import play_tournament
 import json
 keys = json.loads(sys.argv[1])
 outcome = play_tournament(

@@ -6,9 +6,9 @@ import pytest
 
 from experiments import runs
 from experiments.config import load_config
-from experiments.cost import at_equal_cost
 from experiments.design import make_plan
-from experiments.runner import Progress, play_tournament
+from experiments.play.cost import at_equal_cost
+from experiments.play.runner import Progress, play_tournament
 from isolation.agents import Agent
 
 SPEEDS = {"ID_Improved": 100.0, "ID_Open": 150.0, "ID_Territory": 40.0, "Few": 0.001}

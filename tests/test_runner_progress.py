@@ -8,9 +8,9 @@ from rich.console import Console
 
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
-from experiments.progress import display, opponent_table, standings
-from experiments.runner import Progress
+from experiments.play.runner import Progress
 from experiments.schedule import points_table
+from reports.progress import display, opponent_table, standings
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def search(
         return search_in_python(board, heuristic, limit, method, chosen, seed)
 
     if not interpreted and is_compilable(board):
-        from isolation.compiler import CompileError, compile_heuristic
+        from isolation.compiling.compiler import CompileError, compile_heuristic
         from isolation.search.compiled import run_or_explain, search_entry, settings
 
         size = (board.height, board.width)

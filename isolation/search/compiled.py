@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from isolation.board import Board
-from isolation.compiler import CompiledHeuristic
+from isolation.compiling.compiler import CompiledHeuristic
+from isolation.compiling.specialise import Entry, Template, entry, new_desk, pack
 from isolation.limits import Limit
-from isolation.search.kernels import desk as on_desk
+from isolation.native.kernels import desk as on_desk
 from isolation.search.result import Method, SearchOptions, SearchResult
-from isolation.specialise import Entry, Template, entry, new_desk, pack
 
 _SIGN = 1 << 63
 MOST_NODES_INTERPRETED = 1_000_000

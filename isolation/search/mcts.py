@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search in plain Python: the reference of `isolation.search.kernels.mcts`, and its path elsewhere.
+"""Monte-Carlo tree search in plain Python: the reference of `isolation.native.kernels.mcts`, and its path elsewhere.
 
 It draws the same random numbers and does the same arithmetic in the same order as the compiled search.
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reports.findings import Findings
+    from experiments.verdicts.findings import Findings
 
 KINDS = (
     *("forest", "heatmap", "ladder", "limits", "running", "lengths", "depth", "nodes"),
@@ -31,7 +31,7 @@ def draw_plot(
     Raises:
         ValueError: there is no such kind, run, agent or file type, or the runs cannot be pooled.
     """
-    from reports.findings import load_findings
+    from experiments.verdicts.findings import load_findings
     from reports.plots.limits import draw_limits
     from reports.plots.style import save
 

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.log import read_table
+from experiments.verdicts.effort import list_chunks
+from experiments.verdicts.findings import Findings
 from isolation.notation import column_name
-from reports.findings import Findings
 from reports.plots.grids import write_cells
 from reports.plots.style import DIVERGING, SEQUENTIAL, new_figure, no_data, styled
-from reports.telemetry import list_chunks
 
 _FEWEST = 5
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reports.findings import Findings
+from experiments.verdicts.findings import Findings
 from reports.plies import Distribution, game_lengths, searched
 from reports.plots.style import BLACK, BLUE, ROW, SKY, label_rows, new_figure, no_data, styled
 

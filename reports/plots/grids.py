@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from experiments.inference.standings import matchups, standings
-from reports.findings import Findings
+from experiments.verdicts.findings import Findings
 from reports.plots.style import SEQUENTIAL, label_rows, new_figure, no_data, short, styled
 
 _CELL = 0.62

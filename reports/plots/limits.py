@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from experiments.inference.clusters import Interval
 from experiments.inference.standings import standings
-from reports.findings import AgentFacts, Findings
+from experiments.verdicts.findings import AgentFacts, Findings
 from reports.plots.style import BLACK, PALETTE, new_figure, no_data, short, styled
 
 _UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}

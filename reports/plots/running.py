@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from experiments.inference.arguments import Floats
 from experiments.inference.betting import ConfidenceSequence, confidence_sequence
 from experiments.inference.pairing import record_of
-from reports.findings import Findings
+from experiments.verdicts.findings import Findings
 from reports.plots.style import BLACK, BLUE, SKY, new_figure, no_data, short, styled
 from reports.sprt import run_tests
 

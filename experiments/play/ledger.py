@@ -1,0 +1,123 @@
+"""What is known of a run's games while it runs, and the log they go to."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import log, runs
+from experiments.design import Plan
+from experiments.play.worker import Played, joined
+from experiments.schedule import Ids, points_table, record_points
+from isolation.match import REASONS
+
+ON_THE_BOARD = "no_moves"
+BY_CLOCK = ("timeout", "hang")
+"""Reasons that depend on the machine's speed."""
+
+_LONGEST_DETAIL = 120
+_SHORTEST = 0.5
+_LONGEST = 2.0
+_SHARE = 0.002
+
+
+class Ledger:
+    """The results of a run so far, those found in its log to begin with.
+
+    `points` has every result (see `schedule.points_table`); `logged` and `reasons` count the games that are in the log
+    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board.
+    """
+
+    def __init__(self, run: Path, plan: Plan) -> None:
+        self.plan = plan
+        self.points = points_table(plan.schedule)
+        self.reasons: Counter[str] = Counter()
+        self.forfeits: dict[tuple[int, str], Counter[str]] = {}
+        self.logged = 0
+        self._run = run
+        self._folder = log.games_folder(run)
+        self._waiting: list[Played] = []
+        self._started = self._written = time.monotonic()
+        log.sweep(self._folder)
+        self._recover()
+
+    def add(self, played: Played) -> None:
+        """Take finished games; `write` puts them into the log."""
+        record_points(self.points, played.ids, played.winner)
+        self._waiting.append(played)
+
+    def write_if_due(self) -> None:
+        """Write every half second to two seconds; in long runs less often, lest they end in 100,000 files."""
+        now = time.monotonic()
+        elapsed = now - self._started
+        if now - self._written > max(min(_LONGEST, elapsed / 10), _SHORTEST, _SHARE * elapsed):
+            self.write()
+
+    def write(self) -> None:
+        """Put the games that wait into the log.
+
+        Raises:
+            OSError: the log cannot be written; these games are lost, those before are not.
+        """
+        self._written = time.monotonic()
+        if self._waiting:
+            played, self._waiting = joined(self._waiting), []
+            settings = [entry.settings for entry in self.plan.entries]
+            log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
+            reasons = np.array(REASONS)[played.reason]
+            details = [played.detail.get(place, "") for place in range(len(played.ids))]
+            self._count(played.ids, played.winner, reasons, details)
+
+    @property
+    def ended_by_clock(self) -> int:
+        """How many games a time limit or the hard cap ended."""
+        return sum(self.reasons[reason] for reason in BY_CLOCK)
+
+    def forfeit_notes(self) -> list[str]:
+        """For people: who lost games otherwise than on the board, how many of how many, and how; most games first."""
+        found = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
+        return [self._forfeit_note(*key, details) for key, details in found]
+
+    def close(self) -> None:
+        """Merge the log's parts, and write down that the run is finished."""
+        log.merge(self._folder)
+        runs.finish(self._run, self.logged, self.ended_by_clock)
+
+    def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
+        detail = shorten(details.most_common(1)[0][0], _LONGEST_DETAIL)
+        if detail:
+            detail = f": {detail}" if len(details) == 1 else f", such as {detail}"
+        name, played = self.plan.schedule.agents[agent], self._games_of(agent)
+        return (
+            f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} "
+            f"(isolation summary {self._run} tells where)"
+        )
+
+    def _games_of(self, agent: int) -> int:
+        own = [place for place, match in enumerate(self.plan.schedule.matches) if agent in (match.first, match.second)]
+        return int(np.count_nonzero(self.points[:, own] >= 0))
+
+    def _recover(self) -> None:
+        found = log.read_table(self._run, ["game_id", "winner", "reason", "detail"])
+        ids = found["game_id"].to_numpy()
+        if len(np.unique(ids)) < len(ids):
+            raise ValueError(f"{self._run}: the log holds a game twice; it cannot be gone on with")
+        winner, reasons = found["winner"].to_numpy(), np.array(found["reason"].to_pylist(), str)
+        record_points(self.points, ids, winner)
+        self._count(ids, winner, reasons, found["detail"])
+
+    def _count(self, ids: Ids, winner: NDArray[np.int8], reasons: NDArray[np.str_], details: Sequence[Any]) -> None:
+        self.logged += len(ids)
+        for reason, count in zip(*np.unique(reasons, return_counts=True), strict=True):
+            self.reasons[str(reason)] += int(count)
+        forfeited = np.flatnonzero(reasons != ON_THE_BOARD)
+        losers = self.plan.schedule.players(ids[forfeited])[np.arange(len(forfeited)), 2 - winner[forfeited]]
+        for place, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
+            self.forfeits.setdefault((loser, str(reasons[place])), Counter())[str(details[place])] += 1

@@ -1,0 +1,279 @@
+"""Runs a tournament: plays what the schedule has and the log has not, and survives what may happen meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import log, runs
+from experiments.config import Config, load_config
+from experiments.design import Plan, make_plan, on_the_clock
+from experiments.play.batches import Feed, Stop
+from experiments.play.cost import Measure, at_equal_cost, check_scalable
+from experiments.play.crash import Suspect
+from experiments.play.interrupts import asked, heard_once
+from experiments.play.ledger import Ledger
+from experiments.play.pool import TICK, Pool, WorkerDiedError
+from experiments.play.preparation import measure_in, prepare
+from experiments.play.stopping import sprt_rule
+from experiments.play.worker import Played, Task, lost_by_error
+from experiments.schedule import points_table
+
+DEATHS_ALLOWED = 3
+"""A game that kills its worker so many times is lost by `error`; so many dead workers without a game end the run."""
+
+Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands. `points` are the results so far (see `schedule.points_table`).
+
+    `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
+    `detail` says what is being prepared or measured; `notes` are what people should know about the run; `costs` is what
+    `equal_cost` measured: nodes per second by name.
+    """
+
+    plan: Plan
+    phase: Phase
+    detail: str
+    logged: int
+    total: int
+    rate: float
+    seconds_left: float
+    points: NDArray[np.int8]
+    notes: tuple[str, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, or was interrupted. `reasons` counts how games were decided; `notes` are for people."""
+
+    path: Path
+    plan: Plan
+    logged: int
+    total: int
+    finished: bool
+    seconds: float
+    points: NDArray[np.int8]
+    reasons: dict[str, int]
+    notes: tuple[str, ...]
+
+
+Show = Callable[[Progress], None]
+
+
+def play_tournament(
+    config: Config,
+    *,
+    resume: bool = False,
+    stop: Callable[[Plan], Stop | None] = sprt_rule,
+    show: Show = lambda progress: None,
+    measure: Measure | None = None,
+) -> Outcome:
+    """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
+
+    `stop` makes the rule that ends matches early, if there is one. `measure` gives the nodes per second of an agent,
+    for `equal_cost`; without it they are measured in a worker.
+
+    Raises:
+        ValueError: something is wrong with what was asked for, and nothing was written; or the run cannot be resumed
+            or written. Every game reported as logged stays in the log.
+        KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
+    """
+    with heard_once():
+        return _play(config, resume, stop, show, measure)
+
+
+def _play(
+    config: Config, resume: bool, stop: Callable[[Plan], Stop | None], show: Show, measure: Measure | None
+) -> Outcome:
+    jobs = config.jobs or joblib.cpu_count()
+    if resume:
+        info = runs.load_run(_directory(config))
+        with log.locked(info.path):
+            plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
+            runs.check_resumable(info, config, plan)
+            return _run(info.path, plan, jobs, stop, show)
+    plan = make_plan(config)
+    costs: dict[str, float] = {}
+    if config.equal_cost:
+        plan, costs = _at_equal_cost(plan, jobs, measure, show)
+    path = runs.new_directory(config)
+    with runs.claimed(path):
+        runs.create(path, plan, config, costs)
+        return _run(path, plan, jobs, stop, show)
+
+
+def _directory(config: Config) -> Path:
+    if config.out is None:
+        raise ValueError("which run is to be resumed? out must name its directory")
+    return Path(config.out).expanduser()
+
+
+def _at_equal_cost(plan: Plan, jobs: int, measure: Measure | None, show: Show) -> tuple[Plan, dict[str, float]]:
+    """`cost.at_equal_cost`, shown; workers compile all agents first, and one of them measures."""
+    check_scalable(plan)
+
+    def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, float] | None = None) -> None:
+        blank = points_table(plan.schedule)
+        total = len(plan.schedule)
+        show(Progress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {}))
+
+    if measure:
+        scaled, costs = at_equal_cost(plan, measure)
+    else:
+        with asked() as interrupted, Pool(_task(plan), jobs) as pool:
+            prepare(pool, plan, jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
+            scaled, costs = at_equal_cost(
+                plan, measure_in(pool, interrupted, lambda name: tell(plan, "measuring", name))
+            )
+    tell(scaled, "measured", costs=costs)
+    return scaled, costs
+
+
+def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None], show: Show) -> Outcome:
+    notes = list(plan.notes)
+    started = time.monotonic()
+    try:
+        with asked() as interrupted:
+            ledger = Ledger(path, plan)
+            feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
+            report = _reporter(ledger, feed, notes, show)
+            if feed.missing:
+                with Pool(_task(plan), jobs) as pool:
+                    _prepare(pool, plan, jobs, interrupted, notes, report)
+                    _play_all(pool, _task(plan), feed, ledger, interrupted, report)
+        # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
+        with suppress(KeyboardInterrupt):
+            if not (feed.missing or interrupted() or runs.is_finished(path)):
+                report("merging", "")
+                ledger.close()
+    except OSError as error:
+        raise ValueError(
+            f"{path}: cannot write the log: {error.strerror or error}; "
+            f"{log.count_games(path):,} games are safe, go on with --resume"
+        ) from error
+    if ledger.ended_by_clock and not on_the_clock(plan.entries):
+        notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
+    notes += ledger.forfeit_notes()
+    seconds = time.monotonic() - started
+    finished, reasons = runs.is_finished(path), dict(ledger.reasons)
+    return Outcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
+
+
+def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Callable[[Phase, str], None]:
+    """What tells the display where the run stands."""
+    before = ledger.logged
+    started = time.monotonic()
+
+    def report(phase: Phase, detail: str = "") -> None:
+        nonlocal started
+        if phase == "preparing":
+            started = time.monotonic()
+        elapsed = time.monotonic() - started
+        rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
+        left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
+        all_notes = (*notes, *ledger.forfeit_notes())
+        show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, all_notes))
+
+    return report
+
+
+def _prepare(
+    pool: Pool,
+    plan: Plan,
+    jobs: int,
+    interrupted: Callable[[], bool],
+    notes: list[str],
+    report: Callable[[Phase, str], None],
+) -> None:
+    """Compile every agent before there are games to play; adds a note about each that runs interpreted."""
+    known = len(notes)
+
+    def tell(names: str, interpreted: Mapping[int, str]) -> None:
+        notes[known:] = _interpreted_notes(plan, interpreted)
+        report("preparing", names)
+
+    notes[known:] = _interpreted_notes(plan, prepare(pool, plan, jobs, interrupted, tell))
+
+
+def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
+    return [
+        f"{plan.entries[place].agent.name} runs interpreted, some hundred times slower: {why}"
+        for place, why in sorted(interpreted.items())
+    ]
+
+
+def _task(plan: Plan) -> Task:
+    specs = tuple(str(entry.spec) for entry in plan.entries)
+    return Task(plan.schedule, specs, tuple(entry.settings for entry in plan.entries), plan.config.hard_cap)
+
+
+def _play_all(
+    pool: Pool,
+    task: Task,
+    feed: Feed,
+    ledger: Ledger,
+    interrupted: Callable[[], bool],
+    report: Callable[[Phase, str], None],
+) -> None:
+    """Play until nothing is missing, or until interrupted; every game that came back is in the log afterwards."""
+    deaths = 0
+    try:
+        while not interrupted():
+            while pool.has_room and len(ids := feed.take()):
+                pool.submit(ids)
+            if not pool.is_busy:
+                break
+            try:
+                for batch in pool.finished(TICK):
+                    ledger.add(batch.played)
+                    feed.learn(batch.matches, batch.seconds)
+                    deaths = 0
+            except WorkerDiedError as death:
+                deaths = 0 if death.suspects else deaths + 1
+                if deaths == DEATHS_ALLOWED:
+                    raise ValueError("worker processes die before they play a game") from death
+                feed.give_back(set(death.lost) - {suspect.game_id for suspect in death.suspects})
+                for suspect in death.suspects:
+                    _retry(task, suspect, feed, ledger, interrupted)
+            ledger.write_if_due()
+            report("playing", "")
+    finally:
+        pool.close()
+        ledger.write()
+
+
+def _retry(task: Task, suspect: Suspect, feed: Feed, ledger: Ledger, interrupted: Callable[[], bool]) -> None:
+    """Settle a game that may have killed its worker; if interrupted meanwhile, it stays missing."""
+    played = _play_alone(task, suspect, interrupted)
+    if played is None:
+        feed.give_back([suspect.game_id])
+    else:
+        ledger.add(played)
+
+
+def _play_alone(task: Task, suspect: Suspect, interrupted: Callable[[], bool]) -> Played | None:
+    """Play a game in a worker of its own, interpreted; if that dies as well, again, and then the game is lost."""
+    with Pool(task, 1) as pool:
+        for _ in range(1, DEATHS_ALLOWED):
+            pool.submit(np.array([suspect.game_id]), interpreted=True)
+            try:
+                while not interrupted():
+                    for batch in pool.finished(TICK):
+                        return batch.played
+                return None
+            except WorkerDiedError as death:
+                suspect = next(iter(death.suspects), suspect)
+    detail = f"its process died {DEATHS_ALLOWED} times in this game"
+    return lost_by_error(task.schedule, suspect.game_id, suspect.mover, detail)

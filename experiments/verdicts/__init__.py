@@ -1,0 +1,1 @@
+"""What runs say: their games read as one, effort, comparisons with the baseline, sequential tests."""

@@ -1,0 +1,1 @@
+"""From a plain Python function to compiled code, or to the reason why not."""

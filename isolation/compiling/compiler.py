@@ -1,0 +1,173 @@
+"""Native code from a plain Python heuristic, checked against the function it came from before it is trusted."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isolation.board import Board
+from isolation.compiling import library
+from isolation.compiling.rewriting import CompileError, Rewritten, rewrite
+from isolation.compiling.specialise import Entry, ScoreModule, entry, new_desk, pack
+from isolation.geometry import format_size
+from isolation.native.kernels.desk import FAILED
+from isolation.patience import TookTooLong, at_most
+
+__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]
+
+Heuristic = Callable[[Any, Any], float]
+CHECKED_POSITIONS = 300
+LONGEST_CHECK = 3.0
+LONGEST_CALL = 2.0
+
+
+@dataclass(frozen=True)
+class CompiledHeuristic:
+    """A heuristic that compiles: the function, and the generated module that specialised searches import."""
+
+    function: Heuristic
+    score: ScoreModule
+
+    def evaluate(self, board: Board, player_index: int) -> float:
+        """The compiled value of a position with both players placed to player 0 or 1.
+
+        Raises:
+            ArithmeticError: the heuristic raised an exception.
+        """
+        value = self._evaluate(board, player_index)
+        if value is None:
+            raise ArithmeticError(f"{self.function!r} raised an exception at {board!r}")
+        return value
+
+    def _evaluate(self, board: Board, player_index: int) -> float | None:
+        desk = _desk()
+        value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.ctypes.data)
+        return None if desk[FAILED] else value
+
+    def _evaluation(self, rows: int, columns: int) -> Entry:
+        return entry("evaluate", self.score, rows, columns)
+
+
+@cache
+def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
+    return new_desk()
+
+
+def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
+    """Compile a heuristic for boards of `size` (rows, columns), and check it on some hundred seeded positions.
+
+    Raises:
+        CompileError: why it cannot be compiled or must not be trusted, with the line of the reason where known.
+    """
+    if not isinstance(function, Hashable):  # such as an object of a dataclass, which is no function either
+        rewrite(function)
+    return _compile(function, size)
+
+
+def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
+    """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
+    score = _score_module(rewrite(function))
+    library.write(_verdict(score, size), json.dumps({"reason": reason, "line": None}))
+
+
+def _score_module(rewritten: Rewritten) -> ScoreModule:
+    return ScoreModule(library.folder() / library.fingerprint(rewritten.source), rewritten.source)
+
+
+def _verdict(score: ScoreModule, size: tuple[int, int]) -> Path:
+    """The file that says why a heuristic does not compile, or that it does."""
+    return score.folder / f"verdict_{format_size(*size)}.json"
+
+
+@cache
+def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
+    rewritten = rewrite(function)
+    score = _score_module(rewritten)
+    compiled = CompiledHeuristic(function, score)
+    verdict = _verdict(score, size)
+    if verdict.exists():
+        problem = json.loads(verdict.read_text(encoding="utf-8"))
+    else:
+        problem = _find_problem(compiled, rewritten, size)
+        library.write(verdict, json.dumps(problem))
+    if problem is not None:
+        raise CompileError(problem["reason"], problem["line"])
+    return compiled
+
+
+def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> dict[str, Any] | None:
+    """Why a heuristic does not compile or computes something else than its source; None if all is well."""
+    try:
+        compiled._evaluation(*size)
+    except (MemoryError, OSError):
+        raise
+    except Exception as error:  # numba refuses a function with errors of many kinds
+        told = rewritten.explain(error)
+        return {"reason": told.reason, "line": told.line}
+    started = time.perf_counter()
+    for board in sample_positions(size, CHECKED_POSITIONS):
+        for index, player in enumerate(board.players):
+            try:
+                expected = _interpreted(compiled.function, board, player)
+            except TookTooLong as error:
+                return {"reason": f"it {error} at {board!r}", "line": None}
+            if isinstance(expected, RecursionError):
+                # Compiled, this would not be an exception, but the end of the process.
+                return {"reason": f"it calls itself without end, for player {index + 1} at {board!r}", "line": None}
+            got = compiled._evaluate(board, index)
+            if not _same(expected, got):
+                differ = f"it {_does(got)} where Python {_does(expected)}"
+                return {"reason": f"compiled, {differ}, for player {index + 1} at {board!r}", "line": None}
+        if time.perf_counter() - started > LONGEST_CHECK:
+            break
+    return None
+
+
+def _interpreted(function: Heuristic, board: Board, player: Any) -> float | Exception:
+    try:
+        with at_most(LONGEST_CALL):
+            return float(function(board.copy(), player))
+    except TookTooLong:
+        raise
+    except Exception as error:
+        return error
+
+
+def _same(expected: float | Exception, got: float | None) -> bool:
+    if isinstance(expected, Exception) or got is None:
+        return isinstance(expected, Exception) and got is None
+    return expected == got or (math.isnan(expected) and math.isnan(got))
+
+
+def _does(outcome: float | Exception | None) -> str:
+    """What became of a call: a value, an exception, or None for one that compiled code cannot name."""
+    if isinstance(outcome, Exception):
+        return f"raises {type(outcome).__name__}"
+    return "raises an exception" if outcome is None else f"gives {outcome!r}"
+
+
+def sample_positions(size: tuple[int, int], count: int, seed: int = 1) -> Iterator[Board]:
+    """Positions of random games with both players placed, finished ones included."""
+    generator = random.Random(seed)
+    found = 0
+    while found < count:
+        board = Board(1, 2, width=size[1], height=size[0])
+        while True:
+            if board.move_count >= 2:
+                yield board.copy()
+                found += 1
+            cells = board.legal_cells()
+            if not cells or found >= count:
+                break
+            board.play_cell(generator.choice(cells))
+        if board.move_count < 2:
+            return

@@ -1,0 +1,103 @@
+"""The folder where compiled code is kept between runs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
+
+
+@cache
+def folder() -> Path:
+    """Where compiled code lies: $ISOLATION_CACHE, or `isolation` in the user's cache folder; made if missing.
+
+    A folder that cannot be written is replaced by a temporary one for this process.
+    """
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    if chosen:
+        path = Path(chosen).expanduser()
+    elif sys.platform == "darwin":
+        path = Path.home() / "Library" / "Caches" / "isolation"
+    else:
+        path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isolation"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if os.access(path, os.W_OK):
+            return path.resolve()
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="isolation-"))
+
+
+def files() -> list[Path]:
+    """Every file in the folder."""
+    return [path for path in folder().rglob("*") if path.is_file()]
+
+
+def size() -> int:
+    """Bytes in the folder."""
+    return sum(path.stat().st_size for path in files())
+
+
+def clear() -> None:
+    """Delete all compiled code."""
+    for path in folder().iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@cache
+def engine_fingerprint() -> str:
+    """A hash of what compiled code depends on beside the heuristic: the engine's sources, Python and numba."""
+    import llvmlite
+    import numba
+
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for version in (platform.python_version(), numba.__version__, llvmlite.__version__):
+        digest.update(version.encode())
+    names = ("geometry", "compiling/compiler", "compiling/specialise", "search/mcts")
+    for path in (*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def fingerprint(*texts: str) -> str:
+    """A name for code compiled from these texts by this engine."""
+    return hashlib.sha256("\0".join((engine_fingerprint(), *texts)).encode()).hexdigest()[:24]
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file so that it appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.replace(file.name, path)
+
+
+def load(path: Path, text: str) -> ModuleType:
+    """Import the module with this text, kept at `path`, under a name of its own; once a process."""
+    name = f"isolation_compiled_{path.parent.name}_{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if not path.exists():
+        write(path, text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,148 @@
+"""Values known before a heuristic runs, written into its module."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from isolation.compiling.rewrites.errors import refuse
+
+Table = Mapping[Any, Any]
+
+
+def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
+    """Return a constant as an expression: numbers, strings, None, and (nested) tuples, lists and sets of them.
+
+    Lists and sets become tuples, dictionaries the tuple of their keys, rectangular lists of lists of numbers NumPy
+    arrays. `what` names it in errors.
+    """
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return ast.Constant(value)
+    if isinstance(value, float):
+        return ast.BinOp(ast.Constant(np.inf), ast.Sub(), ast.Constant(np.inf)) if value != value else _number(value)
+    if isinstance(value, np.ndarray) or (isinstance(value, list) and value and _is_matrix(value)):
+        return _array(np.asarray(value), node, what)
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    if isinstance(value, Mapping):
+        value = tuple(value)
+    if isinstance(value, range):
+        return ast.Call(ast.Name("range", ast.Load()), [_number(n) for n in (value.start, value.stop, value.step)], [])
+    if isinstance(value, tuple | list):
+        return ast.Tuple([expression(item, node, what) for item in _alike(value)], ast.Load())
+    refuse(f"it uses {what}, an object of the class {type(value).__name__}, which compiled code does not have", node)
+
+
+def _number(value: float) -> ast.expr:
+    return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
+
+
+def _alike(values: Any) -> Any:
+    """Make whole numbers among fractions fractions too, as indexing needs one type."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    if numbers and any(isinstance(value, float) for value in values):
+        return [float(value) for value in values]
+    return values
+
+
+def _is_matrix(value: list[Any]) -> bool:
+    """Whether it is a rectangular list of lists of numbers."""
+    if not all(isinstance(row, list) for row in value):
+        return False
+    try:
+        array = np.array(value)
+    except ValueError:
+        return False
+    return array.ndim >= 2 and array.dtype.kind in "bif"
+
+
+def _array(array: np.ndarray[Any, Any], node: ast.AST, what: str) -> ast.expr:
+    if array.dtype.kind not in "bif":
+        refuse(f"it uses {what}, an array of {array.dtype}", node)
+    kind = {"b": "bool_", "i": "int64", "f": "float64"}[array.dtype.kind]
+    text = f"_isolation.np.array({array.tolist()!r}, _isolation.np.{kind})".replace("inf", "_isolation.np.inf")
+    return ast.parse(text.replace("nan", "_isolation.np.nan"), mode="eval").body
+
+
+def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
+    """Return module statements that define `look_up(key)` and `has(key)` for a dictionary that never changes.
+
+    Keys are cells or whole numbers. Values are numbers, or all of one shape, or lists of cells of any length.
+    """
+    keys = list(table)
+    if not keys:
+        refuse(f"it looks things up in {what}, which is empty", node)
+    width = 2 if isinstance(keys[0], tuple) else 1
+    if not all(_is_key(key, width) for key in keys):
+        refuse(f"it looks things up in {what}, whose keys are neither all cells nor all whole numbers", node)
+    grid = np.array(keys, dtype=np.int64).reshape(len(keys), width)
+    low, high = grid.min(axis=0), grid.max(axis=0)
+    if np.prod(high - low + 1) > 1 << 16:
+        refuse(f"it looks things up in {what}, whose keys lie too far apart", node)
+    places = np.full(tuple(high - low + 1), -1, dtype=np.int64)
+    for index, key in enumerate(grid):
+        places[tuple(key - low)] = index
+    values, read = _values(list(table.values()), node, what)
+    bounds = " and ".join(f"{low[i]} <= key{_at(i, width)} <= {high[i]}" for i in range(width))
+    inner = ", ".join(f"key{_at(i, width)} - {low[i]}" for i in range(width))
+    text = f"""
+PLACES = _isolation.np.array({places.tolist()!r})
+{values}
+@_isolation.jit
+def place(key):
+    return PLACES[{inner}] if {bounds} else -1
+@_isolation.jit
+def has(key):
+    return place(key) >= 0
+@_isolation.jit
+def look_up(key):
+    index = place(key)
+    if index < 0:
+        raise KeyError("no such key")
+    {read}
+@_isolation.jit
+def get(key, default):
+    if not has(key):
+        return default
+    return look_up(key)
+@_isolation.jit
+def get_or_none(key):
+    if not has(key):
+        return None
+    return look_up(key)
+"""
+    return ast.parse(text).body
+
+
+def _at(index: int, width: int) -> str:
+    return "" if width == 1 else f"[{index}]"
+
+
+def _is_key(key: Any, width: int) -> bool:
+    if width == 1:
+        return isinstance(key, int) and not isinstance(key, bool)
+    return isinstance(key, tuple) and len(key) == width and all(isinstance(part, int) for part in key)
+
+
+def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
+    """Return the definition of the values of a table and the statements that read the one at `index`."""
+    if all(isinstance(value, int | float | np.number) for value in values):
+        return f"VALUES = {ast.unparse(_array(np.array(values), node, what))}", "return VALUES[index]"
+    if all(isinstance(value, list | set | frozenset) for value in values):
+        flat = [item for value in values for item in (sorted(value) if not isinstance(value, list) else value)]
+        ends = np.cumsum([len(value) for value in values]).tolist()
+        cells = ast.unparse(_array(np.array(flat), node, what))
+        item = "(ALL[i, 0], ALL[i, 1])" if flat and isinstance(flat[0], tuple) else "ALL[i]"
+        return (
+            f"ALL = {cells}\nENDS = _isolation.np.array({[0, *ends]!r})",
+            f"return [{item} for i in range(ENDS[index], ENDS[index + 1])]",
+        )
+    return f"VALUES = {ast.unparse(expression(tuple(values), node, what))}", "return VALUES[index]"

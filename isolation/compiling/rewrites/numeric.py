@@ -1,0 +1,106 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Numbers: powers as Python rounds them, NumPy and SciPy on tuples and lists, comparisons by `is`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from isolation.compiling.rewrites.base import Rewrite, at, call, support
+from isolation.compiling.rewrites.literals import written_out
+
+# NumPy functions of one collection that are those of plain Python when it is given a list or a generator.
+_PLAIN = {"sum": "sum", "max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
+_OF_COLLECTIONS = {"abs", "absolute", "add", "subtract", "multiply", "divide", "sqrt", "square", "power", "exp", "log"}
+_OF_COLLECTIONS |= {
+    "sign",
+    "ceil",
+    "floor",
+    "hypot",
+    "maximum",
+    "minimum",
+    "clip",
+    "dot",
+    "vdot",
+    "sum",
+    "prod",
+    "mean",
+}
+_OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
+_OF_COLLECTIONS |= {"diff", "unique", "sort"}
+_DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
+
+
+class Numbers(Rewrite):
+    """Numeric constructs that numba lacks or computes otherwise than Python."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Raise to a power as Python does; squares are the same in both."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Pow) and not (isinstance(node.right, ast.Constant) and node.right.value == 2):
+            exponent = written_out(node.right)
+            whole = type(exponent) is int and exponent >= 0
+            return at(node, support("whole_power" if whole else "power", node.left, node.right))
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """Compare with numbers and strings by value, with None by identity."""
+        self.generic_visit(node)
+        for index, right in enumerate(node.comparators):
+            left = node.left if index == 0 else node.comparators[index - 1]
+            constants = [side for side in (left, right) if isinstance(side, ast.Constant)]
+            op = node.ops[index]
+            if any(constant.value is None for constant in constants):
+                op = {ast.Eq: ast.Is(), ast.NotEq: ast.IsNot()}.get(type(op), op)
+            elif constants and not any(isinstance(constant.value, bool) for constant in constants):
+                op = {ast.Is: ast.Eq(), ast.IsNot: ast.NotEq()}.get(type(op), op)
+            node.ops[index] = op
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Rewrite float("inf"), pow, and calls of NumPy, SciPy and math."""
+        if self.builtin(node.func) == "float" and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):
+            value = node.args[0].value
+            if isinstance(value, str):
+                return at(node, ast.Constant(float(value)))
+        if self.builtin(node.func) == "float" and len(node.args) == 1:
+            return at(node, support("number", self.visit(node.args[0])))
+        if self.builtin(node.func) == "pow" and len(node.args) == 2:
+            return self.visit(at(node, ast.BinOp(node.args[0], ast.Pow(), node.args[1])))
+        path = self._path(node.func)
+        if path.startswith("numpy."):
+            return at(node, self._numpy(path.removeprefix("numpy."), node))
+        if path in ("math.pow", "math.dist"):
+            self.generic_visit(node)
+            return at(node, support({"math.pow": "power", "math.dist": "euclidean"}[path], *node.args))
+        if path.startswith("scipy.spatial.distance.") and path.rpartition(".")[2] in _DISTANCES:
+            self.generic_visit(node)
+            return at(node, support(path.rpartition(".")[2], *node.args))
+        return self.generic_visit(node)
+
+    def _path(self, function: ast.expr) -> str:
+        """Return where a known function of a library comes from, such as numpy.linalg.norm."""
+        found = self.known(function)
+        value = found.value if found else None
+        if value is None or not callable(value):
+            return ""
+        module = getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""
+        path = f"{module}.{getattr(value, '__name__', '')}"
+        return path.replace("._core.", ".").replace(".core.", ".").replace("numpy.multiarray.", "numpy.")
+
+    def _numpy(self, function: str, node: ast.Call) -> ast.expr:
+        function = function.removeprefix("fromnumeric.").removeprefix("linalg._linalg.").removeprefix("linalg.")
+        collection = node.args[0] if node.args else None
+        listed = isinstance(collection, ast.ListComp | ast.GeneratorExp | ast.List)
+        if listed and function in _PLAIN and len(node.args) == 1 and not node.keywords:
+            return call(self.place.builtin(_PLAIN[function]), self.visit(node.args[0]))
+        self.generic_visit(node)
+        if function in ("array", "asarray"):
+            kind = next((keyword.value for keyword in node.keywords if keyword.arg == "dtype"), None)
+            made = support("array", node.args[0])
+            return made if kind is None else support("float_array", node.args[0])
+        if function == "norm" and len(node.args) == 1 and not node.keywords:
+            return support("norm", node.args[0])
+        if function in _OF_COLLECTIONS:
+            node.args = [support("numeric", argument) for argument in node.args]
+        return node

@@ -1,0 +1,87 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""The classic game object: its private names, and moves made on a copy."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from difflib import get_close_matches
+from typing import Any
+
+from isolation.board import Board
+from isolation.compiling.rewrites.base import Rewrite, at, call, target
+from isolation.compiling.rewrites.errors import refuse
+
+_PRIVATE_ATTRIBUTES = {
+    "_active_player": "active_player",
+    "__active_player__": "active_player",
+    "_inactive_player": "inactive_player",
+    "__inactive_player__": "inactive_player",
+}
+_CONSTANTS: dict[str, int | None] = {
+    "_player_1": 0,
+    "__player_1__": 0,
+    "_player_2": 1,
+    "__player_2__": 1,
+    "BLANK": 0,
+    "NOT_MOVED": None,
+}
+_MOVES_FROM = ("__get_moves__", "_Board__get_moves")
+_READABLE = {"active_player", "inactive_player", "height", "width", "move_count", "get_opponent", "get_player_location"}
+_READABLE |= {"get_legal_moves", "get_blank_spaces", "move_is_legal", "is_loser", "is_winner", "utility", "reach"}
+_READABLE |= {"copy", "forecast_move"}
+
+
+class Play(Rewrite):
+    """Private names become public ones, and `g.apply_move(m)` becomes `g = g.forecast_move(m)`."""
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Rewrite a move made on a copy of the game."""
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "apply_move":
+            board = value.func.value
+            if not isinstance(board, ast.Name) or board.id not in self.copies:
+                refuse("it makes a move on the game it was given, not on a copy of its own", node)
+            value.func.attr = "forecast_move"
+            return at(node, ast.Assign([target(board.id)], self.visit(value)))
+        return self.generic_visit(node)
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.copies = {
+            place.id
+            for statement in ast.walk(node)
+            if isinstance(statement, ast.Assign) and self.kind(statement.value) == "game"
+            for place in statement.targets
+            if isinstance(place, ast.Name) and not isinstance(statement.value, ast.Name)
+        }
+        super().apply(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Rewrite the classic's moves from a cell, and copies made with the copy module."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES_FROM and len(node.args) == 1:
+            cells = ast.Tuple([self.visit(node.args[0])], ast.Load())
+            return at(node, call(ast.Attribute(self.visit(node.func.value), "reach", ast.Load()), cells))
+        found = self.known(node.func)
+        if found is not None and len(node.args) == 1 and (found.value is copy.copy or found.value is copy.deepcopy):
+            if self.kind(node.args[0]) == "game":
+                return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
+            return at(node, call(self.place.builtin("list"), self.visit(node.args[0])))
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """Rewrite private names; refuse what a game or a player is not in compiled code."""
+        kind = self.kind(node.value)
+        if kind == "player":
+            refuse(f"it reads {ast.unparse(node)}, but in compiled code a player is only a number", node)
+        if kind == "game":
+            if isinstance(node.ctx, ast.Store):
+                refuse(f"it changes {ast.unparse(node)}", node)
+            if node.attr in _CONSTANTS:
+                return at(node, ast.Constant(_CONSTANTS[node.attr]))
+            node.attr = _PRIVATE_ATTRIBUTES.get(node.attr, node.attr)
+            if node.attr not in _READABLE:
+                near = [] if hasattr(Board, node.attr) else get_close_matches(node.attr, _READABLE, n=1, cutoff=0.75)
+                meant = f": did you mean {near[0]}?" if near else ""
+                refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not have{meant}", node)
+        return self.generic_visit(node)

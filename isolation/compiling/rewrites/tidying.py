@@ -1,0 +1,102 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Leave out what has no part in the value, such as docstrings and prints; take note of imports and functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import logging
+from typing import Any
+
+from isolation.compiling.rewrites.base import Rewrite, at
+from isolation.compiling.rewrites.errors import refuse
+from isolation.compiling.rewrites.scopes import Callee, Nested
+from isolation.compiling.rewrites.sources import bound_names
+
+
+class Tidy(Rewrite):
+    """Inner definitions and imports become known names; statements without effect on the value go."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        bound = [name for statement in node.body for name in bound_names(statement)]
+        self.repeated = {name for name in bound if bound.count(name) > 1}
+        super().apply(node)
+        node.body = node.body or [at(node, ast.Pass())]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Make an inner function known."""
+        self._learn(node.name, Callee(Nested(node, self.scope)), node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Make a lambda known that is given a name, and which variables are games and players."""
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return node
+        name, kind = node.targets[0].id, self.kind(node.value)
+        if isinstance(node.value, ast.Lambda):
+            return self._learn(name, Callee(Nested(node.value, self.scope)), node)
+        if kind is not None and name not in self.repeated:
+            self.scope.kinds[name] = kind
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Drop the annotation."""
+        return at(node, ast.Assign([node.target], node.value)) if node.value else None
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        """Make an imported module known."""
+        for alias in node.names:
+            module = self._import(alias.name, ["*"] if alias.asname else [], 0, node)
+            self._learn(alias.asname or alias.name.partition(".")[0], module, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """Make imported names known."""
+        for alias in node.names:
+            module = self._import(node.module or "", [alias.name], node.level, node)
+            if not hasattr(module, alias.name):
+                refuse(f"{node.module} has no {alias.name}", node)
+            self._learn(alias.asname or alias.name, getattr(module, alias.name), node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Drop prints, log messages, and strings and names standing alone."""
+        if isinstance(node.value, ast.Constant | ast.Name):
+            return None
+        if isinstance(node.value, ast.Call) and self._only_speaks(node.value.func):
+            return None
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        """Catch every exception where one kind is named: numba knows no other way."""
+        if node.name is not None:
+            refuse("it names an exception (except … as), which compiled code does not have", node)
+        node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
+        return self.generic_visit(node)
+
+    def visit_Global(self, node: ast.Global) -> Any:
+        """Drop the declaration of a global that is only read."""
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+        """Drop the declaration of a variable that is only read."""
+
+    def _import(self, module: str, names: list[str], level: int, node: ast.AST) -> Any:
+        """Import as the file itself would: it may have siblings and an `__import__` of its own."""
+        own = self.scope.file.get("__builtins__", builtins)
+        importer = own["__import__"] if isinstance(own, dict) else own.__import__
+        try:
+            return importer(module, self.scope.file, None, names, level)
+        except ImportError:
+            refuse(f"it imports {module}, which is not to be found", node)
+
+    def _learn(self, name: str, value: object, node: ast.AST) -> None:
+        if name in self.repeated:
+            refuse(f"{name} is given more than one meaning", node)
+        self.scope.known[name] = value
+
+    def _only_speaks(self, function: ast.expr) -> bool:
+        if self.builtin(function) == "print":
+            return True
+        found = self.known(function)
+        if found is not None:
+            return getattr(found.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
+        owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
+        return owner is not None and isinstance(owner.value, logging.Logger)

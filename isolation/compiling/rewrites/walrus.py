@@ -1,0 +1,105 @@
+"""Assignments inside expressions become statements of their own: numba types what `:=` assigns wrongly."""
+
+from __future__ import annotations
+
+import ast
+from itertools import count
+
+from isolation.compiling.rewrites.errors import refuse
+
+
+def lower_walrus(tree: ast.AST) -> None:
+    """Rewrite the statements of a tree in place so that none holds `:=`.
+
+    Raises:
+        CompileError: one stands where it is not always evaluated and cannot be moved.
+    """
+    _Lower().visit(tree)
+
+
+class _Lower(ast.NodeTransformer):
+    def __init__(self) -> None:
+        self.names = (f"_v_test{number}" for number in count())
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        """The assignments of the test go before the statement."""
+        self.generic_visit(node)
+        if not _holds_walrus(node.test):
+            return node
+        before, node.test = self._lower(node.test)
+        return [*before, node]
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        """The test moves into the loop, its assignments before it."""
+        self.generic_visit(node)
+        if not _holds_walrus(node.test):
+            return node
+        if node.orelse:
+            refuse("it assigns (:=) in the condition of a loop with an else, which compiled code cannot do", node)
+        before, test = self._lower(node.test)
+        leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        loop = ast.While(ast.Constant(True), [*before, leave, *node.body], [])
+        return ast.fix_missing_locations(ast.copy_location(loop, node))
+
+    def visit_simple(self, node: ast.stmt) -> ast.AST | list[ast.stmt]:
+        """The assignments of the value go before the statement."""
+        value = getattr(node, "value", None)
+        if value is None or not _holds_walrus(value):
+            return node
+        before: list[ast.stmt] = []
+        node.value = _hoist(value, before)  # type: ignore[attr-defined]
+        return [*before, node]
+
+    visit_Assign = visit_AugAssign = visit_AnnAssign = visit_Return = visit_Expr = visit_simple  # noqa: N815
+
+    def _lower(self, test: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """Statements to run before, and what is then tested; `and` and `or` stop where they did."""
+        before: list[ast.stmt] = []
+        if not isinstance(test, ast.BoolOp):
+            return before, _hoist(test, before)
+        first, *rest = test.values
+        name = next(self.names)
+        if len(rest) > 1:
+            rest = [ast.copy_location(ast.BoolOp(test.op, rest), test)]
+        first_before, first_test = self._lower(first)
+        rest_before, rest_test = self._lower(rest[0])
+        flag = ast.Name(name, ast.Load())
+        goes_on = flag if isinstance(test.op, ast.And) else ast.UnaryOp(ast.Not(), flag)
+        before = [
+            *first_before,
+            _assign(name, _truth(first_test), test),
+            ast.If(goes_on, [*rest_before, _assign(name, _truth(rest_test), test)], []),
+        ]
+        return [ast.fix_missing_locations(ast.copy_location(one, test)) for one in before], ast.copy_location(
+            flag, test
+        )
+
+
+def _holds_walrus(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
+
+
+def _hoist(expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
+    """The expression without its assignments, which are put at the end of `before` in the order of evaluation."""
+    if isinstance(expression, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+        if _holds_walrus(expression):
+            refuse("it assigns with := only now and then, as behind an and, which compiled code cannot do", expression)
+        return expression
+    for field, value in ast.iter_fields(expression):
+        if isinstance(value, ast.expr):
+            setattr(expression, field, _hoist(value, before))
+        elif isinstance(value, list):
+            value[:] = [_hoist(item, before) if isinstance(item, ast.expr) else item for item in value]
+    if isinstance(expression, ast.NamedExpr):
+        before.append(_assign(expression.target.id, expression.value, expression))
+        return ast.copy_location(ast.Name(expression.target.id, ast.Load()), expression)
+    return expression
+
+
+def _assign(name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
+    statement = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), place)
+    return ast.fix_missing_locations(statement)
+
+
+def _truth(value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name("bool", ast.Load()), [value], [])

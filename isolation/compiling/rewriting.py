@@ -1,0 +1,264 @@
+"""From a heuristic, a plain Python function, to the source of a module that numba compiles.
+
+The module holds everything the function refers to: helpers, constants, the functions inside it; see `rewrites` for what
+is rewritten. The rewrites look at the source only: nothing runs, nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from types import FunctionType
+from typing import Any
+
+from isolation.compiling.explaining import explain_line, explain_result
+from isolation.compiling.rewrites import constants
+from isolation.compiling.rewrites.base import Place, at, function, statements
+from isolation.compiling.rewrites.calling import Call
+from isolation.compiling.rewrites.containers import Contain
+from isolation.compiling.rewrites.errors import CompileError, refuse
+from isolation.compiling.rewrites.folding import Fold
+from isolation.compiling.rewrites.iterating import Iterate
+from isolation.compiling.rewrites.literals import Literals
+from isolation.compiling.rewrites.numeric import Numbers
+from isolation.compiling.rewrites.playing import Play
+from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
+from isolation.compiling.rewrites.sources import Definition, definition, parameters
+from isolation.compiling.rewrites.tidying import Tidy
+from isolation.compiling.rewrites.walrus import lower_walrus
+
+__all__ = ["CompileError", "Rewritten", "rewrite"]
+
+_RESERVED = re.compile(rf"_[hcv]\d+_|_v_|{SUPPORT}")
+_MOST_FUNCTIONS = 300
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The source of a module and the name of its function of (game, player).
+
+    `lines` gives for a line of the source the line of the user's file it comes from.
+    """
+
+    source: str
+    entry: str
+    lines: dict[int, int]
+
+    def explain(self, error: Exception) -> CompileError:
+        """Put what numba says against the module in plain words."""
+        reason, line = explain_line(str(error))
+        last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
+        if line is not None and line >= last:
+            reason = explain_result(str(error)) or reason
+        known = [own for own in self.lines if line is not None and own <= line]
+        return CompileError(reason, self.lines[max(known)] if known else None)
+
+
+def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
+    """Write a module for a heuristic: a function, or a composite, which has `phases`.
+
+    Raises:
+        CompileError: what it does that compiled code cannot, and the line.
+    """
+    module = _Module()
+    value = module.evaluate(heuristic, "the heuristic")
+    body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
+    callee = as_callee(heuristic)
+    place = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
+    module.add(at(place, function("score", ["game", "player"], body)))
+    return module.finish("score")
+
+
+@dataclass
+class _Module:
+    """The module being written."""
+
+    parts: list[ast.stmt] = field(default_factory=list)
+    names: dict[Any, str] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
+    counter: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def add(self, part: ast.stmt) -> None:
+        """Add a function, compiled, or another statement."""
+        if isinstance(part, ast.FunctionDef):
+            part.decorator_list = [ast.parse(f"{SUPPORT}.jit", mode="eval").body]
+        self.parts.append(part)
+
+    def finish(self, entry: str) -> Rewritten:
+        """Return the source."""
+        imports = ast.parse(f"from isolation.native import support as {SUPPORT}").body
+        tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
+        lower_walrus(tree)
+        source = ast.unparse(tree) + "\n"
+        lines: dict[int, int] = {}
+        _match_lines(ast.parse(source), tree, lines)
+        return Rewritten(source, entry, lines)
+
+    def evaluate(self, heuristic: Any, what: str) -> ast.expr:
+        """Write a heuristic and return its call on `game` and `player`."""
+        call = ast.parse("lambda game, player: HEURISTIC(game, player)", mode="eval").body
+        assert isinstance(call, ast.Lambda)
+        callee = as_callee(heuristic)
+        if callee is None and not hasattr(heuristic, "phases"):
+            raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
+        at(ast.Pass() if callee is None else _checked(callee), call)
+        known = {"HEURISTIC": callee or heuristic}
+        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
+        written = Call(Place(scope, self.counter), self).visit(call.body)
+        assert isinstance(written, ast.expr)
+        return written
+
+    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind]) -> str:
+        """Write a function with some parameters known; once for what is the same."""
+        target = callee.target
+        original = target.node if not isinstance(target, FunctionType) else definition(target)
+        key = (
+            id(original),
+            id(target) if isinstance(target, FunctionType) else id(target.scope),
+            tuple((parameter, _identity(value)) for parameter, value in given.items()),
+            tuple(kinds.items()),
+        )
+        if key in self.names:
+            return self.names[key]
+        self.kept += [original, target, *given.values()]
+        if isinstance(target, FunctionType):
+            _check_names(original)
+        called = original.name if isinstance(original, ast.FunctionDef) else "lambda"
+        new = self.names[key] = self._fresh("h", called)
+        if len(self.names) > _MOST_FUNCTIONS:
+            refuse(f"{called} is called in too many ways", original)
+        self.add(self._write(new, callee, copy.deepcopy(original), given, dict(kinds)))
+        return new
+
+    def _write(
+        self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
+    ) -> ast.FunctionDef:
+        wanted = [parameter for parameter in parameters(node) if parameter not in given]
+        place = Place(scope_of(callee.target, node, {}, kinds), self.counter)
+        hidden: list[str] = []
+        for parameter, value in given.items():
+            if isinstance(value, Callee):
+                own = tuple(place.fresh(read) for read in variables_read(value))
+                hidden += own
+                given = {**given, parameter: Callee(value.target, own, value.defaults)}
+        place.scope.names.update(hidden)
+        body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
+        written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
+        passes = (
+            Tidy(place),
+            Fold(place, given),
+            Play(place),
+            Literals(place),
+            Contain(place),
+            Numbers(place),
+            Iterate(place),
+            Call(place, self),
+        )
+        for rewriting in passes:
+            rewriting.apply(written)
+        return written
+
+    def composite(self, composite: Any, node: ast.AST) -> str:
+        """Write a composite as one function of (game, player): the end judged once, then the phase's weighted sum."""
+        key = ("composite", id(composite))
+        if key in self.names:
+            return self.names[key]
+        self.kept.append(composite)
+        new = self.names[key] = self._fresh("h", "composite")
+        lines = ["over = game.utility(player)", "if over:", "    return over", "cells = game.width * game.height"]
+        lines += ["filled = (cells - len(game.get_blank_spaces())) / cells"]
+        for until, parts in composite.phases:
+            last = until == composite.phases[-1][0]
+            lines += ["if True:" if last else f"if filled < {float(until)!r}:", "    total = 0.0"]
+            for weight, part in parts:
+                lines.append(
+                    f"    total += {float(weight)!r} * {ast.unparse(self.evaluate(part, 'a part of the composite'))}"
+                )
+            lines.append("    return total")
+        self.add(at(node, function(new, ["game", "player"], statements("\n".join(lines)))))
+        return new
+
+    def constant(self, value: ast.expr, what: str) -> str:
+        """Write a module-level constant; once for what is the same."""
+        key = ast.unparse(value)
+        if key not in self.names:
+            self.names[key] = self._fresh("c", what)
+            self.add(ast.Assign([ast.Name(self.names[key], ast.Store())], value))
+        return self.names[key]
+
+    def table(self, value: constants.Table, node: ast.AST, what: str) -> str:
+        """Write the look-up functions of a dictionary; once for what is the same."""
+        key = ("table", id(value))
+        if key not in self.names:
+            self.kept.append(value)
+            prefix = self.names[key] = self._fresh("c", what)
+            written = constants.lookup(value, node, what)
+            own = {name for part in written for name in _defined(part)}
+            for part in written:
+                for inner in ast.walk(part):
+                    if isinstance(inner, ast.Name) and inner.id in own:
+                        inner.id = f"{prefix}_{inner.id}"
+                    elif isinstance(inner, ast.FunctionDef):
+                        inner.name = f"{prefix}_{inner.name}"
+                self.parts.append(part)
+        return self.names[key]
+
+    def _fresh(self, kind: str, what: str) -> str:
+        return f"_{kind}{next(self.counter)}_{re.sub(r'[^A-Za-z0-9_]', '_', what)[:40]}"
+
+
+def _checked(callee: Callee) -> Definition:
+    """Return the definition of a heuristic, which takes (game, player)."""
+    assert isinstance(callee.target, FunctionType)
+    node = definition(callee.target)
+    called = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+    if node.args.vararg or node.args.kwarg:
+        shown = ast.unparse(node.args)
+        refuse(f"what is called is {called}({shown}), perhaps a decorator's: it takes any number of arguments", node)
+    if len([parameter for parameter in parameters(node) if parameter not in callee.defaults]) < 2:
+        refuse(f"{called} does not take (game, player)", node)
+    return node
+
+
+def _described(value: object) -> str:
+    called = getattr(value, "__name__", "")
+    return f"{called}, " * bool(called) + f"an object of the class {type(value).__name__}"
+
+
+def _match_lines(new: ast.AST, old: ast.AST, lines: dict[int, int]) -> None:
+    """Note which line of the source each line of what was written came from."""
+    if type(new) is not type(old):
+        return
+    if isinstance(new, ast.stmt) and getattr(old, "lineno", 1) > 1:
+        lines.setdefault(new.lineno, old.lineno)  # type: ignore[attr-defined]
+    for child, other in zip(ast.iter_child_nodes(new), ast.iter_child_nodes(old), strict=False):
+        _match_lines(child, other, lines)
+
+
+def _defined(part: ast.stmt) -> list[str]:
+    if isinstance(part, ast.FunctionDef):
+        return [part.name]
+    assert isinstance(part, ast.Assign)
+    return [target.id for target in part.targets if isinstance(target, ast.Name)]
+
+
+def _identity(value: Any) -> Any:
+    """Return what tells one known argument from another."""
+    if isinstance(value, Callee):
+        target = value.target
+        return ("function", id(target if isinstance(target, FunctionType) else target.node), len(value.reads or ()))
+    if value is None or isinstance(value, bool | int | float | str):
+        return (type(value), value)
+    return id(value)
+
+
+def _check_names(node: ast.AST) -> None:
+    """Refuse names that could be taken for those of the generated module."""
+    for inner in ast.walk(node):
+        for written in (getattr(inner, "id", ""), getattr(inner, "arg", ""), getattr(inner, "name", "")):
+            if isinstance(written, str) and _RESERVED.match(written):
+                refuse(f"the name {written} is taken by compiled code", inner)

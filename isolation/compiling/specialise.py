@@ -1,0 +1,144 @@
+"""From the search templates to compiled players: one module for every heuristic, method, board size and options.
+
+Numba finds a function in its disk cache only if the function belongs to a module of its own on disk, and calls through
+pointers would keep LLVM from inlining a heuristic. So the templates of `isolation.native.kernels` are copied into a
+generated module next to the heuristic's, with the board's size and the options as constants.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from isolation.board import Board
+from isolation.compiling import library
+
+Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
+
+_KERNELS = Path(__file__).parents[1] / "native" / "kernels"
+_PARTS: dict[str, tuple[str, ...]] = {
+    "minimax": ("leaves", "minimax", "root", "entry"),
+    "alphabeta": ("leaves", "alphabeta", "root", "entry"),
+    "mcts": ("leaves", "mcts", "entry"),
+    "greedy": ("leaves", "greedy", "entry"),
+    "random": ("random", "entry"),
+    "evaluate": ("evaluate",),
+    "games": ("games",),
+    "perft": ("perft",),
+    "solve": ("solve",),
+}
+_SPECIALISED = {"open_names", *(part for parts in _PARTS.values() for part in parts)}
+_WORD = (1 << 64) - 1
+_NO_SCORE = """
+@inner
+def score(game, player):
+    return 0.0
+"""
+
+
+@dataclass(frozen=True)
+class ScoreModule:
+    """The generated module of a heuristic: its folder in the library, and its text, which defines `score`."""
+
+    folder: Path
+    text: str
+
+    def load(self) -> Any:
+        """Import it."""
+        return library.load(self.folder / "heuristic.py", self.text)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A compiled function: its address, for compiled callers, a ctypes function for Python, and its module."""
+
+    address: int
+    call: Callable[..., float]
+    module: Any
+
+
+@cache
+def entry(
+    template: Template,
+    score: ScoreModule | None,
+    rows: int,
+    columns: int,
+    ordered: bool = False,
+    quiescent: bool = False,
+) -> Entry:
+    """The C function of a template specialised on a heuristic, or on none; compiled or loaded on first use."""
+    module = specialised(template, score, rows, columns, ordered, quiescent)
+    call = ctypes.CFUNCTYPE(ctypes.c_double, *_c_types(module.entry))(module.entry.address)
+    return Entry(module.entry.address, call, module)
+
+
+@cache
+def specialised(
+    template: Template,
+    score: ScoreModule | None,
+    rows: int,
+    columns: int,
+    ordered: bool = False,
+    quiescent: bool = False,
+) -> Any:
+    """The module made from a template for a heuristic, or for none, and a board size."""
+    name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
+    folder = score.folder if score else library.folder() / library.fingerprint("no heuristic")
+    imported = f"from {score.load().__name__} import score" if score else _NO_SCORE
+    constants = {
+        "ROWS": rows,
+        "COLUMNS": columns,
+        "ORDERED": ordered,
+        "QUIESCENT": quiescent,
+        "HAS_SCORE": score is not None,
+    }
+    header = [
+        "from isolation.native.kernels.inner import inner",
+        *(f"{key} = {value}" for key, value in constants.items()),
+        imported,
+    ]
+    text = "\n".join((*header, *(_body(part) for part in _PARTS[template])))
+    return library.load(folder / f"{name}.py", text)
+
+
+def _c_types(function: Any) -> list[Any]:
+    from numba import types
+
+    c_types = {types.uint64: ctypes.c_uint64, types.int64: ctypes.c_int64, types.float64: ctypes.c_double}
+    return [c_types[kind] for kind in function._sig.args]
+
+
+@cache
+def _body(part: str) -> str:
+    """A template's code without its docstring and the imports that specialisation replaces."""
+    tree = ast.parse((_KERNELS / f"{part}.py").read_text(encoding="utf-8"))
+    kept = [node for node in tree.body[1:] if not _is_replaced(node)]
+    return ast.unparse(ast.Module(body=kept, type_ignores=[]))
+
+
+def _is_replaced(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    return node.module == "__future__" or (node.module or "").rpartition(".")[2] in _SPECIALISED
+
+
+def new_desk() -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Working memory for compiled searches; one search at a time."""
+    from isolation.native.kernels.desk import DESK_SIZE
+
+    return np.zeros(DESK_SIZE, np.int64)
+
+
+def pack(board: Board) -> tuple[int, int, int, int, int]:
+    """A position with both players placed, as compiled code takes it: blank cells in two words, cells, side to move."""
+    cell_0, cell_1 = board.locations
+    assert cell_0 is not None
+    assert cell_1 is not None
+    return board.blank & _WORD, board.blank >> 64, cell_0, cell_1, board.active_index

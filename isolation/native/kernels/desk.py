@@ -1,0 +1,191 @@
+"""The memory a compiled search works in: one int64 block, passed as a pointer, and what is counted and timed there."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from isolation.native.kernels.inner import inner
+
+NODES = 0
+CHECKPOINT = 1
+NODE_LIMIT = 2
+CLOCK = 3
+DEADLINE = 4
+STRIDE = 5
+LAST_LOOK = 6
+STOPPED = 7
+HORIZON = 8
+RANDOM = 9
+MOVE = 10
+DEPTH = 11
+EXACT = 12
+NANOSECONDS = 13
+FAILED = 14
+GIVEN_UP = 15
+MAX_PLY = 130
+LENGTH = 16
+BEST_LENGTH = LENGTH + MAX_PLY
+BEST_LINE = BEST_LENGTH + 1
+LINE = BEST_LINE + MAX_PLY
+DESK_SIZE = LINE + MAX_PLY * MAX_PLY
+
+STOP_ON_AGREEMENT = 1
+RANDOM_TIES = 2
+
+NO_LIMIT = 1 << 62
+WALL_CLOCK = time.CLOCK_MONOTONIC
+CPU_CLOCK = time.CLOCK_THREAD_CPUTIME_ID
+
+# The clock is looked at often enough that no two looks lie more than about a fifth of a millisecond apart.
+RARELY = 200_000
+OFTEN = 50_000
+LONGEST_STRIDE = 8192
+
+
+@intrinsic
+def nanoseconds(typingctx: Any, clock: Any) -> Any:
+    """The reading of a POSIX clock in nanoseconds."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        int32, int64 = ir.IntType(32), ir.IntType(64)
+        timespec = cgutils.alloca_once(builder, ir.ArrayType(int64, 2))
+        function_type = ir.FunctionType(int32, [int32, timespec.type])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "clock_gettime")
+        builder.call(function, [builder.trunc(args[0], int32), timespec])
+        seconds, rest = (builder.load(cgutils.gep(builder, timespec, 0, i)) for i in (0, 1))
+        return builder.add(builder.mul(seconds, ir.Constant(int64, 1_000_000_000)), rest)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def desk_at(typingctx: Any, address: Any) -> Any:
+    """The desk at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+
+    return types.CPointer(types.int64)(types.int64), codegen
+
+
+@intrinsic
+def next_below(typingctx: Any, value: Any) -> Any:
+    """The largest float64 below a value that is not NaN; −inf stays −inf.
+
+    The bits of a float, read as an integer, count up from zero: one step is one unit in the last place.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        int64, double = ir.IntType(64), ir.DoubleType()
+        as_int = builder.bitcast(args[0], int64)
+        zero = builder.fcmp_ordered("==", args[0], ir.Constant(double, 0.0))
+        positive = builder.fcmp_ordered(">", args[0], ir.Constant(double, 0.0))
+        step = builder.select(positive, ir.Constant(int64, -1), ir.Constant(int64, 1))
+        below = builder.bitcast(builder.add(as_int, step), double)
+        below = builder.select(zero, ir.Constant(double, -5e-324), below)
+        lowest = builder.fcmp_ordered("==", args[0], ir.Constant(double, float("-inf")))
+        return builder.select(lowest, args[0], below)
+
+    return types.float64(types.float64), codegen
+
+
+@inner
+def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
+    """Start counting; `clock` is -1 without a time limit, otherwise the clock that `budget` nanoseconds run on."""
+    desk[NODES] = 0
+    desk[NODE_LIMIT] = node_limit
+    desk[CHECKPOINT] = node_limit
+    desk[CLOCK] = clock
+    desk[STOPPED] = 0
+    desk[GIVEN_UP] = 0
+    if clock >= 0:
+        desk[LAST_LOOK] = nanoseconds(clock)
+        desk[DEADLINE] = desk[LAST_LOOK] + budget
+        desk[STRIDE] = 1
+        desk[CHECKPOINT] = 1
+
+
+@inner
+def must_stop(desk: Any) -> bool:
+    """Asked when the checkpoint is reached: whether nodes or time are used up; sets the next checkpoint."""
+    if desk[NODES] >= desk[NODE_LIMIT]:
+        desk[STOPPED] = 1
+        return True
+    if desk[CLOCK] >= 0:
+        now = nanoseconds(desk[CLOCK])
+        if now >= desk[DEADLINE]:
+            desk[STOPPED] = 1
+            return True
+        took = now - desk[LAST_LOOK]
+        desk[LAST_LOOK] = now
+        if took > RARELY:
+            desk[STRIDE] = max(1, desk[STRIDE] >> 1)
+        elif took < OFTEN:
+            desk[STRIDE] = min(LONGEST_STRIDE, desk[STRIDE] << 1)
+        desk[CHECKPOINT] = min(desk[NODE_LIMIT], desk[NODES] + desk[STRIDE])
+    return False
+
+
+@inner
+def count_node(desk: Any) -> bool:
+    """Count one more node unless the limit forbids it."""
+    if desk[NODES] >= desk[CHECKPOINT] and must_stop(desk):
+        return False
+    desk[NODES] += 1
+    return True
+
+
+@inner
+def give_up(desk: Any) -> None:
+    """Count no more nodes: the heuristic has failed, and nothing that the search finds will be used."""
+    desk[GIVEN_UP] = 1
+    desk[NODE_LIMIT] = 0
+    desk[CHECKPOINT] = 0
+
+
+@inner
+def begin_line(desk: Any, ply: int) -> None:
+    """No best continuation is known yet at this ply."""
+    desk[LENGTH + ply] = 0
+
+
+@inner
+def extend_line(desk: Any, ply: int, cell: int) -> None:
+    """The best continuation at this ply is `cell`, then the best one of the ply below."""
+    below = desk[LENGTH + ply + 1]
+    row, next_row = LINE + ply * MAX_PLY, LINE + (ply + 1) * MAX_PLY
+    desk[row] = cell
+    for i in range(below):
+        desk[row + 1 + i] = desk[next_row + i]
+    desk[LENGTH + ply] = below + 1
+
+
+@inner
+def end_line(desk: Any, ply: int, cell: int) -> None:
+    """The best continuation at this ply is `cell`, and ends there."""
+    desk[LINE + ply * MAX_PLY] = cell
+    desk[LENGTH + ply] = 1
+
+
+@inner
+def keep_line(desk: Any) -> None:
+    """Put the root's best continuation by, where a search that is broken off does not overwrite it."""
+    desk[BEST_LENGTH] = desk[LENGTH]
+    for i in range(desk[LENGTH]):
+        desk[BEST_LINE + i] = desk[LINE + i]
+
+
+@inner
+def next_random(desk: Any) -> int:
+    """The next 63 random bits of the splitmix64 generator (Steele, Lea & Flood 2014) kept on the desk."""
+    state = types.uint64(desk[RANDOM]) + types.uint64(0x9E3779B97F4A7C15)
+    desk[RANDOM] = types.int64(state)
+    mixed = (state ^ (state >> types.uint64(30))) * types.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> types.uint64(27))) * types.uint64(0x94D049BB133111EB)
+    return types.int64((mixed ^ (mixed >> types.uint64(31))) >> types.uint64(1))

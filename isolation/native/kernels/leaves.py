@@ -1,0 +1,48 @@
+"""What a position at the search horizon is worth to the side to move there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isolation.native.bits import is_empty, lowest, popcount
+from isolation.native.kernels.desk import HORIZON, count_node, give_up
+from isolation.native.kernels.inner import inner
+from isolation.native.kernels.open_names import QUIESCENT, score
+from isolation.native.position import after, location_of, moves_from
+
+LARGEST = 1.7976931348623157e308
+
+
+@inner
+def appraise(position: Any, desk: Any) -> float:
+    """The heuristic's value of an unfinished position to player 0, kept finite so that infinity means proven.
+
+    NaN is a failure of the heuristic, as an exception is; to raise one here would slow down the search.
+    """
+    value = float(score(position, 0))
+    if value > LARGEST:
+        return LARGEST
+    if value < -LARGEST:
+        return -LARGEST
+    if value != value:
+        give_up(desk)
+        return 0.0
+    return value
+
+
+@inner
+def horizon(position: Any, desk: Any) -> float:
+    """The value of an unfinished position to the player to move: the heuristic's, after forced replies if asked for."""
+    turn = position._turn
+    if QUIESCENT:
+        replies = moves_from(position, location_of(position, turn))
+        while popcount(replies) == 1:
+            if not count_node(desk):
+                return 0.0
+            position = after(position, lowest(replies))
+            replies = moves_from(position, location_of(position, position._turn))
+            if is_empty(replies):
+                return float("-inf") if position._turn == turn else float("inf")
+    desk[HORIZON] = 1
+    value = appraise(position, desk)
+    return value if turn == 0 else -value

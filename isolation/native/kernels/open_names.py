@@ -1,0 +1,32 @@
+"""What a copy of a search template is specialised on. These stand-ins make the templates importable as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isolation.native.kernels.inner import inner
+
+ROWS = 7
+COLUMNS = 7
+ORDERED = False
+QUIESCENT = False
+PRUNES = False
+HAS_SCORE = False
+
+
+@inner
+def score(game: Any, player: Any) -> float:
+    """The heuristic: the worth of a position to a player."""
+    return 0.0
+
+
+@inner
+def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+    """The search below the root: minimax or alpha-beta."""
+    return 0.0
+
+
+@inner
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """The choice of a move."""
+    return 0.0

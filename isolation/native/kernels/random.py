@@ -1,0 +1,21 @@
+"""A player that moves at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isolation.native.bits import drop_lowest, lowest, popcount
+from isolation.native.kernels.desk import MOVE, NODES, next_random
+from isolation.native.kernels.inner import inner
+from isolation.native.position import location_of, moves_from
+
+
+@inner
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """Any legal move, each as likely."""
+    replies = moves_from(position, location_of(position, position._turn))
+    for _ in range(next_random(desk) % popcount(replies)):
+        replies = drop_lowest(replies)
+    desk[MOVE] = lowest(replies)
+    desk[NODES] = 1
+    return 0.0

@@ -1,0 +1,26 @@
+"""Moves seen from the side to move, so that compiled code need not ask whose turn it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from isolation.native.bits import single
+
+
+@intrinsic
+def handed_over(typingctx: Any, position: Any, cell: Any) -> Any:
+    """The position after player 0, to move, has gone to a blank cell; its opponent is player 0 now, and to move."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        child = cgutils.create_struct_proxy(position)(context, builder)
+        child.blank = builder.and_(value.blank, builder.not_(single(builder, args[1], position.bitboard.width)))
+        child.cell_0, child.cell_1 = value.cell_1, args[1]
+        child.turn = ir.Constant(ir.IntType(64), 0)
+        return child._getvalue()
+
+    return position(position, cell), codegen

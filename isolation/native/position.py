@@ -1,0 +1,535 @@
+"""A position inside compiled code: an immutable value with the reading API of `Board`.
+
+`PositionType` is a numba type. The board's size belongs to the type, so that widths, masks and move tables are
+constants of the compiled code; a position itself is the set of blank cells, two locations and the side to move, all
+in registers. Both players must have been placed. Players are the numbers 0 and 1.
+
+The sets of cells that the reading API returns (`CellsType`) are bitboards too: they have `len`, truth, `==`, `in`,
+iteration, indexing, `&`, `|`, `-`, and never allocate. Moves iterate in ascending row-major order, which is the
+classic order of knight moves; blank cells iterate column by column, as the classic engines list them.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lower_builtin
+from numba.extending import (
+    intrinsic,
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_attribute,
+    overload_method,
+    register_model,
+)
+
+from isolation.geometry import column_masks, knight_masks
+from isolation.native import bits
+from isolation.native.bits import bitboard_for
+
+INFINITY = float("inf")
+MOVE = types.UniTuple(types.int64, 2)
+
+
+class PositionType(types.Type):
+    """The numba type of a position on a board of `rows` x `columns` cells, both players placed."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.bitboard = bitboard_for(rows * columns)
+        super().__init__(name=f"Position{rows}x{columns}")
+
+
+class CellsType(types.SimpleIterableType):  # type: ignore[misc]
+    """The numba type of a set of cells of one board; `by_column` says in which order it iterates."""
+
+    def __init__(self, rows: int, columns: int, by_column: bool) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.by_column = by_column
+        self.bitboard = bitboard_for(rows * columns)
+        name = f"{'Blank' if by_column else 'Moves'}{rows}x{columns}"
+        super().__init__(name, _CellsIteratorType(self, name))
+
+
+class _CellsIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
+    def __init__(self, cells: CellsType, name: str) -> None:
+        self.cells = cells
+        super().__init__(f"{name}Iterator", MOVE)
+
+
+@register_model(PositionType)
+class _PositionModel(models.StructModel):
+    def __init__(self, manager: Any, position: PositionType) -> None:
+        members = [
+            ("blank", position.bitboard),
+            ("cell_0", types.int64),
+            ("cell_1", types.int64),
+            ("turn", types.int64),
+        ]
+        super().__init__(manager, position, members)
+
+
+@register_model(CellsType)
+class _CellsModel(models.StructModel):
+    def __init__(self, manager: Any, cells: CellsType) -> None:
+        super().__init__(manager, cells, [("mask", cells.bitboard)])
+
+
+@register_model(_CellsIteratorType)
+class _CellsIteratorModel(models.StructModel):
+    def __init__(self, manager: Any, iterator: _CellsIteratorType) -> None:
+        members = [
+            ("whole", iterator.cells.bitboard),
+            ("rest", types.EphemeralPointer(iterator.cells.bitboard)),
+            ("column", types.EphemeralPointer(types.int64)),
+        ]
+        super().__init__(manager, iterator, members)
+
+
+for _member in ("blank", "cell_0", "cell_1", "turn"):
+    make_attribute_wrapper(PositionType, _member, f"_{_member}")
+make_attribute_wrapper(CellsType, "mask", "_mask")
+
+
+def _table(builder: Any, name: str, width: int, values: tuple[int, ...]) -> Any:
+    """A constant array of the module under construction; one per name, so that equal loads are seen to be equal."""
+    module = builder.module
+    if name in module.globals:
+        return module.globals[name]
+    array = ir.ArrayType(ir.IntType(width), len(values))
+    table = ir.GlobalVariable(module, array, name)
+    table.initializer = ir.Constant(array, list(values))
+    table.global_constant = True
+    table.linkage = "linkonce_odr"
+    return table
+
+
+def _look_up(builder: Any, table: Any, index: Any) -> Any:
+    return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), 0), index], inbounds=True))
+
+
+def _to_move(builder: Any, cell: Any, columns: int) -> tuple[Any, Any]:
+    by = ir.Constant(cell.type, columns)
+    return builder.udiv(cell, by), builder.urem(cell, by)
+
+
+def _knight_moves(builder: Any, board: Any, cell: Any) -> Any:
+    masks = knight_masks(board.rows, board.columns)
+    name = f"isolation_knight_{board.rows}x{board.columns}"
+    return _look_up(builder, _table(builder, name, board.bitboard.width, masks), cell)
+
+
+def _single(builder: Any, board: Any, cell: Any) -> Any:
+    """The set of one cell. A load is cheaper than a shift of 128 bits, but not than one of 64."""
+    width = board.bitboard.width
+    if width == 64:
+        return bits.single(builder, cell, width)
+    masks = tuple(1 << cell for cell in range(board.rows * board.columns))
+    name = f"isolation_single_{board.rows}x{board.columns}"
+    return _look_up(builder, _table(builder, name, width, masks), cell)
+
+
+# --- making and stepping ------------------------------------------------------------------------------------------
+
+
+@intrinsic(prefer_literal=True)
+def make_position(
+    typingctx: Any, rows: Any, columns: Any, low: Any, high: Any, cell_0: Any, cell_1: Any, turn: Any
+) -> Any:
+    """A position from the low and high 64 bits of its blank cells; rows and columns must be constants."""
+    if not (isinstance(rows, types.IntegerLiteral) and isinstance(columns, types.IntegerLiteral)):
+        return None
+    position = PositionType(rows.literal_value, columns.literal_value)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _, _, low, high, cell_0, cell_1, turn = args
+        value = cgutils.create_struct_proxy(position)(context, builder)
+        width = position.bitboard.width
+        if width > 64:
+            wide = ir.IntType(width)
+            upper = builder.shl(builder.zext(high, wide), ir.Constant(wide, 64))
+            value.blank = builder.or_(builder.zext(low, wide), upper)
+        else:
+            value.blank = low
+        value.cell_0, value.cell_1, value.turn = cell_0, cell_1, turn
+        return value._getvalue()
+
+    words = (types.uint64, types.uint64)
+    return position(rows, columns, *words, types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def moves_from(typingctx: Any, position: Any, cell: Any) -> Any:
+    """The bitboard of blank cells a knight's move away from a cell."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        return builder.and_(_knight_moves(builder, position, args[1]), value.blank)
+
+    return position.bitboard(position, types.int64), codegen
+
+
+@intrinsic
+def after(typingctx: Any, position: Any, cell: Any) -> Any:
+    """The position after the side to move has gone to a blank cell."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        bit = _single(builder, position, args[1])
+        first = builder.icmp_signed("==", value.turn, ir.Constant(ir.IntType(64), 0))
+        child = cgutils.create_struct_proxy(position)(context, builder)
+        child.blank = builder.and_(value.blank, builder.not_(bit))
+        child.cell_0 = builder.select(first, args[1], value.cell_0)
+        child.cell_1 = builder.select(first, value.cell_1, args[1])
+        child.turn = builder.sub(ir.Constant(ir.IntType(64), 1), value.turn)
+        return child._getvalue()
+
+    return position(position, types.int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def facing(typingctx: Any, position: Any, turn: Any) -> Any:
+    """The position, of which the caller knows that it is the turn of player 0, or 1, so that LLVM knows it too."""
+    known = ir.Constant(ir.IntType(64), turn.literal_value)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        value.turn = known
+        return value._getvalue()
+
+    return position(position, turn), codegen
+
+
+@intrinsic
+def location_of(typingctx: Any, position: Any, player: Any) -> Any:
+    """The cell a player stands on."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        first = builder.icmp_signed("==", args[1], ir.Constant(ir.IntType(64), 0))
+        return builder.select(first, value.cell_0, value.cell_1)
+
+    return types.int64(position, types.int64), codegen
+
+
+@intrinsic
+def to_move(typingctx: Any, board: Any, cell: Any) -> Any:
+    """A cell number as (row, column)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.make_tuple(builder, MOVE, _to_move(builder, args[1], board.columns))
+
+    return MOVE(board, types.int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def as_cells(typingctx: Any, board: Any, mask: Any, by_column: Any) -> Any:
+    """A bitboard as the set of cells of the board that a position or another set belongs to."""
+    cells = CellsType(board.rows, board.columns, bool(by_column.literal_value))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(cells)(context, builder)
+        value.mask = args[1]
+        return value._getvalue()
+
+    return cells(board, mask, by_column), codegen
+
+
+@intrinsic
+def _neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
+    """The bitboard of all cells a knight's move away from any cell of a bitboard, by eight shifts."""
+    rows, columns, width = board.rows, board.columns, board.bitboard.width
+    by_column = column_masks(rows, columns)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(width)
+        reached = ir.Constant(whole, 0)
+        for step in (-2, -1, 1, 2):
+            if abs(step) >= columns:
+                continue
+            down = 3 - abs(step)
+            stays = sum(by_column[c] for c in range(columns) if 0 <= c + step < columns)
+            source = builder.and_(args[1], ir.Constant(whole, stays))
+            for shift in (down * columns + step, -down * columns + step):
+                if abs(shift) < width:
+                    move = builder.shl if shift > 0 else builder.lshr
+                    reached = builder.or_(reached, move(source, ir.Constant(whole, abs(shift))))
+        return builder.and_(reached, ir.Constant(whole, (1 << rows * columns) - 1))
+
+    return mask(board, mask), codegen
+
+
+# --- the reading API of a game ------------------------------------------------------------------------------------
+
+
+@overload_attribute(PositionType, "width")
+def _width(game):
+    columns = game.columns
+    return lambda game: columns
+
+
+@overload_attribute(PositionType, "height")
+def _height(game):
+    rows = game.rows
+    return lambda game: rows
+
+
+@overload_attribute(PositionType, "active_player")
+def _active_player(game):
+    return lambda game: game._turn
+
+
+@overload_attribute(PositionType, "inactive_player")
+def _inactive_player(game):
+    return lambda game: 1 - game._turn
+
+
+@overload_attribute(PositionType, "move_count")
+def _move_count(game):
+    cells = game.rows * game.columns
+    return lambda game: cells - bits.popcount(game._blank)
+
+
+@overload_method(PositionType, "get_opponent")
+def _get_opponent(game, player):
+    return lambda game, player: 1 - player
+
+
+@overload_method(PositionType, "get_player_location")
+def _get_player_location(game, player):
+    return lambda game, player: to_move(game, location_of(game, player))
+
+
+@overload_method(PositionType, "get_legal_moves")
+def _get_legal_moves(game, player=None):
+    if player is None or isinstance(player, (types.NoneType, types.Omitted)):
+        return lambda game, player=None: as_cells(game, moves_from(game, location_of(game, game._turn)), False)
+    return lambda game, player=None: as_cells(game, moves_from(game, location_of(game, player)), False)
+
+
+@overload_method(PositionType, "get_blank_spaces")
+def _get_blank_spaces(game):
+    return lambda game: as_cells(game, game._blank, True)
+
+
+@overload_method(PositionType, "reach")
+def _reach(game, cells):
+    if isinstance(cells, CellsType):
+        return lambda game, cells: as_cells(game, bits.common(_neighbours(game, cells._mask), game._blank), False)
+
+    def reach(game, cells):
+        reached = bits.difference(game._blank, game._blank)
+        for row, column in cells:
+            reached = bits.union(reached, moves_from(game, row * game.width + column))
+        return as_cells(game, reached, False)
+
+    return reach
+
+
+@overload_method(PositionType, "move_is_legal")
+def _move_is_legal(game, move):
+    return lambda game, move: move in as_cells(game, game._blank, True)
+
+
+@overload_method(PositionType, "is_loser")
+def _is_loser(game, player):
+    return lambda game, player: player == game._turn and bits.is_empty(moves_from(game, location_of(game, player)))
+
+
+@overload_method(PositionType, "is_winner")
+def _is_winner(game, player):
+    def is_winner(game, player):
+        return player != game._turn and bits.is_empty(moves_from(game, location_of(game, 1 - player)))
+
+    return is_winner
+
+
+@overload_method(PositionType, "utility")
+def _utility(game, player):
+    def utility(game, player):
+        if bits.is_empty(moves_from(game, location_of(game, game._turn))):
+            return -INFINITY if player == game._turn else INFINITY
+        return 0.0
+
+    return utility
+
+
+@overload_method(PositionType, "forecast_move")
+def _forecast_move(game, move):
+    columns = game.columns
+    return lambda game, move: after(game, move[0] * columns + move[1])
+
+
+@overload_method(PositionType, "copy")
+def _copy(game):
+    return lambda game: game
+
+
+# --- sets of cells ------------------------------------------------------------------------------------------------
+
+
+def _are_cells(*values: Any) -> bool:
+    return all(isinstance(value, CellsType) for value in values)
+
+
+@overload(len)
+def _len(cells):
+    if _are_cells(cells):
+        return lambda cells: bits.popcount(cells._mask)
+    return None
+
+
+@lower_builtin(bool, CellsType)
+def _bool(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    value = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0])
+    return builder.icmp_unsigned("!=", value.mask, ir.Constant(value.mask.type, 0))
+
+
+@overload(operator.truth)
+def _truth(cells):
+    if _are_cells(cells):
+        return lambda cells: not bits.is_empty(cells._mask)
+    return None
+
+
+@overload(operator.not_)
+def _not(cells):
+    if _are_cells(cells):
+        return lambda cells: bits.is_empty(cells._mask)
+    return None
+
+
+@overload(operator.contains)
+def _contains(cells, move):
+    if not _are_cells(cells):
+        return None
+    if not isinstance(move, types.BaseTuple) or len(move) != 2:
+        return lambda cells, move: False
+    rows, columns = cells.rows, cells.columns
+
+    def contains(cells, move):
+        row, column = int(move[0]), int(move[1])
+        inside = 0 <= row < rows and 0 <= column < columns and row == move[0] and column == move[1]
+        return inside and bits.contains(cells._mask, row * columns + column)
+
+    return contains
+
+
+@overload(operator.getitem)
+def _getitem(cells, index):
+    if not _are_cells(cells) or not isinstance(index, types.Integer):
+        return None
+
+    def getitem(cells, index):
+        wanted = index if index >= 0 else index + len(cells)
+        if wanted < 0 or wanted >= len(cells):
+            raise IndexError("list index out of range")
+        rest = cells._mask
+        for _ in range(wanted):
+            rest = bits.drop_lowest(rest)
+        return to_move(cells, bits.lowest(rest))
+
+    def getitem_by_column(cells, index):
+        wanted = index if index >= 0 else index + len(cells)
+        if wanted < 0 or wanted >= len(cells):
+            raise IndexError("list index out of range")
+        found = (0, 0)
+        for place, cell in enumerate(cells):
+            if place == wanted:
+                found = cell
+                break
+        return found
+
+    return getitem_by_column if cells.by_column else getitem
+
+
+@overload(operator.eq)
+def _eq(a, b):
+    if _are_cells(a, b):
+        return lambda a, b: len(a - b) == 0 and len(b - a) == 0
+    return None
+
+
+@overload(operator.ne)
+def _ne(a, b):
+    if _are_cells(a, b):
+        return lambda a, b: len(a - b) > 0 or len(b - a) > 0
+    return None
+
+
+def _set_operation(symbols: tuple[Any, ...], method: str, combine: Any) -> None:
+    """Define an operator (and its in-place form) and the set method of the same meaning; the left order is kept."""
+
+    def operation(a, b):
+        if not _are_cells(a, b):
+            return None
+        by_column = a.by_column
+        return lambda a, b: as_cells(a, combine(a._mask, b._mask), by_column)
+
+    for symbol in symbols:
+        overload(symbol)(operation)
+    overload_method(CellsType, method)(operation)
+
+
+_set_operation((operator.and_, operator.iand), "intersection", bits.common)
+_set_operation((operator.or_, operator.ior), "union", bits.union)
+_set_operation((operator.sub, operator.isub), "difference", bits.difference)
+
+
+@lower_builtin("getiter", CellsType)
+def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    (cells,) = signature.args
+    value = cgutils.create_struct_proxy(cells)(context, builder, value=args[0])
+    iterator = context.make_helper(builder, signature.return_type)
+    nothing = ir.Constant(value.mask.type, 0)
+    iterator.whole = value.mask
+    iterator.rest = cgutils.alloca_once_value(builder, nothing if cells.by_column else value.mask)
+    iterator.column = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(64), 0))
+    return impl_ret_untracked(context, builder, signature.return_type, iterator._getvalue())
+
+
+@lower_builtin("iternext", _CellsIteratorType)
+@iternext_impl(RefType.UNTRACKED)
+def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
+    (iterator_type,) = signature.args
+    cells = iterator_type.cells
+    iterator = context.make_helper(builder, iterator_type, value=args[0])
+    if cells.by_column:
+        _enter_next_column(builder, cells, iterator)
+    rest = builder.load(iterator.rest)
+    is_valid = builder.icmp_unsigned("!=", rest, ir.Constant(rest.type, 0))
+    result.set_valid(is_valid)
+    with builder.if_then(is_valid):
+        move = _to_move(builder, bits.lowest_bit(builder, rest), cells.columns)
+        result.yield_(context.make_tuple(builder, MOVE, move))
+        builder.store(bits.without_lowest_bit(builder, rest), iterator.rest)
+
+
+def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
+    """Where the present column is used up, go on to the next one that holds a cell of the set."""
+    table = _table(
+        builder,
+        f"isolation_columns_{cells.rows}x{cells.columns}",
+        cells.bitboard.width,
+        column_masks(cells.rows, cells.columns),
+    )
+    check, step, done = (builder.append_basic_block(f"column.{name}") for name in ("check", "step", "done"))
+    builder.branch(check)
+    with builder.goto_block(check):
+        rest, column = builder.load(iterator.rest), builder.load(iterator.column)
+        used_up = builder.icmp_unsigned("==", rest, ir.Constant(rest.type, 0))
+        more = builder.icmp_signed("<", column, ir.Constant(column.type, cells.columns))
+        builder.cbranch(builder.and_(used_up, more), step, done)
+    with builder.goto_block(step):
+        column = builder.load(iterator.column)
+        builder.store(builder.and_(iterator.whole, _look_up(builder, table, column)), iterator.rest)
+        builder.store(builder.add(column, ir.Constant(column.type, 1)), iterator.column)
+        builder.branch(check)
+    builder.position_at_end(done)

@@ -1,0 +1,516 @@
+"""What generated modules import: a decorator, and functions that give Python's answers in compiled code.
+
+Each function works on what a heuristic may hold: tuples, lists, arrays, and the sets of cells of a position, which
+stay sets of cells as long as nothing else is asked of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+
+import numpy as np
+from numba import types
+from numba.extending import overload, overload_method
+from numba.typed.typedobjectutils import _nonoptional
+
+from isolation.native import bits
+from isolation.native.kernels.inner import inner
+from isolation.native.position import CellsType, as_cells
+
+__all__ = ["builtins", "jit", "math", "np"]
+
+# Without bounds checks an index out of range would read whatever lies there.
+jit = inner(error_model="python", boundscheck=True)
+
+
+# --- sets of cells, and lists ---------------------------------------------------------------------------------------
+
+
+def none_of(items):
+    """Return an empty collection for some of the items, in their order."""
+
+
+def none_of_set(items):
+    """Return an empty collection for some of the items, without repeats."""
+
+
+def with_element(found, element):
+    """Return a collection with one more element."""
+
+
+def as_list(items):
+    """Return the items as a list that nobody changes."""
+
+
+def as_set(items):
+    """Return the items as a set that nobody changes."""
+
+
+def new_list(items):
+    """Return the items as a list of its own."""
+
+
+@overload(none_of)
+def _none_of(items):
+    if isinstance(items, CellsType):
+        by_column = items.by_column
+        return lambda items: as_cells(items, bits.difference(items._mask, items._mask), by_column)
+    if isinstance(items, types.List):
+        return lambda items: items[:0]
+
+    def none_of(items):
+        found = [item for item in items]  # noqa: C416 -- to learn the element's type
+        found.clear()
+        return found
+
+    return none_of
+
+
+@overload(none_of_set)
+def _none_of_set(items):
+    if isinstance(items, CellsType):
+        by_column = items.by_column
+        return lambda items: as_cells(items, bits.difference(items._mask, items._mask), by_column)
+
+    def none_of_set(items):
+        found = set(items)
+        found.clear()
+        return found
+
+    return none_of_set
+
+
+@overload(with_element)
+def _with_element(found, element):
+    if isinstance(found, CellsType):
+        columns, by_column = found.columns, found.by_column
+
+        def with_cell(found, element):
+            return as_cells(found, bits.with_cell(found._mask, element[0] * columns + element[1]), by_column)
+
+        return with_cell
+
+    def with_item(found, element):
+        found.append(element)
+        return found
+
+    def with_member(found, element):
+        found.add(element)
+        return found
+
+    return with_member if isinstance(found, types.Set) else with_item
+
+
+@overload(as_list)
+def _as_list(items):
+    if isinstance(items, CellsType | types.BaseTuple):
+        return lambda items: items
+    return lambda items: list(items)
+
+
+@overload(as_set)
+def _as_set(items):
+    if isinstance(items, CellsType):
+        return lambda items: items
+    return lambda items: set(items)
+
+
+@overload(new_list)
+def _new_list(items):
+    return lambda items: [item for item in items]  # noqa: C416
+
+
+def new_set(items):
+    """Return the items as a set of its own."""
+
+
+def backwards(items):
+    """Return the items in reverse order."""
+
+
+@overload(new_set)
+def _new_set(items):
+    return lambda items: set(new_list(items))
+
+
+@overload(backwards)
+def _backwards(items):
+    return lambda items: new_list(items)[::-1]
+
+
+@overload_method(CellsType, "copy")
+def _copy(cells):
+    return lambda cells: cells
+
+
+@overload_method(CellsType, "count")
+def _count(cells, cell):
+    return lambda cells, cell: int(cell in cells)
+
+
+@overload_method(CellsType, "index")
+def _index(cells, cell):
+    def index(cells, cell):
+        for place, found in enumerate(cells):
+            if found == cell:
+                return place
+        raise ValueError("not in list")
+
+    return index
+
+
+@overload(operator.getitem)
+def _slice(cells, wanted):
+    if isinstance(cells, CellsType) and isinstance(wanted, types.SliceType):
+        return lambda cells, wanted: new_list(cells)[wanted]
+    return None
+
+
+@overload(operator.add)
+def _add(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType | types.List):
+        return lambda a, b: new_list(a) + new_list(b)
+    if isinstance(a, types.List) and isinstance(b, CellsType):
+        return lambda a, b: a + new_list(b)
+    return None
+
+
+# --- sets of cells together with other sets -------------------------------------------------------------------------
+
+
+def intersection(a, b):
+    """Return the elements of a set that are among the others."""
+
+
+def difference(a, b):
+    """Return the elements of a set that are not among the others."""
+
+
+def union(a, b):
+    """Return the elements of both."""
+
+
+def issubset(a, b):
+    """Return whether all elements of a are in b."""
+
+
+def issuperset(a, b):
+    """Return whether all elements of b are in a."""
+
+
+def isdisjoint(a, b):
+    """Return whether no element of a is in b."""
+
+
+def _is_other(kind):
+    return isinstance(kind, types.Set | types.List | types.BaseTuple)
+
+
+@overload(intersection)
+def _intersection(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a & b
+
+    def intersection(a, b):
+        found = none_of_set(a)
+        for element in a:
+            if contains(b, element):
+                found = with_element(found, element)
+        return found
+
+    return intersection
+
+
+@overload(difference)
+def _difference(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a - b
+
+    def difference(a, b):
+        found = none_of_set(a)
+        for element in a:
+            if not contains(b, element):
+                found = with_element(found, element)
+        return found
+
+    return difference
+
+
+@overload(union)
+def _union(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a | b
+
+    def union(a, b):
+        found = new_set(a)
+        for element in b:
+            found.add(element)
+        return found
+
+    return union
+
+
+@overload(issubset)
+def _issubset(a, b):
+    return lambda a, b: len(difference(a, b)) == 0
+
+
+@overload(issuperset)
+def _issuperset(a, b):
+    return lambda a, b: len(difference(as_set(b), a)) == 0
+
+
+@overload(isdisjoint)
+def _isdisjoint(a, b):
+    return lambda a, b: len(intersection(a, b)) == 0
+
+
+def _with_other_sets(symbol, function):
+    @overload(symbol)
+    def operation(a, b):
+        if (isinstance(a, CellsType) and _is_other(b)) or (_is_other(a) and isinstance(b, CellsType)):
+            return lambda a, b: function(a, b)
+        return None
+
+
+_with_other_sets(operator.and_, intersection)
+_with_other_sets(operator.sub, difference)
+_with_other_sets(operator.or_, union)
+
+
+LONGEST_UNROLLED = 12
+
+# --- looking for an element -----------------------------------------------------------------------------------------
+
+
+def contains(items, element):
+    """Return whether the element is among the items."""
+
+
+def equal(a, b):
+    """Return whether two values are equal; a tuple never equals a list."""
+
+
+@overload(equal)
+def _equal(a, b):
+    tuples = isinstance(a, types.BaseTuple) + isinstance(b, types.BaseTuple)
+    if tuples == 1 or (tuples == 2 and len(a) != len(b)):
+        return lambda a, b: False
+    return lambda a, b: a == b
+
+
+@overload(contains)
+def _contains(items, element):
+    if isinstance(items, types.BaseTuple):
+        if len(items) == 0:
+            return lambda items, element: False
+        if isinstance(items, types.UniTuple) and len(items) > LONGEST_UNROLLED:
+            return _contains_by_search
+        return lambda items, element: equal(items[0], element) or contains(items[1:], element)
+    if isinstance(items, types.List):
+        return _contains_by_search
+    return lambda items, element: element in items
+
+
+def _contains_by_search(items, element):
+    for item in items:  # noqa: SIM110
+        if equal(item, element):
+            return True
+    return False
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def power(a, b):
+    """Return a ** b as a float, rounded as Python does."""
+
+
+def whole_power(a, b):
+    """Return a ** b for a constant whole b: whole if a is."""
+
+
+@overload(power)
+def _power(a, b):
+    if isinstance(a, types.Array) or isinstance(b, types.Array):
+        return lambda a, b: a**b
+
+    def power(a, b):
+        if a == 0 and b < 0:
+            raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+        if a < 0 and b != math.floor(b):
+            raise ValueError("a complex number")
+        return math.pow(float(a), float(b))
+
+    return power
+
+
+@overload(whole_power)
+def _whole_power(a, b):
+    if isinstance(a, types.Float):
+        return lambda a, b: math.pow(a, float(b))
+    return lambda a, b: a**b
+
+
+def array(values):
+    """Return numpy.array(values)."""
+
+
+def float_array(values):
+    """Return numpy.array(values, dtype=float)."""
+
+
+def numeric(values):
+    """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
+
+
+@overload(array)
+def _array(values):
+    if isinstance(values, types.Optional):
+        return lambda values: array(_nonoptional(values))
+    if isinstance(values, CellsType) or (isinstance(values, types.List) and isinstance(values.dtype, types.UniTuple)):
+        return _array_of_tuples
+    if isinstance(values, types.BaseTuple | types.List):
+        return lambda values: np.array(values)
+    return lambda values: values
+
+
+def _array_of_tuples(values):
+    flat = [part for row in values for part in row]
+    return np.array(flat).reshape(len(values), -1)
+
+
+@overload(float_array)
+def _float_array(values):
+    return lambda values: array(values).astype(np.float64)
+
+
+@overload(numeric)
+def _numeric(values):
+    if isinstance(values, types.BaseTuple | types.List | CellsType):
+        return lambda values: array(values)
+    return lambda values: values
+
+
+def number(value):
+    """Return float(value); None and text are refused."""
+
+
+@overload(number)
+def _number(value):
+    if isinstance(value, types.Optional):
+        return lambda value: float(_nonoptional(value))
+    if isinstance(value, types.Boolean):
+        return lambda value: 1.0 if value else 0.0
+    if isinstance(value, types.NoneType | types.UnicodeType | types.StringLiteral):
+        return None
+    return lambda value: float(value)
+
+
+# --- distances ------------------------------------------------------------------------------------------------------
+
+
+def norm(values):
+    """Return the Euclidean norm of a tuple, list or array of numbers."""
+
+
+def euclidean(a, b):
+    """Return the Euclidean distance of two tuples, lists or arrays."""
+
+
+def sqeuclidean(a, b):
+    """Return the squared Euclidean distance."""
+
+
+def cityblock(a, b):
+    """Return the sum of the distances along each axis."""
+
+
+def chebyshev(a, b):
+    """Return the largest of the distances along each axis."""
+
+
+@overload(norm)
+def _norm(values):
+    def norm(values):
+        total = 0.0
+        for value in values:
+            total += float(value) * float(value)
+        return math.sqrt(total)
+
+    def norm_of_matrix(values):
+        return norm(values.ravel())
+
+    return norm_of_matrix if isinstance(values, types.Array) and values.ndim > 1 else norm
+
+
+@overload(sqeuclidean)
+def _sqeuclidean(a, b):
+    def sqeuclidean(a, b):
+        total = 0.0
+        for index in range(len(a)):
+            total += float(a[index] - b[index]) * float(a[index] - b[index])
+        return total
+
+    return sqeuclidean
+
+
+@overload(euclidean)
+def _euclidean(a, b):
+    return lambda a, b: math.sqrt(sqeuclidean(a, b))
+
+
+@overload(cityblock)
+def _cityblock(a, b):
+    def cityblock(a, b):
+        total = 0 * abs(a[0] - b[0])
+        for index in range(len(a)):
+            total += abs(a[index] - b[index])
+        return total
+
+    return cityblock
+
+
+@overload(chebyshev)
+def _chebyshev(a, b):
+    def chebyshev(a, b):
+        longest = 0 * abs(a[0] - b[0])
+        for index in range(len(a)):
+            longest = max(longest, abs(a[index] - b[index]))
+        return longest
+
+    return chebyshev
+
+
+# --- sums as Python 3.12 makes them ---------------------------------------------------------------------------------
+
+
+def add(total, rest, value):
+    """Return a running sum and its rounding error with one more value; for floats, Neumaier's summation."""
+
+
+def added(total, rest):
+    """Return the sum."""
+
+
+@overload(add)
+def _add_value(total, rest, value):
+    if not isinstance(value, types.Float):
+        return lambda total, rest, value: (total + value, rest)
+
+    def add(total, rest, value):
+        both = total + value
+        if abs(total) >= abs(value):
+            return both, rest + ((total - both) + value)
+        return both, rest + ((value - both) + total)
+
+    return add
+
+
+@overload(added)
+def _added(total, rest):
+    if not isinstance(total, types.Float):
+        return lambda total, rest: total
+    return lambda total, rest: total + rest if rest != 0.0 and math.isfinite(rest) else total

@@ -1,0 +1,198 @@
+"""What a running tournament shows: games, games a second, time left, standings; and the table it ends with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from experiments.design import Plan
+from experiments.inference.betting import confidence_sequence
+from experiments.play.runner import Progress, Show
+from experiments.schedule import pair_points
+
+_SHOWN = 12
+_SHARE_OF_TIME = 0.02
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent's share of points over the openings whose games are all played, with an anytime-valid 95 % interval."""
+
+    name: str
+    openings: int
+    rate: float
+    low: float
+    high: float
+
+
+def standings(plan: Plan, points: NDArray[np.int8]) -> list[Standing]:
+    """How the agents that are measured stand, best first: contenders, baseline and control.
+
+    The interval holds however often one looks: it reads the completed openings in the order of the schedule, each as
+    the share of points the agent won from it against all its opponents.
+    """
+    pairs = pair_points(points)
+    found = []
+    for place, entry in enumerate(plan.entries):
+        shares = _shares(plan, pairs, place)
+        if shares is not None and set(entry.roles) != {"opponent"}:
+            low, high = confidence_sequence(shares).last
+            rate = float(shares.mean()) if len(shares) else float("nan")
+            found.append(Standing(entry.agent.name, len(shares), rate, low, high))
+    return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
+
+
+def opponent_table(plan: Plan, points: NDArray[np.int8]) -> Table:
+    """The familiar table: a line an agent, a column an opponent, games won of games played, and the win rate."""
+    pairs_won = np.where(points < 0, 0, points).sum(axis=(0, 2))
+    played = (points >= 0).sum(axis=(0, 2))
+    entries, matches = plan.entries, plan.schedule.matches
+    if plan.config.format == "round-robin":
+        won = [(m.first, m.second, w, n) for m, w, n in zip(matches, pairs_won, played, strict=True)]
+        won += [(second, first, n - w, n) for first, second, w, n in won]
+    else:
+        won = [(m.first, m.second, w, n) for m, w, n in zip(matches, pairs_won, played, strict=True)]
+    rows, columns = sorted({row for row, *_ in won}), sorted({column for _, column, *_ in won})
+    cells = {(row, column): (int(w), int(n)) for row, column, w, n in won}
+    table = Table("Agent", box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(entries[column].agent.name, justify="right")
+    table.add_column("Win rate", justify="right")
+    totals = {row: np.sum([cells[row, column] for column in columns if (row, column) in cells], axis=0) for row in rows}
+    for row in sorted(rows, key=lambda row: -totals[row][0] / max(1, totals[row][1])):
+        w, n = totals[row]
+        texts = (f"{cells[row, c][0]}/{cells[row, c][1]}" if (row, c) in cells else "–" for c in columns)
+        table.add_row(entries[row].agent.name, *texts, f"{100 * w / n:.1f} %" if n else "–")
+    return table
+
+
+def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
+    """What `equal_cost` found: speeds, what a node costs in units of the baseline's, and the nodes a move for it."""
+    baseline = next(entry for entry in plan.entries if "baseline" in entry.roles).agent.name
+    table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
+    for title in ("nodes/s", "cost of a node", "nodes a move"):
+        table.add_column(title, justify="right")
+    for entry in plan.entries:
+        name, limit = entry.agent.name, entry.spec.limit
+        if name in costs and limit:
+            table.add_row(name, f"{costs[name]:,.0f}", f"{costs[baseline] / costs[name]:.2f}", f"{limit.nodes:,}")
+    return table
+
+
+@contextmanager
+def display(console: Console) -> Iterator[Show]:
+    """Show a run live on a terminal; elsewhere, a line every ten seconds."""
+    if not console.is_terminal:
+        yield _lines(console)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield _Screen(live).show
+
+
+class _Screen:
+    """Draws again when there is something new, but spends no more than a fiftieth of the time on it."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._next = 0.0
+        self._phase = ""
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if progress.phase == "measured":
+            self._live.console.print(cost_table(progress.plan, progress.costs))
+        if now < self._next and progress.phase == "playing" == self._phase:
+            return
+        self._phase = progress.phase
+        self._live.update(_screen(progress), refresh=True)
+        spent = time.monotonic() - now
+        self._next = now + max(0.5, spent / _SHARE_OF_TIME)
+
+
+def _lines(console: Console) -> Show:
+    following = 0.0
+
+    def show(progress: Progress) -> None:
+        nonlocal following
+        if progress.phase == "measured":
+            console.print(cost_table(progress.plan, progress.costs))
+        elif time.monotonic() >= following:
+            following = time.monotonic() + 10
+            console.print(_summary(progress), highlight=False)
+
+    return show
+
+
+def _screen(progress: Progress) -> RenderableType:
+    bar = ProgressBar(total=max(1, progress.total), completed=progress.logged, width=60)
+    notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
+    parts: list[RenderableType] = [*notes, Text(_summary(progress)), bar]
+    if progress.phase == "playing":
+        parts.append(_standings_table(progress))
+    return Group(*parts)
+
+
+def _summary(progress: Progress) -> str:
+    games = f"{progress.logged:,} of {progress.total:,} games"
+    if progress.phase in ("preparing", "measuring"):
+        return f"{games} · {progress.phase} {progress.detail}"
+    if progress.phase == "merging":
+        return f"{games} · putting the log in order"
+    left = f"{timedelta(seconds=round(progress.seconds_left))} left" if progress.rate else "starting"
+    return f"{games} · {progress.rate:,.0f} games/s · {left}"
+
+
+def _standings_table(progress: Progress) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("Agent")
+    for title in ("openings", "win rate", "95 % at any time"):
+        table.add_column(title, justify="right")
+    best = standings(progress.plan, progress.points)
+    for standing in best[:_SHOWN]:
+        interval = f"{100 * standing.low:.1f} – {100 * standing.high:.1f}"
+        rate = f"{100 * standing.rate:.1f} %" if standing.openings else "–"
+        table.add_row(standing.name, str(standing.openings), rate, interval)
+    if len(best) > _SHOWN:
+        table.add_row(f"and {len(best) - _SHOWN} more", "", "", "")
+    return table
+
+
+def _shares(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.float64] | None:
+    """For each completed opening, the share of points of one agent over all its matches; None if it has none."""
+    matches = plan.schedule.matches
+    own = [number for number, match in enumerate(matches) if place in (match.first, match.second)]
+    if not own:
+        return None
+    columns = pairs[:, own]
+    done = columns[(columns >= 0).all(axis=1)].astype(np.float64) / 2
+    seconds = np.array([matches[number].second == place for number in own])
+    shares: NDArray[np.float64] = np.where(seconds, 1 - done, done).mean(axis=1)
+    return shares
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on the terminal how many of a number of things are done, and how long the rest will take."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        # Nobody watches, and a bar would leave empty lines.
+        yield lambda done, total: None
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
