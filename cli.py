@@ -200,8 +200,8 @@ def list_heuristics(file: Path | None, output: Format) -> None:
     """List the heuristics: name, meaning, and whether they compile or why not."""
     from experiments.catalogue import file_catalogue, registry_catalogue
 
-    entries = file_catalogue(file) if file else registry_catalogue()
-    print_rows([{"name": e.name, "meaning": e.meaning, "compiles": e.verdict} for e in entries], output)
+    listings = file_catalogue(file) if file else registry_catalogue()
+    print_rows([{"name": one.name, "meaning": one.meaning, "compiles": one.compiles} for one in listings], output)
 
 
 @main.command("test-agent")

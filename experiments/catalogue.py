@@ -15,26 +15,26 @@ from isolation.loading import LoadError, is_heuristic, load_module
 
 
 @dataclass(frozen=True)
-class Entry:
+class Listing:
     """A heuristic's name, its meaning in one line, and whether it compiles or why not."""
 
     name: str
     meaning: str
-    verdict: str
+    compiles: str
 
 
-def registry_catalogue() -> list[Entry]:
+def registry_catalogue() -> list[Listing]:
     """All functions of the registry."""
-    return [Entry(name, heuristics.meaning(name), verdict(heuristics.get(name))) for name in heuristics.names()]
+    return [Listing(name, heuristics.meaning(name), compiles(heuristics.get(name))) for name in heuristics.names()]
 
 
-def file_catalogue(path: str | Path) -> list[Entry]:
+def file_catalogue(path: str | Path) -> list[Listing]:
     """All that `FILE:NAME` can name as a heuristic in a user's file.
 
     Raises:
         LoadError: the file cannot be loaded.
     """
-    return [Entry(name, first_line(function), verdict(function)) for name, function in heuristics_in(path).items()]
+    return [Listing(name, first_line(function), compiles(function)) for name, function in heuristics_in(path).items()]
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
@@ -85,7 +85,7 @@ def only_player(path: str | Path) -> str:
     raise LoadError(f"{path} has {many or 'no class with a method get_move'}")
 
 
-def verdict(function: Callable[[Any, Any], float]) -> str:
+def compiles(function: Callable[[Any, Any], float]) -> str:
     """Whether a heuristic compiles, or why not."""
     try:
         compile_heuristic(function)

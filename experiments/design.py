@@ -24,7 +24,7 @@ CONTROL_SUFFIX = "_control"
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entrant:
     """One agent of a tournament: its completed spec, the player, its settings as text, and what it is there for."""
 
     spec: Spec
@@ -41,7 +41,7 @@ class Plan:
     """
 
     config: Config
-    entries: tuple[Entry, ...]
+    entrants: tuple[Entrant, ...]
     schedule: Schedule
     population: int
     is_census: bool
@@ -55,23 +55,27 @@ def make_plan(config: Config) -> Plan:
         ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
             legal on the board, or nothing is left to play.
     """
-    entries = make_entries(config)
+    entrants = make_entrants(config)
     shared, own, notes = draw_openings(config)
     if config.control and not len(own):
-        entries = tuple(entry for entry in entries if "control" not in entry.roles)
+        entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
         notes.append("no control: the openings are all taken, so it would replay the baseline's games")
-    matches, skipped = _make_matches(config, entries, shared, len(own))
+    matches, skipped = _make_matches(config, entrants, shared, len(own))
     notes += skipped
     if not matches:
         raise ValueError("nothing to play: no two different agents are left to meet")
     cells = np.concatenate([shared.cells, own])
-    schedule = Schedule(shared.size, config.seed, tuple(entry.agent.name for entry in entries), matches, cells)
-    is_census = all(match.population == match.pairs for match in matches if "control" not in entries[match.first].roles)
-    notes += _warnings(entries, is_census, config.jobs)
-    return Plan(_resolved(config, entries, len(shared)), entries, schedule, shared.population, is_census, tuple(notes))
+    schedule = Schedule(shared.size, config.seed, tuple(entrant.agent.name for entrant in entrants), matches, cells)
+    is_census = all(
+        match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
+    )
+    notes += _warnings(entrants, is_census, config.jobs)
+    return Plan(
+        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes)
+    )
 
 
-def make_entries(config: Config) -> tuple[Entry, ...]:
+def make_entrants(config: Config) -> tuple[Entrant, ...]:
     """The agents of a configuration: baseline, contenders, control, opponents, each once.
 
     Raises:
@@ -80,18 +84,18 @@ def make_entries(config: Config) -> tuple[Entry, ...]:
     limit = parse_limit(config.limit)
     baseline = [_one(config.baseline, "baseline", config)] if config.baseline else []
     contenders = [
-        _entry(spec, "contender", f"contenders[{place}]")
+        _entrant(spec, "contender", f"contenders[{place}]")
         for place, text in enumerate(config.contenders)
         for spec in _specs(text, f"contenders[{place}]", limit)
     ]
     opponents = [
-        _entry(spec, "opponent", f"opponents[{place}]")
+        _entrant(spec, "opponent", f"opponents[{place}]")
         for place, text in enumerate(config.opponents)
         for spec in _specs(text, f"opponents[{place}]", limit)
     ]
     wild = any(parse_spec(text).target == "*" for text in config.contenders)
     if wild and baseline:
-        contenders = [entry for entry in contenders if not _same_play(entry, baseline[0])]
+        contenders = [entrant for entrant in contenders if not _same_play(entrant, baseline[0])]
     for role, group in (("contenders", baseline + contenders), ("opponents", opponents)):
         _check_distinct(role, group)
     control = [_control_of(baseline[0])] if config.control else []
@@ -130,67 +134,67 @@ def _specs(text: str, key: str, limit: Any) -> list[Spec]:
         raise ValueError(f"{key}: {error}") from None
 
 
-def _one(text: str, key: str, config: Config) -> Entry:
+def _one(text: str, key: str, config: Config) -> Entrant:
     specs = _specs(text, key, parse_limit(config.limit))
     if len(specs) != 1:
         raise ValueError(f"{key}: exactly one agent is needed, not {text}")
-    return _entry(specs[0], "baseline", key)
+    return _entrant(specs[0], "baseline", key)
 
 
-def _entry(spec: Spec, role: Role, key: str) -> Entry:
+def _entrant(spec: Spec, role: Role, key: str) -> Entrant:
     try:
         agent = make_agent(spec)
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
-    return Entry(spec, agent, (role,), settings_text(spec, agent))
+    return Entrant(spec, agent, (role,), settings_text(spec, agent))
 
 
-def _control_of(baseline: Entry) -> Entry:
+def _control_of(baseline: Entrant) -> Entrant:
     spec = replace(baseline.spec, name=baseline.spec.name + CONTROL_SUFFIX)
-    return Entry(spec, make_agent(spec), ("control",), baseline.settings)
+    return Entrant(spec, make_agent(spec), ("control",), baseline.settings)
 
 
-def _check_distinct(key: str, entries: Iterable[Entry]) -> None:
+def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
     """Refuse two agents of one name, and a deterministic agent under two names, which would replay its own games."""
-    seen: list[Entry] = []
-    for entry in entries:
+    seen: list[Entrant] = []
+    for entrant in entrants:
         for other in seen:
-            if other.agent.name == entry.agent.name:
+            if other.agent.name == entrant.agent.name:
                 raise ValueError(
-                    f"{key}: two agents are called {entry.agent.name}; name one of them: Name={entry.spec.text}"
+                    f"{key}: two agents are called {entrant.agent.name}; name one of them: Name={entrant.spec.text}"
                 )
-            if _same_play(other, entry):
+            if _same_play(other, entrant):
                 raise ValueError(
-                    f"{key}: {entry.agent.name} plays exactly like {other.agent.name} and would replay its games"
+                    f"{key}: {entrant.agent.name} plays exactly like {other.agent.name} and would replay its games"
                 )
-        seen.append(entry)
+        seen.append(entrant)
 
 
-def _same_play(one: Entry, other: Entry) -> bool:
+def _same_play(one: Entrant, other: Entrant) -> bool:
     """Whether the two play the same game from the same opening, always."""
     return one.agent.is_deterministic and one.settings == other.settings
 
 
-def _merged(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries with one for each name: an opponent may be a contender too, if it is the same agent."""
-    merged: dict[str, Entry] = {}
-    for entry in entries:
-        name = entry.agent.name
+def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
+    """The entrants with one for each name: an opponent may be a contender too, if it is the same agent."""
+    merged: dict[str, Entrant] = {}
+    for entrant in entrants:
+        name = entrant.agent.name
         if name not in merged:
-            merged[name] = entry
-        elif merged[name].settings == entry.settings:
-            merged[name] = replace(merged[name], roles=merged[name].roles + entry.roles)
+            merged[name] = entrant
+        elif merged[name].settings == entrant.settings:
+            merged[name] = replace(merged[name], roles=merged[name].roles + entrant.roles)
         else:
-            raise ValueError(f"two different agents are called {name}; name one of them: Name={entry.spec.text}")
+            raise ValueError(f"two different agents are called {name}; name one of them: Name={entrant.spec.text}")
     return tuple(merged.values())
 
 
 def _make_matches(
-    config: Config, entries: tuple[Entry, ...], shared: OpeningSet, own: int
+    config: Config, entrants: tuple[Entrant, ...], shared: OpeningSet, own: int
 ) -> tuple[tuple[Match, ...], list[str]]:
     matches, notes = [], []
-    for first, second in _meetings(config, entries):
-        one, other = entries[first], entries[second]
+    for first, second in _meetings(config, entrants):
+        one, other = entrants[first], entrants[second]
         if first == second or _same_play(one, other):
             notes.append(f"{one.agent.name} does not play {other.agent.name}: they are the same player")
             continue
@@ -203,11 +207,11 @@ def _make_matches(
     return tuple(matches), notes
 
 
-def _meetings(config: Config, entries: tuple[Entry, ...]) -> list[tuple[int, int]]:
-    """Who meets whom, as places among the entries."""
+def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
+    """Who meets whom, as places among the entrants."""
 
     def having(*roles: Role) -> list[int]:
-        return [place for place, entry in enumerate(entries) if set(roles) & set(entry.roles)]
+        return [place for place, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
 
     if config.format == "gauntlet":
         return [(one, other) for one in having("baseline", "contender", "control") for other in having("opponent")]
@@ -217,15 +221,15 @@ def _meetings(config: Config, entries: tuple[Entry, ...]) -> list[tuple[int, int
     return [(one, other) for place, one in enumerate(everyone) for other in everyone[place + 1 :]]
 
 
-def _warnings(entries: tuple[Entry, ...], is_census: bool, jobs: int) -> list[str]:
+def _warnings(entrants: tuple[Entrant, ...], is_census: bool, jobs: int) -> list[str]:
     notes = []
     if is_census:
         notes.append(
             "a census: every opening of its kind is played, both sides, by agents that leave nothing to chance"
         )
-    if clocked := on_the_clock(entries):
+    if clocked := on_the_clock(entrants):
         notes.append(f"not reproducible to the move: {_names(clocked)} {_think(clocked)} by the clock")
-    on_wall = [entry for entry in clocked if entry.spec.limit and entry.spec.limit.ms]
+    on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > joblib.cpu_count():
         while_sharing = (
             "while they share a core they search less, slow ones most"
@@ -239,22 +243,22 @@ def _warnings(entries: tuple[Entry, ...], is_census: bool, jobs: int) -> list[st
     return notes
 
 
-def on_the_clock(entries: Iterable[Entry]) -> list[Entry]:
+def on_the_clock(entrants: Iterable[Entrant]) -> list[Entrant]:
     """The agents that are limited by time."""
-    return [entry for entry in entries if entry.spec.limit and not entry.spec.limit.is_reproducible]
+    return [entrant for entrant in entrants if entrant.spec.limit and not entrant.spec.limit.is_reproducible]
 
 
-def _think(entries: list[Entry]) -> str:
-    return "thinks" if len(entries) == 1 else "think"
+def _think(entrants: list[Entrant]) -> str:
+    return "thinks" if len(entrants) == 1 else "think"
 
 
-def _names(entries: Iterable[Entry]) -> str:
-    return ", ".join(entry.agent.name for entry in entries)
+def _names(entrants: Iterable[Entrant]) -> str:
+    return ", ".join(entrant.agent.name for entrant in entrants)
 
 
-def _resolved(config: Config, entries: tuple[Entry, ...], pairs: int) -> Config:
+def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Config:
     def with_role(role: Role) -> tuple[str, ...]:
-        return tuple(str(entry.spec) for entry in entries if role in entry.roles)
+        return tuple(str(entrant.spec) for entrant in entrants if role in entrant.roles)
 
     spec = config.opening_spec
     path = {"openings": config.openings.replace(spec.path, str(Path(spec.path).expanduser().absolute()))}

@@ -29,7 +29,7 @@ from experiments.openings import mixed
 from experiments.parquet import write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
-from isolation.compiling.specialise import entry
+from isolation.compiling.specialise import native_function
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.solver import MAX_CELLS, Meter, known_value, promising_first, value
@@ -209,7 +209,7 @@ def _label_in_parallel(games: pa.Table, first_ply: int, size: str, limit: Limit,
     if not len(games):
         return
     # Compiled here once, so that the workers find it in the cache.
-    entry("solve", None, *parse_size(size))
+    native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
     # The first by itself: it may tell that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)

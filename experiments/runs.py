@@ -108,8 +108,8 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         requested=identity(requested),
         agents={
-            entry.agent.name: {"spec": str(entry.spec), "roles": entry.roles, "settings": entry.settings}
-            for entry in plan.entries
+            entrant.agent.name: {"spec": str(entrant.spec), "roles": entrant.roles, "settings": entrant.settings}
+            for entrant in plan.entrants
         },
         games=len(plan.schedule),
         openings=int(plan.schedule.rounds),
@@ -204,12 +204,12 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
         if asked[key] != info.requested.get(key):
             was, now = json.dumps(info.requested.get(key)), json.dumps(asked[key])
             raise ValueError(f"{info.path} is a run with {key} = {was}, not {now}: choose another --out")
-    for entry in plan.entries:
-        settings = info.agents.get(entry.agent.name, {}).get("settings")
-        if settings is not None and settings != entry.settings:
+    for entrant in plan.entrants:
+        settings = info.agents.get(entrant.agent.name, {}).get("settings")
+        if settings is not None and settings != entrant.settings:
             raise ValueError(
-                f"{info.path}: the code of {entry.agent.name} has changed since the run began, and its games must not "
-                f"mix with the new code's: start a new run, or restore {entry.spec.target}"
+                f"{info.path}: the code of {entrant.agent.name} has changed since the run began, and its games must "
+                f"not mix with the new code's: start a new run, or restore {entrant.spec.target}"
             )
     if plan.schedule.fingerprint != info.fingerprint:
         raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")

@@ -25,7 +25,7 @@ from experiments import log
 from experiments.parquet import write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
-from isolation.compiling.specialise import entry
+from isolation.compiling.specialise import native_function
 from isolation.geometry import canonical_opening, format_size, parse_size
 from isolation.limits import Limit
 from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
@@ -206,7 +206,7 @@ def _solve_in_parallel(
 ) -> Iterator[SolvedPair]:
     if openings:
         # Compiled here once, so that the workers find it in the cache.
-        entry("solve", None, *parse_size(size))
+        native_function("solve", None, *parse_size(size))
     yield from as_they_come(_solve_pair, ((size, opening, limit) for opening in openings), jobs)
 
 

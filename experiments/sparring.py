@@ -21,7 +21,7 @@ from experiments.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.parallel import as_they_come
 from experiments.roster import parse_agent
 from isolation.agents import SearchAgent
-from isolation.compiling.specialise import entry
+from isolation.compiling.specialise import native_function
 from isolation.geometry import parse_size
 from isolation.match import play_games
 
@@ -105,7 +105,7 @@ def play_and_judge(
         raise ValueError(f"games on {size} are over soon after openings of {OPENING_PLIES} plies: take a larger board")
     show(0, len(players))
     # Compiled here once, so that the workers find it in the cache.
-    entry("solve", None, *parse_size(size))
+    native_function("solve", None, *parse_size(size))
     for agent in agents:
         agent.compiled(parse_size(size))
     found: dict[tuple[str, int], pd.DataFrame] = {}

@@ -92,9 +92,9 @@ class RandomAgent:
         """The native random player."""
         if size[0] * size[1] > 128:
             return None
-        from isolation.search.compiled import CompiledPlayer, Settings, player_entry
+        from isolation.search.compiled import CompiledPlayer, Settings, native_player
 
-        return CompiledPlayer(player_entry("random", None, size), Settings())
+        return CompiledPlayer(native_player("random", None, size), Settings())
 
     def new_player(self) -> Player:
         """Itself: it has no memory."""
@@ -124,9 +124,9 @@ class GreedyAgent:
         heuristic = try_to_compile(self.heuristic, size)
         if heuristic is None:
             return None
-        from isolation.search.compiled import CompiledPlayer, Settings, player_entry
+        from isolation.search.compiled import CompiledPlayer, Settings, native_player
 
-        return CompiledPlayer(player_entry("greedy", heuristic, size), Settings())
+        return CompiledPlayer(native_player("greedy", heuristic, size), Settings())
 
     def new_player(self) -> Player:
         """Itself: it has no memory."""
@@ -170,10 +170,10 @@ class SearchAgent:
         heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
         if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > 128:
             return None
-        from isolation.search.compiled import CompiledPlayer, search_entry, settings
+        from isolation.search.compiled import CompiledPlayer, native_search, settings
 
         return CompiledPlayer(
-            search_entry(heuristic, self.method, self.options, size), settings(self.limit, self.options), self._late_ms
+            native_search(heuristic, self.method, self.options, size), settings(self.limit, self.options), self._late_ms
         )
 
     @property
@@ -273,7 +273,7 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
         return interpreted()
     from isolation.search.compiled import run_or_explain
 
-    return run_or_explain(player.entry, board, player.settings, seed, interpreted)
+    return run_or_explain(player.function, board, player.settings, seed, interpreted)
 
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:

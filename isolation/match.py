@@ -145,10 +145,10 @@ def play_games(
 
 def load_compiled_games(size: tuple[int, int]) -> None:
     """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
-    from isolation.compiling.specialise import Entry
+    from isolation.compiling.specialise import NativeFunction
     from isolation.search.compiled import CompiledPlayer, Settings
 
-    nobody = CompiledPlayer(Entry(0, lambda: 0.0, None), Settings())
+    nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0, None), Settings())
     _play_compiled((nobody, nobody), [], [], size, np.zeros(2, np.int64))
 
 
@@ -189,7 +189,7 @@ def _as_row(player: CompiledPlayer) -> list[int]:
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
     settings = player.settings
     return [
-        player.entry.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
+        player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
     ]  # fmt: skip
 
 

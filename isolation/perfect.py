@@ -55,9 +55,9 @@ class PerfectAgent:
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """None: its moves are put together in Python. What it calls is compiled, so that no move has to wait for it."""
         if size[0] * size[1] <= MAX_CELLS:
-            from isolation.compiling.specialise import entry
+            from isolation.compiling.specialise import native_function
 
-            entry("solve", None, *size)
+            native_function("solve", None, *size)
         self.fallback.compiled(size)
         return None
 

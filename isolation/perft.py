@@ -43,6 +43,6 @@ def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.in
 
 @cache
 def _compiled(rows: int, columns: int) -> Callable[..., float]:
-    from isolation.compiling.specialise import entry
+    from isolation.compiling.specialise import native_function
 
-    return entry("perft", None, rows, columns).call
+    return native_function("perft", None, rows, columns).call

@@ -108,11 +108,11 @@ class Meter:
         With `within`, a number above 0, the side that would make the last of so many more plies must win by then, and
         the other side wins by not losing by then.
         """
-        from isolation.compiling.specialise import entry, pack
+        from isolation.compiling.specialise import native_function, pack
 
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
-        call = entry("solve", None, board.height, board.width).call
+        call = native_function("solve", None, board.height, board.width).call
         search = partial(call, low, high, own, other, _TO_THE_END if within is None else within)
         if not self._may_take_long:
             return self._run(search, self._most - self.nodes)
@@ -298,10 +298,10 @@ def check_position(board: Board) -> None:
 
 def _judged(board: Board, limit: Limit | None) -> tuple[Meter, list[Verdict]]:
     """Every move judged within a limit, whose clock starts once the search is compiled; and what is left of it."""
-    from isolation.compiling.specialise import entry
+    from isolation.compiling.specialise import native_function
 
     check_position(board)
-    entry("solve", None, board.height, board.width)
+    native_function("solve", None, board.height, board.width)
     meter = Meter(limit)
     return meter, list(judge(board, meter))
 

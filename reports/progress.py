@@ -44,12 +44,12 @@ def standings(plan: Plan, points: NDArray[np.int8]) -> list[Standing]:
     """
     pairs = pair_points(points)
     found = []
-    for place, entry in enumerate(plan.entries):
+    for place, entrant in enumerate(plan.entrants):
         shares = _shares(plan, pairs, place)
-        if shares is not None and set(entry.roles) != {"opponent"}:
+        if shares is not None and set(entrant.roles) != {"opponent"}:
             low, high = confidence_sequence(shares).last
             rate = float(shares.mean()) if len(shares) else float("nan")
-            found.append(Standing(entry.agent.name, len(shares), rate, low, high))
+            found.append(Standing(entrant.agent.name, len(shares), rate, low, high))
     return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
 
 
@@ -57,7 +57,7 @@ def opponent_table(plan: Plan, points: NDArray[np.int8]) -> Table:
     """The familiar table: a line an agent, a column an opponent, games won of games played, and the win rate."""
     pairs_won = np.where(points < 0, 0, points).sum(axis=(0, 2))
     played = (points >= 0).sum(axis=(0, 2))
-    entries, matches = plan.entries, plan.schedule.matches
+    entrants, matches = plan.entrants, plan.schedule.matches
     if plan.config.format == "round-robin":
         won = [(m.first, m.second, w, n) for m, w, n in zip(matches, pairs_won, played, strict=True)]
         won += [(second, first, n - w, n) for first, second, w, n in won]
@@ -67,24 +67,24 @@ def opponent_table(plan: Plan, points: NDArray[np.int8]) -> Table:
     cells = {(row, column): (int(w), int(n)) for row, column, w, n in won}
     table = Table("Agent", box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        table.add_column(entries[column].agent.name, justify="right")
+        table.add_column(entrants[column].agent.name, justify="right")
     table.add_column("Win rate", justify="right")
     totals = {row: np.sum([cells[row, column] for column in columns if (row, column) in cells], axis=0) for row in rows}
     for row in sorted(rows, key=lambda row: -totals[row][0] / max(1, totals[row][1])):
         w, n = totals[row]
         texts = (f"{cells[row, c][0]}/{cells[row, c][1]}" if (row, c) in cells else "–" for c in columns)
-        table.add_row(entries[row].agent.name, *texts, f"{100 * w / n:.1f} %" if n else "–")
+        table.add_row(entrants[row].agent.name, *texts, f"{100 * w / n:.1f} %" if n else "–")
     return table
 
 
 def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
     """What `equal_cost` found: speeds, what a node costs in units of the baseline's, and the nodes a move for it."""
-    baseline = next(entry for entry in plan.entries if "baseline" in entry.roles).agent.name
+    baseline = next(entrant for entrant in plan.entrants if "baseline" in entrant.roles).agent.name
     table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
     for title in ("nodes/s", "cost of a node", "nodes a move"):
         table.add_column(title, justify="right")
-    for entry in plan.entries:
-        name, limit = entry.agent.name, entry.spec.limit
+    for entrant in plan.entrants:
+        name, limit = entrant.agent.name, entrant.spec.limit
         if name in costs and limit:
             table.add_row(name, f"{costs[name]:,.0f}", f"{costs[baseline] / costs[name]:.2f}", f"{limit.nodes:,}")
     return table

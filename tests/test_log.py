@@ -33,14 +33,14 @@ def played(plan: Plan, ids: list[int]) -> Played:
 def _one(plan: Plan, id_: int) -> Played:
     ids = np.array([id_])
     (sides,) = plan.schedule.players(ids)
-    one, other = (plan.entries[place].agent for place in sides)
+    one, other = (plan.entrants[place].agent for place in sides)
     games = play_games(one, other, plan.schedule.openings(ids), plan.schedule.seeds(ids).tolist(), interpreted=True)
     columns = {name: getattr(games, name) for name in ("winner", "reason", "offsets", *log.PER_PLY)}
     return Played(ids=ids, detail={}, started_us=np.array([1_700_000_000_000_000 + id_]), **columns)
 
 
 def table_of(plan: Plan, ids: list[int]) -> object:
-    return log.games_table(plan.schedule, [entry.settings for entry in plan.entries], played(plan, ids))
+    return log.games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played(plan, ids))
 
 
 @pytest.fixture

@@ -417,7 +417,7 @@ def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) ->
     assert outcome.finished
     assert outcome.logged == 22 * 7 * 4
     assert not [note for note in outcome.notes if "interpreted" in note]
-    assert all(entry.agent.compiled((7, 7)) for entry in outcome.plan.entries)
+    assert all(entrant.agent.compiled((7, 7)) for entrant in outcome.plan.entrants)
     assert set(outcome.reasons) == {"no_moves"}
 
 

@@ -21,7 +21,7 @@ def speed_of(agent: Agent, size: str) -> float:
 def test_contenders_get_the_nodes_that_cost_what_the_baseline_s_cost() -> None:
     config = load_config(None, {"contenders": ["ID:open", "ID:territory", "Few=ID:center@nodes=5"], "equal_cost": True})
     plan, speeds = at_equal_cost(make_plan(config), speed_of)
-    limits = {entry.agent.name: entry.spec.limit for entry in plan.entries if entry.spec.limit}
+    limits = {entrant.agent.name: entrant.spec.limit for entrant in plan.entrants if entrant.spec.limit}
     nodes = {name: limit.nodes for name, limit in limits.items()}
     assert nodes["ID_Open"] == 15_000
     assert nodes["ID_Territory"] == 4_000
@@ -60,7 +60,7 @@ def test_speeds_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) -
     assert measured.costs == runs.load_run(tmp_path / "run").costs
     speeds = [measured.costs[name] for name in ("ID_Improved_2000nodes", "ID_Territory_2000nodes")]
     assert speeds[0] > speeds[1] > 0
-    (limit,) = [entry.spec.limit for entry in outcome.plan.entries if "contender" in entry.roles]
+    (limit,) = [entrant.spec.limit for entrant in outcome.plan.entrants if "contender" in entrant.roles]
     assert limit
     assert limit.nodes == round(2000 * speeds[1] / speeds[0])
 

@@ -33,7 +33,7 @@ def classic() -> Plan:
 
 
 def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
-    roles = Counter(role for entry in classic.entries for role in entry.roles)
+    roles = Counter(role for entrant in classic.entrants for role in entrant.roles)
     assert roles == {"baseline": 1, "contender": 20, "control": 1, "opponent": 7}
     assert len(classic.schedule) == 22 * 7 * 200
     assert not classic.is_census

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from experiments.design import Entry, Plan, make_plan
+from experiments.design import Entrant, Plan, make_plan
 from experiments.roster import Spec
 from isolation.limits import Limit
 
@@ -30,41 +30,41 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, float]]
         ValueError: there is no baseline, an agent to be scaled is not limited by nodes, or its code fails.
     """
     baseline, contenders = check_scalable(plan)
-    speeds = {entry.agent.name: _speed(entry, plan, measure) for entry in (baseline, *contenders)}
-    fixed = [_scaled(entry, speeds[entry.agent.name] / speeds[baseline.agent.name]) for entry in contenders]
+    speeds = {entrant.agent.name: _speed(entrant, plan, measure) for entrant in (baseline, *contenders)}
+    fixed = [_scaled(entrant, speeds[entrant.agent.name] / speeds[baseline.agent.name]) for entrant in contenders]
     update = {"contenders": tuple(str(spec) for spec in fixed), "equal_cost": False}
     scaled = make_plan(plan.config.model_copy(update=update))
     return replace(scaled, notes=scaled.notes + _warnings(fixed)), speeds
 
 
-def check_scalable(plan: Plan) -> tuple[Entry, list[Entry]]:
+def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
     """The baseline and the contenders of a plan whose limits can be scaled.
 
     Raises:
         ValueError: there is no baseline, or an agent to be scaled is not limited by nodes.
     """
-    baseline = next((entry for entry in plan.entries if "baseline" in entry.roles), None)
+    baseline = next((entrant for entrant in plan.entrants if "baseline" in entrant.roles), None)
     if baseline is None:
         raise ValueError("equal_cost needs a baseline to measure against")
-    contenders = [entry for entry in plan.entries if "contender" in entry.roles]
-    for entry in (baseline, *contenders):
-        if entry.spec.limit is None or entry.spec.limit.nodes is None:
-            raise ValueError(f"equal_cost scales node limits, and {entry.agent.name} has none")
+    contenders = [entrant for entrant in plan.entrants if "contender" in entrant.roles]
+    for entrant in (baseline, *contenders):
+        if entrant.spec.limit is None or entrant.spec.limit.nodes is None:
+            raise ValueError(f"equal_cost scales node limits, and {entrant.agent.name} has none")
     return baseline, contenders
 
 
-def _speed(entry: Entry, plan: Plan, measure: Measure) -> float:
+def _speed(entrant: Entrant, plan: Plan, measure: Measure) -> float:
     try:
-        return measure(entry.agent, plan.schedule.size)
+        return measure(entrant.agent, plan.schedule.size)
     except Exception as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"equal_cost cannot measure {entry.agent.name}: {what}") from error
+        raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {what}") from error
 
 
-def _scaled(entry: Entry, factor: float) -> Spec:
-    nodes = entry.spec.limit.nodes if entry.spec.limit else None
+def _scaled(entrant: Entrant, factor: float) -> Spec:
+    nodes = entrant.spec.limit.nodes if entrant.spec.limit else None
     assert nodes is not None
-    return replace(entry.spec, limit=Limit(nodes=max(1, round(nodes * factor))))
+    return replace(entrant.spec, limit=Limit(nodes=max(1, round(nodes * factor))))
 
 
 def _warnings(specs: Sequence[Spec]) -> tuple[str, ...]:

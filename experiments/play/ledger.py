@@ -69,7 +69,7 @@ class Ledger:
         self._written = time.monotonic()
         if self._waiting:
             played, self._waiting = joined(self._waiting), []
-            settings = [entry.settings for entry in self.plan.entries]
+            settings = [entrant.settings for entrant in self.plan.entrants]
             log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
             reasons = np.array(REASONS)[played.reason]
             details = [played.detail.get(place, "") for place in range(len(played.ids))]

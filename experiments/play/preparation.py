@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from experiments.design import Entry, Plan
+from experiments.design import Entrant, Plan
 from experiments.play import worker
 from experiments.play.pool import TICK, Pool
 from isolation.agents import code_hash
@@ -45,9 +45,9 @@ def prepare(
 def groups(plan: Plan) -> list[Group]:
     """The agents of a plan by the code they share; the empty group stands for what plays games of compiled agents."""
     found: dict[str, list[int]] = {}
-    for place, entry in enumerate(plan.entries):
-        found.setdefault(_code_of(entry), []).append(place)
-    games = [()] if any(entry.spec.kind not in ("classic", "perfect") for entry in plan.entries) else []
+    for place, entrant in enumerate(plan.entrants):
+        found.setdefault(_code_of(entrant), []).append(place)
+    games = [()] if any(entrant.spec.kind not in ("classic", "perfect") for entrant in plan.entrants) else []
     return [*games, *(tuple(places) for places in found.values())]
 
 
@@ -73,9 +73,9 @@ def measure_in(pool: Pool, interrupted: Interrupted, tell: Callable[[str], None]
     return measure
 
 
-def _code_of(entry: Entry) -> str:
-    heuristic = getattr(entry.agent, "heuristic", None)
-    return code_hash(heuristic) if heuristic else entry.settings
+def _code_of(entrant: Entrant) -> str:
+    heuristic = getattr(entrant.agent, "heuristic", None)
+    return code_hash(heuristic) if heuristic else entrant.settings
 
 
 def _compile(
@@ -107,7 +107,7 @@ def _compile(
 
 
 def _names(plan: Plan, under_way: Iterable[Group]) -> str:
-    return ", ".join(plan.entries[group[0]].agent.name if group else "games" for group in under_way)
+    return ", ".join(plan.entrants[group[0]].agent.name if group else "games" for group in under_way)
 
 
 def _refuse(plan: Plan, group: Group) -> dict[int, str]:
@@ -115,6 +115,6 @@ def _refuse(plan: Plan, group: Group) -> dict[int, str]:
     from isolation.compiling.compiler import refuse
 
     for place in group:
-        if heuristic := getattr(plan.entries[place].agent, "heuristic", None):
+        if heuristic := getattr(plan.entrants[place].agent, "heuristic", None):
             refuse(heuristic, parse_size(plan.schedule.size), _DIED)
     return dict.fromkeys(group, _DIED)

@@ -163,7 +163,7 @@ def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None],
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe, go on with --resume"
         ) from error
-    if ledger.ended_by_clock and not on_the_clock(plan.entries):
+    if ledger.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
     notes += ledger.forfeit_notes()
     seconds = time.monotonic() - started
@@ -209,14 +209,14 @@ def _prepare(
 
 def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
     return [
-        f"{plan.entries[place].agent.name} runs interpreted, some hundred times slower: {why}"
+        f"{plan.entrants[place].agent.name} runs interpreted, some hundred times slower: {why}"
         for place, why in sorted(interpreted.items())
     ]
 
 
 def _task(plan: Plan) -> Task:
-    specs = tuple(str(entry.spec) for entry in plan.entries)
-    return Task(plan.schedule, specs, tuple(entry.settings for entry in plan.entries), plan.config.hard_cap)
+    specs = tuple(str(entrant.spec) for entrant in plan.entrants)
+    return Task(plan.schedule, specs, tuple(entrant.settings for entrant in plan.entrants), plan.config.hard_cap)
 
 
 def _play_all(

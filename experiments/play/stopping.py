@@ -42,9 +42,9 @@ def _beside_the_baseline(plan: Plan, low: float, high: float) -> Stop:
     from experiments.inference.sequential import Sprt, sprt_path
 
     test = Sprt((1 + low) / 2, (1 + high) / 2, model="score")
-    matches = {place: _matches_of(plan, place) for place in range(len(plan.entries))}
-    (baseline,) = (place for place, entry in enumerate(plan.entries) if "baseline" in entry.roles)
-    contenders = [place for place, entry in enumerate(plan.entries) if "contender" in entry.roles]
+    matches = {place: _matches_of(plan, place) for place in range(len(plan.entrants))}
+    (baseline,) = (place for place, entrant in enumerate(plan.entrants) if "baseline" in entrant.roles)
+    contenders = [place for place, entrant in enumerate(plan.entrants) if "contender" in entrant.roles]
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
         stopped: list[int] = []

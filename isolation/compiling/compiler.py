@@ -17,7 +17,7 @@ import numpy as np
 from isolation.board import Board
 from isolation.compiling import library
 from isolation.compiling.rewriting import CompileError, Rewritten, rewrite
-from isolation.compiling.specialise import Entry, ScoreModule, entry, new_desk, pack
+from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, new_desk, pack
 from isolation.geometry import format_size
 from isolation.native.kernels.desk import FAILED
 from isolation.patience import TookTooLong, at_most
@@ -53,8 +53,8 @@ class CompiledHeuristic:
         value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.ctypes.data)
         return None if desk[FAILED] else value
 
-    def _evaluation(self, rows: int, columns: int) -> Entry:
-        return entry("evaluate", self.score, rows, columns)
+    def _evaluation(self, rows: int, columns: int) -> NativeFunction:
+        return native_function("evaluate", self.score, rows, columns)
 
 
 @cache

@@ -56,7 +56,7 @@ class ScoreModule:
 
 
 @dataclass(frozen=True)
-class Entry:
+class NativeFunction:
     """A compiled function: its address, for compiled callers, a ctypes function for Python, and its module."""
 
     address: int
@@ -65,18 +65,18 @@ class Entry:
 
 
 @cache
-def entry(
+def native_function(
     template: Template,
     score: ScoreModule | None,
     rows: int,
     columns: int,
     ordered: bool = False,
     quiescent: bool = False,
-) -> Entry:
+) -> NativeFunction:
     """The C function of a template specialised on a heuristic, or on none; compiled or loaded on first use."""
     module = specialised(template, score, rows, columns, ordered, quiescent)
     call = ctypes.CFUNCTYPE(ctypes.c_double, *_c_types(module.entry))(module.entry.address)
-    return Entry(module.entry.address, call, module)
+    return NativeFunction(module.entry.address, call, module)
 
 
 @cache

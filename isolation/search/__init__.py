@@ -49,7 +49,7 @@ def search(
 
     if not interpreted and is_compilable(board):
         from isolation.compiling.compiler import CompileError, compile_heuristic
-        from isolation.search.compiled import run_or_explain, search_entry, settings
+        from isolation.search.compiled import native_search, run_or_explain, settings
 
         size = (board.height, board.width)
         try:
@@ -57,7 +57,7 @@ def search(
         except CompileError as error:
             warnings.warn(f"{_name(heuristic)} runs interpreted, some hundred times slower: {error}", stacklevel=2)
         else:
-            native = search_entry(compiled, method, chosen, size)
+            native = native_search(compiled, method, chosen, size)
             return run_or_explain(native, board, settings(limit, chosen), seed, in_python)
     return in_python()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from isolation.board import Board
 from isolation.compiling.compiler import CompiledHeuristic
-from isolation.compiling.specialise import Entry, Template, entry, new_desk, pack
+from isolation.compiling.specialise import NativeFunction, Template, native_function, new_desk, pack
 from isolation.limits import Limit
 from isolation.native.kernels import desk as on_desk
 from isolation.search.result import Method, SearchOptions, SearchResult
@@ -35,7 +35,7 @@ class Settings:
 class CompiledPlayer:
     """A native player: its code, its settings, and after how many milliseconds its move is late, if ever."""
 
-    entry: Entry
+    function: NativeFunction
     settings: Settings
     late_ms: float | None = None
 
@@ -49,16 +49,16 @@ class HeuristicFailed(Exception):
 
 
 def run_or_explain(
-    entry: Entry, board: Board, wanted: Settings, seed: int, interpreted: Callable[[], SearchResult]
+    function: NativeFunction, board: Board, wanted: Settings, seed: int, interpreted: Callable[[], SearchResult]
 ) -> SearchResult:
-    """`run_entry`; if the heuristic fails, the same search interpreted, which raises the exception itself.
+    """`run_native`; if the heuristic fails, the same search interpreted, which raises the exception itself.
 
     Raises:
         HeuristicFailed: the exception came after so many nodes that the interpreter would take too long.
         Exception: whatever the heuristic raised, or NotANumber.
     """
     try:
-        return run_entry(entry, board, wanted, seed)
+        return run_native(function, board, wanted, seed)
     except HeuristicFailed as failure:
         if failure.nodes > MOST_NODES_INTERPRETED:
             raise
@@ -76,16 +76,16 @@ def settings(limit: Limit, options: SearchOptions) -> Settings:
     return Settings(limit.depth or 0, limit.nodes or on_desk.NO_LIMIT, clock, int(milliseconds * 1e6), flags)
 
 
-def search_entry(
+def native_search(
     heuristic: CompiledHeuristic | None, method: Method, options: SearchOptions, size: tuple[int, int]
-) -> Entry:
+) -> NativeFunction:
     """The compiled search of a heuristic by a method, for boards of a size."""
     ordered = options.order_moves and method == "alphabeta"
     quiescent = options.quiescence and method != "mcts"
-    return entry(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
+    return native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
 
 
-def run_entry(entry: Entry, board: Board, wanted: Settings, seed: int) -> SearchResult:
+def run_native(function: NativeFunction, board: Board, wanted: Settings, seed: int) -> SearchResult:
     """Let a compiled player choose a move at a position with both players placed.
 
     Raises:
@@ -95,7 +95,7 @@ def run_entry(entry: Entry, board: Board, wanted: Settings, seed: int) -> Search
     low, high, cell_0, cell_1, turn = pack(board)
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
-    score = entry.call(low, high, own, other, *numbers, desk.ctypes.data)
+    score = function.call(low, high, own, other, *numbers, desk.ctypes.data)
     if desk[on_desk.FAILED]:
         raise HeuristicFailed(int(desk[on_desk.NODES]))
     line = desk[on_desk.BEST_LINE : on_desk.BEST_LINE + desk[on_desk.BEST_LENGTH]]
@@ -121,6 +121,6 @@ def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
     return new_desk()
 
 
-def player_entry(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> Entry:
+def native_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> NativeFunction:
     """The compiled random or greedy player for boards of a size."""
-    return entry(template, heuristic.score if heuristic else None, *size)
+    return native_function(template, heuristic.score if heuristic else None, *size)
