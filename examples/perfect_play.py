@@ -31,7 +31,8 @@ from isolation.geometry import parse_size
 from isolation.notation import cell_name
 from isolation.solver import is_mirrored
 from reports.cells import Mean, Share, estimate_of
-from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply, draw_refutations
+from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
+from reports.plots.boards import draw_refutations
 from reports.plots.style import save
 from reports.progress import counting
 

@@ -1,17 +1,20 @@
-"""Lists of heuristics, those of the registry and those in a user's file."""
+"""Heuristics and players by name: those of the registry and those in users' files, and what they say."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import heuristics
+from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
-from isolation.loading import LoadError, is_heuristic, load_module
+from isolation.loading import LoadError, is_heuristic, load_heuristic, load_module
+
+Heuristic = Callable[[Any, Any], float]
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,46 @@ def file_catalogue(path: str | Path) -> list[Listing]:
     return [Listing(name, first_line(function), compiles(function)) for name, function in heuristics_in(path).items()]
 
 
-def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
+def heuristics_in(path: str | Path) -> dict[str, Heuristic]:
     """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
 
     Raises:
         LoadError: the file cannot be loaded.
     """
     return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
+
+
+def registered() -> dict[str, Heuristic]:
+    """The functions of the registry by name."""
+    return {name: heuristics.get(name) for name in heuristics.names()}
+
+
+def own_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
+    """The heuristics of ``FILE:FUNCTION`` or of bare files, called by the file's own name and the function's.
+
+    Raises:
+        LoadError: one of them cannot be loaded, or a bare file does not have just one.
+    """
+    found = {}
+    for reference in references:
+        path, name = heuristic_named(reference)
+        found[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
+    return found
+
+
+def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str, Any]]:
+    """A row a heuristic: its values of a position for both players; what it raises stands in a value's place."""
+    return [_evaluation(name, function, board) for name, function in functions.items()]
+
+
+def heuristic_named(reference: str) -> tuple[str, str]:
+    """The file and the name in it of ``FILE:FUNCTION``; of a bare file, `only_heuristic`'s."""
+    return _split(reference, only_heuristic)
+
+
+def player_named(reference: str) -> tuple[str, str]:
+    """The file and the name in it of ``FILE:CLASS``; of a bare file, `only_player`'s."""
+    return _split(reference, only_player)
 
 
 def only_heuristic(path: str | Path) -> str:
@@ -85,7 +121,7 @@ def only_player(path: str | Path) -> str:
     raise LoadError(f"{path} has {many or 'no class with a method get_move'}")
 
 
-def compiles(function: Callable[[Any, Any], float]) -> str:
+def compiles(function: Heuristic) -> str:
     """Whether a heuristic compiles, or why not."""
     try:
         compile_heuristic(function)
@@ -100,6 +136,21 @@ def first_line(function: object) -> str:
     while isinstance(function, partial):
         function = function.func
     return (inspect.getdoc(function) or "").partition("\n")[0]
+
+
+def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
+    path, colon, name = reference.rpartition(":")
+    return (path, name) if colon and name and path.endswith(".py") else (reference, find(reference))
+
+
+def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
+    row: dict[str, Any] = {"heuristic": name}
+    for player in board.players:
+        try:
+            row[f"player {player}"] = float(function(board.copy(), player))
+        except Exception as error:
+            row[f"player {player}"] = f"{type(error).__name__}: {error}"
+    return row
 
 
 def _names_game_and_player(function: Callable[..., Any]) -> bool:

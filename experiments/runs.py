@@ -158,6 +158,18 @@ def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | 
     return load_config(None, {**given, **(changes or {}), "jobs": jobs, "out": str(info.path)})
 
 
+def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) -> Config:
+    """The configuration that a TOML file, keys that replace its own, and the run to go on with come to.
+
+    Raises:
+        ValueError: one of them cannot be read, or there is no run to go on with.
+    """
+    if resume and file is None:
+        changes = {key: value for key, value in keys.items() if key != "jobs"}
+        return requested_config(load_run(resume), keys.get("jobs", 0), changes)
+    return load_config(file, {**keys, **({"out": resume} if resume else {})})
+
+
 def list_runs(home: Path = HOME) -> list[RunSummary]:
     """The runs below a directory, oldest first, or the run that it is itself; damaged ones are left out."""
     found = []

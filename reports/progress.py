@@ -16,10 +16,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from experiments.config import Config
 from experiments.design import Plan
 from experiments.inference.betting import confidence_sequence
-from experiments.play.runner import Progress, Show
+from experiments.play.runner import Outcome, Progress, Show, play_tournament
 from experiments.schedule import pair_points
+from reports.tables import terminal_width
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
@@ -88,6 +90,30 @@ def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
         if name in costs and limit:
             table.add_row(name, f"{costs[name]:,.0f}", f"{costs[baseline] / costs[name]:.2f}", f"{limit.nodes:,}")
     return table
+
+
+def play_shown(config: Config, *, resume: bool = False) -> Outcome:
+    """Play a tournament as `play_tournament` does, shown live on the terminal."""
+    with display(Console(width=terminal_width())) as show:
+        return play_tournament(config, resume=resume, show=show)
+
+
+def print_outcome(outcome: Outcome) -> None:
+    """Print the table of a run, if there is anything in it, and what should be known of the run."""
+    console = Console(width=terminal_width())
+    if outcome.logged:
+        console.print(opponent_table(outcome.plan, outcome.points))
+    for note in outcome.notes:
+        console.print(f"Note: {note}", highlight=False, markup=False)
+
+
+def what_next(outcome: Outcome) -> str:
+    """How far a run came, where it lies, and the command to go on with."""
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    if not outcome.finished:
+        return f"Interrupted with {games} played. Go on with: isolation tournament --resume {outcome.path}"
+    played = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}"
+    return f"{played}\nNext: isolation compare {outcome.path}"
 
 
 @contextmanager

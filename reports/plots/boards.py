@@ -1,4 +1,4 @@
-"""The board as a map: how good first placements are, and where games go."""
+"""The board as a map: how good first placements are, what refutes them, and where games go."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from experiments.log import read_table
+from experiments.solving import BoardSummary
 from experiments.verdicts.effort import list_chunks
 from experiments.verdicts.findings import Findings
-from isolation.notation import column_name
+from isolation.geometry import canonical_opening, move_of, parse_size
+from isolation.notation import cell_name, column_name
 from reports.plots.grids import write_cells
-from reports.plots.style import DIVERGING, SEQUENTIAL, new_figure, no_data, styled
+from reports.plots.style import BLACK, BLUE, DIVERGING, ORANGE, SEQUENTIAL, new_figure, no_data, styled
 
 _FEWEST = 5
+_TWO = ListedColormap([ORANGE, BLUE])
 
 
 @styled
@@ -67,12 +71,58 @@ def draw_visits(findings: Findings) -> Figure:
     return figure
 
 
+@styled
+def draw_refutations(summary: BoardSummary) -> Figure:
+    """How many replies refute each first cell; and, for every first cell up to symmetry, which."""
+    rows, columns = parse_size(summary.size)
+    counts = np.array([len(cells) for cells in summary.refutations], float)
+    firsts = [cell for cell in range(rows * columns) if canonical_opening([cell], rows, columns) == (cell,)]
+    across = min(5, len(firsts))
+    down = -(-len(firsts) // across)
+    ratio = min(rows / columns, 2.0)
+    figure = new_figure(1.1 + 4.2 * ratio + 1.75 * down * ratio)
+    parts = figure.subfigures(2, 1, height_ratios=[4.2, 0.2 + 1.75 * down], squeeze=False)
+    top, bottom = parts[0, 0], parts[1, 0]
+    axes = top.add_subplot()
+    image = axes.imshow(
+        counts.reshape(rows, columns), cmap=SEQUENTIAL, vmin=counts.min() - 1, vmax=max(counts.max(), counts.min() + 1)
+    )
+    write_cells(axes, image, counts.reshape(rows, columns), "{:.0f}", 9 if max(rows, columns) <= 9 else 6.5)
+    _name_cells(axes, rows, columns)
+    top.suptitle(f"Replies that refute a first placement, {summary.size}", fontsize=11, x=0.01, ha="left")
+    legend = "First placement (dot) and replies: player 2 wins (blue), player 1 wins (orange)"
+    bottom.suptitle(legend, fontsize=9, x=0.01, ha="left")
+    for place, small in zip(firsts, np.ravel(bottom.subplots(down, across, squeeze=False)), strict=False):
+        _draw_replies(small, summary, place, rows, columns)
+    for empty in np.ravel(bottom.axes)[len(firsts) :]:
+        empty.set_axis_off()
+    return figure
+
+
+def _draw_replies(axes: Axes, summary: BoardSummary, first: int, rows: int, columns: int) -> None:
+    """A small board: the first cell as a dot, replies after which player 2 wins in blue, the others in orange."""
+    winners = summary.winners[first].astype(float)
+    winners[first] = np.nan
+    axes.imshow(np.where(winners == 0, np.nan, winners).reshape(rows, columns), cmap=_TWO, vmin=1, vmax=2)
+    row, column = move_of(first, columns)
+    axes.plot(column, row, "o", color=BLACK, markersize=5)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_title(f"{cell_name(first, columns)}: {len(summary.refutations[first])}", fontsize=8)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
 def _draw_map(axes: Axes, values: npt.NDArray[np.float64], ends: tuple[float, float], colours: str) -> None:
     """A board; columns and rows are named as everywhere."""
     rows, columns = values.shape
     axes.set_facecolor("#f0f0f0")
     image = axes.imshow(values, cmap=colours, vmin=ends[0], vmax=ends[1])
     write_cells(axes, image, values, "{:.0f}", 9 if max(rows, columns) <= 9 else 6.5)
+    _name_cells(axes, rows, columns)
+
+
+def _name_cells(axes: Axes, rows: int, columns: int) -> None:
     axes.set_xticks(range(columns), [column_name(column) for column in range(columns)])
     axes.set_yticks(range(rows), [str(row) for row in range(rows)])
     axes.tick_params(length=0)

@@ -1,4 +1,4 @@
-"""Plots of perfect play: accuracy by ply and by depth, and who wins which opening."""
+"""How many moves keep a won position won: by ply, and by depth of the search."""
 
 from __future__ import annotations
 
@@ -7,22 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from experiments.accuracy import Accuracy, accuracies
-from experiments.solving import BoardSummary
-from isolation.geometry import canonical_opening, move_of, parse_size
-from isolation.notation import cell_name, column_name
-from reports.plots.grids import write_cells
 from reports.plots.style import (
     BLACK,
-    BLUE,
     GREY,
-    ORANGE,
     PALETTE,
-    SEQUENTIAL,
     new_figure,
     no_data,
     short,
@@ -31,7 +23,6 @@ from reports.plots.style import (
 
 _BAND = 4
 _FEWEST = 10
-_TWO = ListedColormap([ORANGE, BLUE])
 
 
 @styled
@@ -72,56 +63,6 @@ def draw_accuracy_by_depth(decisions: pd.DataFrame) -> Figure:
     axes.set_xlabel("depth in plies")
     _finish(axes, title)
     return figure
-
-
-@styled
-def draw_refutations(summary: BoardSummary) -> Figure:
-    """How many replies refute each first cell; and, for every first cell up to symmetry, which."""
-    rows, columns = parse_size(summary.size)
-    counts = np.array([len(cells) for cells in summary.refutations], float)
-    firsts = [cell for cell in range(rows * columns) if canonical_opening([cell], rows, columns) == (cell,)]
-    across = min(5, len(firsts))
-    down = -(-len(firsts) // across)
-    ratio = min(rows / columns, 2.0)
-    figure = new_figure(1.1 + 4.2 * ratio + 1.75 * down * ratio)
-    parts = figure.subfigures(2, 1, height_ratios=[4.2, 0.2 + 1.75 * down], squeeze=False)
-    top, bottom = parts[0, 0], parts[1, 0]
-    axes = top.add_subplot()
-    image = axes.imshow(
-        counts.reshape(rows, columns), cmap=SEQUENTIAL, vmin=counts.min() - 1, vmax=max(counts.max(), counts.min() + 1)
-    )
-    write_cells(axes, image, counts.reshape(rows, columns), "{:.0f}", 9 if max(rows, columns) <= 9 else 6.5)
-    _name_cells(axes, rows, columns)
-    top.suptitle(f"Replies that refute a first placement, {summary.size}", fontsize=11, x=0.01, ha="left")
-    legend = "First placement (dot) and replies: player 2 wins (blue), player 1 wins (orange)"
-    bottom.suptitle(legend, fontsize=9, x=0.01, ha="left")
-    for place, small in zip(firsts, np.ravel(bottom.subplots(down, across, squeeze=False)), strict=False):
-        _draw_replies(small, summary, place, rows, columns)
-    for empty in np.ravel(bottom.axes)[len(firsts) :]:
-        empty.set_axis_off()
-    return figure
-
-
-def _draw_replies(axes: Axes, summary: BoardSummary, first: int, rows: int, columns: int) -> None:
-    """A small board: the first cell as a dot, replies after which player 2 wins in blue, the others in orange."""
-    winners = summary.winners[first].astype(float)
-    winners[first] = np.nan
-    axes.imshow(np.where(winners == 0, np.nan, winners).reshape(rows, columns), cmap=_TWO, vmin=1, vmax=2)
-    row, column = move_of(first, columns)
-    axes.plot(column, row, "o", color=BLACK, markersize=5)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.set_title(f"{cell_name(first, columns)}: {len(summary.refutations[first])}", fontsize=8)
-    for side in axes.spines.values():
-        side.set_visible(False)
-
-
-def _name_cells(axes: Axes, rows: int, columns: int) -> None:
-    axes.set_xticks(range(columns), [column_name(column) for column in range(columns)])
-    axes.set_yticks(range(rows), [str(row) for row in range(rows)])
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
 
 
 def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> None:

@@ -1,0 +1,54 @@
+"""How commands end that go wrong: in one line, with an exit code that says whose fault it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+
+class BadInput(click.ClickException):
+    """The user's input was wrong; the message is one line."""
+
+    exit_code = 2
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What a user can cause ends in one line: exit code 2 for what was asked wrongly, 1 for what went wrong.
+
+    Raises:
+        click.ClickException: with that line.
+    """
+    try:
+        yield
+    except click.UsageError as error:
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # newer versions of click only
+            raise
+        told = _plain_usage(error.format_message())
+        hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        raise BadInput(f"{told}{hint}") from error
+    except ValueError as error:
+        raise BadInput(_in_one_line(str(error))) from error
+    except OSError as error:
+        text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+        if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):
+            raise BadInput(text) from error
+        raise click.ClickException(text) from error
+
+
+def _plain_usage(message: str) -> str:
+    """What click says of an argument, in words for people who have never heard of types and ranges."""
+    message = re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message.removesuffix("."))
+    message = re.sub(r"is not a valid integer( range)?$", "is not a whole number", message)
+    message = re.sub(r"is not a valid float( range)?$", "is not a number", message)
+    return re.sub(r"is not in the range x>=(\S+)$", r"is less than \1", message)
+
+
+def _in_one_line(message: str) -> str:
+    """A message whose further lines show the text it is about, with the wrong part underlined, as one line."""
+    first, *rest = message.splitlines() or [""]
+    shown = " ".join(line.strip() for line in rest if line.strip(" ^"))
+    return first if shown in first else f"{first} (in {shown})"

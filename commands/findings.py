@@ -1,0 +1,145 @@
+"""Commands that say what runs found: tables, plots, and one page with everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.options import format_option, table_option
+from commands.output import print_sections
+from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.verdicts.findings import Findings
+
+
+def findings_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments and options of every command that reads runs and prints tables."""
+    options = [
+        click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline."),
+        click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+    """Runs read for analysis."""
+    from experiments.verdicts.findings import load_findings
+
+    return load_findings(runs, baseline, mixed)
+
+
+@click.command("summary")
+@findings_options
+@table_option
+@format_option
+def summary(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+    """Summarise runs: standings, opponents, sides, forfeits, game lengths, search."""
+    from reports.summary import summarize
+
+    print_sections(summarize(read_findings(runs, baseline, mixed)), output, only)
+
+
+@click.command("compare")
+@findings_options
+@table_option
+@format_option
+def compare(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+    """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
+    from reports.compare import compare_sections
+
+    print_sections(compare_sections(read_findings(runs, baseline, mixed)), output, only)
+
+
+@click.command("ratings")
+@findings_options
+@click.option("--zero", metavar="AGENT", help="Whose rating is 0; the baseline by default.")
+@table_option
+@format_option
+def ratings(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, output: Format
+) -> None:
+    """Rate all agents on one scale (Bradley-Terry, in Elo), and say how likely each is above each."""
+    from reports.ratings import rating_sections
+
+    print_sections(rating_sections(read_findings(runs, baseline, mixed), zero), output, only)
+
+
+@click.command("sprt")
+@findings_options
+@click.option("--elo0", "low", type=float, help="H0: no stronger than this. In a gauntlet: percentage points.")
+@click.option("--elo1", "high", type=float, help="H1: stronger by this. In a gauntlet: percentage points.")
+@click.option("--alpha", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@click.option("--beta", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@table_option
+@format_option
+def sprt(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, low: float | None, high: float | None, alpha: float,
+    beta: float, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Test contenders sequentially against the baseline: Elo head to head, percentage points in a gauntlet."""
+    from reports.sprt import sprt_sections
+
+    print_sections(sprt_sections(read_findings(runs, baseline, mixed), low, high, alpha, beta), output, only)
+
+
+@click.command("plan")
+@click.option("--effect", type=float, help="Difference of win rates to be found, as 0.03.")
+@click.option("--elo", type=float, help="Difference to be found head to head, in Elo, instead.")
+@click.option("--power", type=click.FloatRange(0.5, 1, True, True), default=0.8, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
+@click.option("--pilot", type=click.Path(path_type=Path), help="A run whose variance and speed to go by.")
+@format_option
+def plan(
+    effect: float | None, elo: float | None, power: float, alpha: float, pilot: Path | None, output: Format
+) -> None:  # fmt: skip
+    """Say how many pairs, and how long, finding a difference takes."""
+    from reports.plan import plan_sections
+
+    print_sections(plan_sections(effect, elo, power, alpha, read_findings([pilot]) if pilot else None), output)
+
+
+@click.command("published")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--baseline", metavar="AGENT", help="The baseline's name there; ID_Improved by default.")
+@table_option
+@format_option
+def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
+    """Analyse published results anew: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
+    from reports.published import analyse_file, published_sections
+
+    print_sections(published_sections(analyse_file(file, baseline)), output, only)
+
+
+@click.command("plot")
+@click.argument("arguments", metavar="RUN... KIND", nargs=-1, required=True)
+@click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
+@click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
+@click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
+@click.option("--agent", metavar="AGENT", help="For kinds that show one agent: running, placements, visits.")
+def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
+    """Draw a plot: forest, heatmap, ladder, limits, running, lengths, depth, nodes, placements, visits, calibration."""
+    from reports.plots import draw_plot
+
+    *runs, kind = arguments
+    written = draw_plot(kind, runs, out or Path(f"{kind}.svg"), baseline, mixed, agent)
+    click.echo(f"Wrote {written}")
+
+
+@click.command("report")
+@findings_options
+@click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
+def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None) -> None:
+    """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
+    from reports.page import write_report
+
+    click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report.html')}")
+
+
+COMMANDS = (summary, compare, ratings, sprt, plan, published, plot, report)

@@ -1,0 +1,178 @@
+"""Commands to see games and positions, and to play."""
+
+from __future__ import annotations
+
+import random
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from commands.options import board_option, format_option, moves_option
+from commands.output import print_rows
+from reports.tables import Format
+
+ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Draw boards in plain ASCII.")
+
+
+def speaks_ascii_only() -> bool:
+    """Whether the terminal cannot show the pieces."""
+    try:
+        "♘♞░·┼".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
+
+
+@click.command("show")
+@board_option
+@moves_option
+@ascii_option
+@click.option("--svg", type=click.Path(path_type=Path), help="Write the position as SVG.")
+@click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
+def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png: Path | None) -> None:
+    """Show a position, as text or as a picture."""
+    from isolation.notation import position_after
+    from isolation.render import to_svg, to_text
+
+    board = position_after(moves, size)
+    if svg:
+        svg.write_text(to_svg(board), encoding="utf-8")
+    if png:
+        from reports.pictures import write_png
+
+        write_png(png, board)
+    for written in filter(None, (svg, png)):
+        click.echo(f"Wrote {written}")
+    if not (svg or png):
+        click.echo(to_text(board, ascii_only or speaks_ascii_only()))
+
+
+@click.command("replay")
+@click.argument("source", metavar="[RUN GAME_ID | FILE]", nargs=-1)
+@board_option
+@moves_option
+@ascii_option
+@click.option("--gif", type=click.Path(path_type=Path), help="Write the game as an animated GIF.")
+@click.option("--pace", type=click.FloatRange(0.05, 60), default=1.0, show_default=True, help="GIF: seconds a ply.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write the game as one self-contained page.")
+@format_option
+def replay_game(
+    source: tuple[str, ...], size: str, moves: str, ascii_only: bool, gif: Path | None, pace: float, html: Path | None,
+    output: Format,
+) -> None:  # fmt: skip
+    """Step through a game of a run, a saved game, or --moves; or write it as a GIF or a page."""
+    from reports.replay import describe_end, describe_ply, ply_rows
+    from reports.replay_source import find_replay
+
+    replay = find_replay(source, size, moves)
+    if gif:
+        from reports.pictures import write_gif
+
+        captions = [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)]
+        write_gif(gif, replay.moves, replay.size, captions, pace)
+    if html:
+        from reports.replay_page import replay_page
+
+        html.write_text(replay_page(replay), encoding="utf-8")
+    for written in filter(None, (gif, html)):
+        click.echo(f"Wrote {written}")
+    if gif or html:
+        return
+    if output == "table" and sys.stdin.isatty() and sys.stdout.isatty():
+        from reports.replay_terminal import step_through
+
+        step_through(replay, click.getchar, show_screen, ascii_only or speaks_ascii_only())
+        return
+    print_rows(ply_rows(replay), output, replay.title)
+    if output == "table":
+        click.echo(describe_end(replay))
+
+
+def show_screen(text: str) -> None:
+    """Show a text on a screen of its own."""
+    click.clear()
+    click.echo(text)
+
+
+@click.command("games")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--where", default="", help="A condition, as in \"won_by == 'Random' and plies > 30\".")
+@click.option(
+    "--show", "kind", type=click.Choice(["all", "longest", "shortest", "upsets", "forfeits"]), default="all",
+    show_default=True, help="Which games, the most remarkable first.",
+)  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many games.")
+@format_option
+def list_games(run: Path, where: str, kind: Any, limit: int, output: Format) -> None:
+    """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
+    from experiments.find_games import found_rows
+
+    rows, total = found_rows(run, kind, where, limit)
+    print_rows(rows, output)
+    if output == "table":
+        click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+
+
+@click.command("board")
+@click.argument("run_paths", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--agent", "agents", multiple=True, metavar="SPEC", help="Offer this agent; it may come from a file.")
+@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]", help="Offer a heuristic of your own.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def analysis_board(
+    run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
+) -> None:
+    """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
+    from experiments.catalogue import own_heuristics
+    from experiments.roster import parse_agent
+    from experiments.runs import list_runs
+    from reports.board.server import Shelf, serve
+
+    own = own_heuristics(references)
+    found = run_paths or tuple(run.info.path for run in list_runs())
+    offered = {agent.name: agent for agent in map(parse_agent, agents)}
+    with suppress(KeyboardInterrupt):
+        serve(
+            Shelf(tuple(found), own, offered),
+            port,
+            lambda address: click.echo(f"The board is at {address} (Ctrl-C ends it)."),
+            open_browser=not no_open,
+        )
+
+
+@click.command("play")
+@click.option("--against", default="ID:improved", show_default=True, metavar="SPEC", help="Whom to play.")
+@click.option("--side", type=click.Choice(["first", "second"]), default="first", show_default=True, help="Your side.")
+@board_option
+@click.option("--from", "saved", type=click.Path(path_type=Path), help="Go on with a saved game.")
+@click.option("--log", "log_path", type=click.Path(path_type=Path), help="Add the finished game to this log of games.")
+@ascii_option
+def play_agent(against: str, side: str, size: str, saved: Path | None, log_path: Path | None, ascii_only: bool) -> None:
+    """Play against an agent in the terminal."""
+    from experiments.roster import parse_agent
+    from experiments.saved_games import append_game, load_game, save_game
+    from isolation.human import Table, play_human
+
+    opponent, seed = parse_agent(against), random.getrandbits(63)
+    number: Literal[1, 2] = 1 if side == "first" else 2
+    game = load_game(saved) if saved else None
+    table = Table(
+        opponent, parse_agent("ID:territory@nodes=200000"), number, ask_line, click.echo, save_game,
+        ascii_only or speaks_ascii_only(), seed,
+    )  # fmt: skip
+    played = play_human(table, game.size if game else size, game.moves if game else ())
+    if played and log_path:
+        agents = (None, opponent) if number == 1 else (opponent, None)
+        game_id = append_game(log_path, played, agents, seed)
+        click.echo(f"Added to {log_path}: isolation replay {log_path} {game_id}")
+
+
+def ask_line(prompt: str) -> str:
+    """A line of input; EOFError at its end."""
+    return input(prompt)
+
+
+COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent)

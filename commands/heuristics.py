@@ -1,0 +1,89 @@
+"""Commands about heuristics and players: write, try, list and check them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from commands.options import board_option, format_option, moves_option
+from commands.output import print_rows, write_new
+from reports.tables import Format
+
+
+@click.command("new")
+@click.argument("file", type=click.Path(path_type=Path))
+def new_heuristic(file: Path) -> None:
+    """Write a commented template of a heuristic."""
+    from experiments.template import TEMPLATE
+
+    if file.suffix != ".py":
+        raise ValueError(f"a heuristic lives in a Python file, such as {file.with_suffix('.py')}, not in {file}")
+    write_new(file, TEMPLATE)
+    click.echo(f"Wrote {file}. Try it out with: isolation try {file}")
+
+
+@click.command("try")
+@click.argument("reference", metavar="FILE[:FUNCTION]")
+def try_out(reference: str) -> None:
+    """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does at first sight."""
+    from experiments.catalogue import heuristic_named
+    from experiments.trial import try_heuristic
+    from isolation.loading import doubts, load_heuristic
+    from reports.trial import describe_trial
+
+    path, name = heuristic_named(reference)
+    trial = try_heuristic(load_heuristic(path, name).value)
+    click.echo(describe_trial(f"{path}:{name}", trial, doubts(path)))
+    if not all(finding.ok for finding in trial.findings):
+        sys.exit(1)
+
+
+@click.command("eval")
+@board_option
+@moves_option
+@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]", help="A heuristic of your own.")
+@format_option
+def evaluate_position(size: str, moves: str, references: tuple[str, ...], output: Format) -> None:
+    """Show what every heuristic says of a position, to both players."""
+    from experiments.catalogue import evaluate, own_heuristics, registered
+    from isolation.notation import position_after
+    from isolation.render import to_text
+
+    board = position_after(moves, size)
+    functions = registered() | own_heuristics(references)
+    if output == "table":
+        click.echo(to_text(board) + "\n")
+    print_rows(evaluate(functions, board), output)
+
+
+@click.command("heuristics")
+@click.option("--file", "file", type=click.Path(path_type=Path), help="List the functions of this file instead.")
+@format_option
+def list_heuristics(file: Path | None, output: Format) -> None:
+    """List the heuristics: name, meaning, and whether they compile or why not."""
+    from experiments.catalogue import file_catalogue, registry_catalogue
+
+    listings = file_catalogue(file) if file else registry_catalogue()
+    print_rows([{"name": one.name, "meaning": one.meaning, "compiles": one.compiles} for one in listings], output)
+
+
+@click.command("test-agent")
+@click.argument("reference", metavar="FILE[:CLASS]")
+def test_agent(reference: str) -> None:
+    """Check a classic player: signature, legal moves, time limit, fixed-depth search."""
+    from experiments.catalogue import player_named
+    from isolation.checkup import check_player
+    from isolation.loading import load_player
+
+    path, name = player_named(reference)
+    findings = check_player(load_player(path, name).value)
+    click.echo(f"{path}:{name}")
+    for finding in findings:
+        click.echo(f"  {'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {finding.seen}")
+    if not all(finding.ok for finding in findings):
+        sys.exit(1)
+
+
+COMMANDS = (new_heuristic, try_out, evaluate_position, list_heuristics, test_agent)

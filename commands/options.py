@@ -1,0 +1,31 @@
+"""Options that several subjects have, and how what they say is read."""
+
+from __future__ import annotations
+
+import click
+
+from reports.tables import FORMATS
+
+format_option = click.option(
+    "--format", "output", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print tables."
+)
+board_option = click.option("--board", "size", default="7x7", show_default=True, help="Board size, ROWSxCOLUMNS.")
+moves_option = click.option(
+    "--moves", default="", help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
+)
+table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
+
+
+def whole_number(option: str, text: str, alternative: str = "") -> int:
+    """A whole number given as text."""
+    if not text.isdecimal():
+        raise ValueError(f"{option} is a whole number {alternative}".rstrip() + f", not {text!r}")
+    return int(text)
+
+
+def number(option: str, text: str) -> float:
+    """A number given as text."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{option} is made of numbers, and {text!r} is none") from None

@@ -1,0 +1,174 @@
+"""Commands about perfect play: who wins, and who plays how near to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.options import board_option, format_option, moves_option, table_option, whole_number
+from commands.output import print_rows, print_sections
+from reports.tables import Format
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from isolation.limits import Limit
+
+
+@click.command("solve")
+@board_option
+@moves_option
+@click.option("--length", "with_length", is_flag=True, help="Also how long it takes if the winner hurries.")
+@click.option("--limit", help="Give up after nodes=N, ms=N or cpu_ms=N (with --all: for each pair).")
+@click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: processes; 0 is one a core.")
+@click.option("--out", type=click.Path(path_type=Path), help="With --all: the file; solved_BOARD.parquet by default.")
+@click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw who wins, .svg or .png.")
+@format_option
+def solve_position(
+    size: str, moves: str, with_length: bool, limit: str | None, everything: bool, jobs: int, out: Path | None,
+    plot_path: Path | None, output: Format,
+) -> None:  # fmt: skip
+    """Say who wins with perfect play, by which moves, and along which line."""
+    from experiments.roster import parse_limit
+    from isolation.notation import position_after
+    from reports.solutions import solution_rows
+
+    bound = parse_limit(limit) if limit else None
+    if everything:
+        refuse("a position, not with --all", "moves", "with_length")
+        solve_board(size, bound, jobs, out or Path(f"solved_{size}.parquet"), plot_path, output)
+    else:
+        refuse("--all", "jobs", "out", "plot_path")
+        print_rows(solution_rows(position_after(moves, size), bound, with_length), output)
+
+
+def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path: Path | None, output: Format) -> None:
+    """Solve every pair of placements of a board, and say what they come to."""
+    from experiments.solving import solve_all, summarise
+    from reports.plots.boards import draw_refutations
+    from reports.plots.style import check_plot
+    from reports.progress import counting
+    from reports.solutions import board_sections
+
+    if plot_path:
+        check_plot(plot_path)
+    with kept_if_interrupted(f"what was solved is in {path}"), counting("placement pairs") as show:
+        winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=limit, show=show)
+    summary = summarise(winners, size)
+    print_sections(board_sections(summary, str(path)), output)
+    if plot_path:
+        save_plot(draw_refutations(summary), plot_path)
+
+
+@click.command("label")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--sample", type=click.IntRange(min=1), help="Only so many games, drawn at random.")
+@click.option("--first-ply", type=click.IntRange(min=0), default=0, help="Leave out the plies before this one.")
+@click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int) -> None:
+    """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
+    from experiments.labels import DEFAULT_LIMIT, label_run
+    from experiments.roster import parse_limit
+    from reports.progress import counting
+
+    bound = parse_limit(limit) if limit else DEFAULT_LIMIT
+    with kept_if_interrupted(f"what was labelled is in {run}"), counting("games") as show:
+        games = label_run(
+            run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
+        )
+    click.echo(f"{games:,} games labelled. Next: isolation accuracy {run}")
+
+
+@click.command("accuracy")
+@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.option("--heuristics", metavar="NAMES", help="Judge these instead, as in improved,mine.py:score; '*' is all.")
+@click.option("--depths", default="3", show_default=True, help="With --heuristics: depths of search, as in 1,3,5.")
+@click.option("--positions", type=click.IntRange(min=1), default=500, show_default=True,
+              help="With --heuristics: how many telling positions each of them is judged in.")  # fmt: skip
+@board_option
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --heuristics: processes; 0 is one a core.")
+@click.option("--by-ply", is_flag=True, help="Also in bands of seven plies.")
+@click.option("--plot-by-ply", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
+@click.option("--plot-by-depth", type=click.Path(path_type=Path), help="Draw accuracy by depth, .svg or .png.")
+@table_option
+@format_option
+def accuracy(
+    run: Path | None, heuristics: str | None, depths: str, positions: int, size: str, jobs: int, by_ply: bool,
+    plot_by_ply: Path | None, plot_by_depth: Path | None, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Say how often agents kept a win that they could have thrown away.
+
+    Judges the moves of a labelled RUN; or, without a run, heuristics in fresh games against a fixed field.
+    """
+    from experiments.accuracy import BAND, accuracies, run_decisions
+    from experiments.log import count_games
+    from reports.accuracy import accuracy_sections
+    from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
+    from reports.plots.style import check_plot
+
+    if (run is None) == (heuristics is None):
+        raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
+    wanted = ((plot_by_ply, draw_accuracy_by_ply), (plot_by_depth, draw_accuracy_by_depth))
+    plots = [(path, draw) for path, draw in wanted if path]
+    for path, _ in plots:
+        check_plot(path)
+    if run is None:
+        decisions, notes = fresh_decisions(str(heuristics), depths, positions, size, jobs)
+    else:
+        refuse("--heuristics", "depths", "positions", "size", "jobs")
+        decisions = run_decisions(run)
+        notes = [f"{decisions['game_id'].nunique():,} of {count_games(run):,} games are labelled."]
+    bands = accuracies(decisions, BAND) if by_ply else ()
+    print_sections(accuracy_sections(accuracies(decisions), bands, notes), output, only)
+    for path, draw in plots:
+        save_plot(draw(decisions), path)
+
+
+def fresh_decisions(names: str, depths: str, positions: int, size: str, jobs: int) -> tuple[DataFrame, list[str]]:
+    """The decisions of heuristics in games played for this, and in sentences how they came about."""
+    import heuristics
+    from experiments.sparring import described, play_and_judge, shortages
+    from reports.progress import counting
+
+    chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
+    searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
+    with counting("players") as show:
+        frame = play_and_judge(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
+    return frame, [described(size), *shortages(frame, positions)]
+
+
+def refuse(companion: str, *names: str) -> None:
+    """Refuse options that were given without what they go with."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
+        if parameter.name in names and is_given:
+            raise ValueError(f"{parameter.opts[0]} goes with {companion}")
+
+
+@contextmanager
+def kept_if_interrupted(what: str) -> Iterator[None]:
+    """End on Ctrl-C with a line that says what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise click.ClickException(f"interrupted; {what}, and the same command goes on from there") from None
+
+
+def save_plot(figure: Figure, path: Path) -> None:
+    """Write a plot and say where."""
+    from reports.plots.style import save
+
+    save(figure, path)
+    click.echo(f"Wrote {path}", err=True)
+
+
+COMMANDS = (solve_position, label, accuracy)

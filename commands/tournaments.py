@@ -1,0 +1,119 @@
+"""Commands that play runs, and list them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commands.options import format_option, number, whole_number
+from commands.output import print_rows, write_new
+from reports.tables import Format
+
+
+def run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that tournaments and matches share; each replaces a key of the configuration."""
+    options = [
+        click.option("--pairs", help="Openings a match, each played with sides swapped; or 'all'."),
+        click.option("--openings", help="random:PLIES, placements or file:PATH, with ,same or ,other behind it."),
+        click.option("--limit", help="Limit of agents that name none: nodes=N, depth=N, ms=N or cpu_ms=N."),
+        click.option("--board", help="Board size, ROWSxCOLUMNS."),
+        click.option("--seed", type=int, help="Seed of the openings and of every game."),
+        click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0 is one a core."),
+        click.option("--hard-cap", type=float, help="Seconds after which a move of a user's agent is a hang."),
+        click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
+        click.option("--out", help="Directory of the run."),
+        click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("tournament")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.")
+@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.")
+@click.option("--baseline", metavar="SPEC", help="What contenders are compared with.")
+@click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
+@click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
+@run_options
+def tournament(file: Path | None, init: bool, resume: str | None, **options: Any) -> None:
+    """Play a tournament: the classic evaluation, or that of a TOML FILE.
+
+    Every game is logged; agents are named like ID:improved@nodes=2000 or path/to/my.py:score.
+    """
+    if init:
+        from experiments.config import example_toml
+
+        write_new(Path("tournament.toml"), example_toml())
+        click.echo("Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
+        return
+    play_run(file, options, resume)
+
+
+@click.command("match")
+@click.argument("agent_1", metavar="A")
+@click.argument("agent_2", metavar="B")
+@run_options
+def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
+    """Play agents A and B head to head, from random openings of four plies."""
+    setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
+    play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
+
+
+@click.command("runs")
+@click.argument("home", required=False, type=click.Path(path_type=Path))
+@format_option
+def list_runs(home: Path | None, output: Format) -> None:
+    """List the runs below a directory, runs/ by default: when, what, how many games, finished or not."""
+    from experiments.runs import HOME
+    from reports.runs import run_rows
+
+    if home and not home.is_dir():
+        raise ValueError(f"{home}: no such directory")
+    rows = run_rows(home or HOME)
+    if rows or output != "table":
+        print_rows(rows, output)
+    else:
+        click.echo(f"There are no runs in {home or HOME}/.")
+
+
+def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> None:
+    """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
+    from experiments.play.interrupts import heard_once
+
+    keys = run_keys(options)
+    with heard_once():
+        try:
+            from experiments.runs import asked_for
+            from reports.progress import play_shown, print_outcome, what_next
+
+            outcome = play_shown(asked_for(file, keys, resume), resume=resume is not None)
+        except KeyboardInterrupt:
+            click.echo("Interrupted before there was a game to play; nothing was written.")
+            is_finished = False
+        else:
+            print_outcome(outcome)
+            click.echo(what_next(outcome))
+            is_finished = outcome.finished
+    if not is_finished:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
+        sys.exit(1)
+
+
+def run_keys(options: dict[str, Any]) -> dict[str, Any]:
+    """Options as the configuration has them; lists of them that are empty were not given."""
+    keys = {key: value for key, value in options.items() if value not in (None, ())}
+    if "pairs" in keys and keys["pairs"] != "all":
+        keys["pairs"] = whole_number("--pairs", keys["pairs"], "or 'all'")
+    if "sprt" in keys:
+        keys["sprt"] = tuple(number("--sprt", word) for word in keys["sprt"].split(","))
+    return keys
+
+
+COMMANDS = (tournament, match, list_runs)
