@@ -17,6 +17,8 @@ from isolation.speed import games_per_second, nodes_per_second, random_openings
 
 DEPTH = 11
 """Deep enough that a search takes milliseconds."""
+COMMAND = (sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')")
+"""Starts the command line as `isolation` does; `-m cli` would run a file cli.py of the working directory."""
 _COMPARATOR = "improved"
 _SHOWN = ("net_advantage", "edge_distance_dynamic", "territory")
 _FIRST_MOVE = """
@@ -67,8 +69,7 @@ def _games() -> list[dict[str, Any]]:
 
 
 def _start_up() -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "cli", "--help"]
-    rows = [_row("isolation --help", min(_seconds(command, None) for _ in range(3)), "s", None, "")]
+    rows = [_row("isolation --help", min(_seconds([*COMMAND, "--help"], None) for _ in range(3)), "s", None, "")]
     with tempfile.TemporaryDirectory() as folder:
         other, first = Path(folder, "other.py"), Path(folder, "first.py")
         other.write_text(_FIRST_MOVE.format(weight=1))

@@ -1,4 +1,7 @@
-"""The rows of `isolation bench`, at invented speeds."""
+"""`isolation bench`: its rows at invented speeds, and what it starts."""
+
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -6,16 +9,51 @@ from experiments import bench
 from isolation.speed import Speed
 
 
-def test_a_ratio_stands_beside_what_is_compared_and_names_its_comparator(monkeypatch: pytest.MonkeyPatch) -> None:
+def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Measure nothing; the list of commands that would have been timed."""
+
     def nodes(heuristic, openings, depth, size="7x7", *, interpreted=False):
         return Speed(100 if interpreted else 1000 if heuristic.__name__ == "improved" else 500, 1.0)
 
+    commands: list[list[str]] = []
     monkeypatch.setattr(bench, "nodes_per_second", nodes)
     monkeypatch.setattr(bench, "games_per_second", lambda *_, interpreted=False: Speed(1 if interpreted else 4, 1.0))
-    monkeypatch.setattr(bench, "_seconds", lambda *_: 0.5)
+    monkeypatch.setattr(bench, "_seconds", lambda command, cache: commands.append(command) or 0.5)
+    return commands
+
+
+def test_a_ratio_stands_beside_what_is_compared_and_names_its_comparator(monkeypatch: pytest.MonkeyPatch) -> None:
+    invent_speeds(monkeypatch)
     rows = {row["measured"]: (row["ratio"], row["to"]) for row in bench.measure()}
     assert rows["alpha-beta, improved, 7x7, depth 11"] == (None, "")
     assert rows["alpha-beta, territory, 7x7, depth 11"] == (0.5, "improved")
     assert rows["the first, interpreted, depth 10"] == (0.1, "compiled")
     assert rows["the same, move by move"] == (0.25, "in one call")
     assert all((ratio is None) == (to == "") for ratio, to in rows.values())
+
+
+@pytest.fixture
+def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with files of the user's that are called like modules of ours."""
+    for name in ("cli", "commands", "heuristics", "experiments", "reports", "isolation"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the user\'s {name}.py was run')\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_start_that_is_timed_is_ours_whatever_lies_in_the_working_directory(
+    own_modules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = invent_speeds(monkeypatch)
+    bench.measure()
+    (command,) = {tuple(command) for command in commands if "--help" in command}
+    started = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert started.stdout.startswith("Usage: isolation [OPTIONS] COMMAND")
+    assert started.stderr == ""
+
+
+def test_a_match_is_played_with_our_modules_whatever_lies_in_the_working_directory(own_modules: Path) -> None:
+    command = [*bench.COMMAND, "match", "random", "greedy", "--pairs", "2", "--jobs", "2", "--out", "run"]
+    played = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "4 of 4 games" in played.stdout, played.stderr
+    assert played.stderr == ""

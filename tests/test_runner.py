@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from experiments import log, runs
+from experiments.bench import COMMAND
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
 from experiments.play.runner import Outcome, Progress, play_tournament
@@ -547,7 +548,7 @@ def test_orphaned_workers_end_by_themselves(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_orphaned_solvers_end_by_themselves(tmp_path: Path) -> None:
     out = tmp_path / "solved.parquet"
-    command = [sys.executable, "-m", "cli", "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
+    command = [*COMMAND, "solve", "--all", "--board", "9x9", "--jobs", "2", "--out", str(out)]
     process = subprocess.Popen([*command, "--limit", "nodes=2000000"], stderr=subprocess.DEVNULL)
     while not out.exists() and process.poll() is None:
         time.sleep(0.1)
@@ -565,7 +566,7 @@ SOURCE = "def score(game, player):\n    return len(game.get_legal_moves(player))
 
 def start_command(run: Path, *arguments: str, cache: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "cli", *arguments, "--out", str(run)],
+        [*COMMAND, *arguments, "--out", str(run)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
