@@ -10,6 +10,7 @@ import click
 
 from commands.options import format_option, table_option
 from commands.output import print_sections
+from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
 from reports.tables import Format
 
 if TYPE_CHECKING:
@@ -117,16 +118,14 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
     print_sections(published_sections(analyse_file(file, baseline)), output, only)
 
 
-@click.command("plot")
+@click.command("plot", help=f"Draw a plot: {', '.join(KINDS)}.")
 @click.argument("arguments", metavar="RUN... KIND", nargs=-1, required=True)
 @click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
 @click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
 @click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
-@click.option("--agent", metavar="AGENT", help="For kinds that show one agent: running, placements, visits.")
+@click.option("--agent", metavar="AGENT", help=f"Show this agent alone; goes with {' and '.join(OF_ONE_AGENT)}.")
 def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
-    """Draw a plot: forest, heatmap, ladder, limits, running, lengths, depth, nodes, placements, visits, calibration."""
-    from reports.plots import draw_plot
-
+    """Draw a plot of runs into a file."""
     *runs, kind = arguments
     written = draw_plot(kind, runs, out or Path(f"{kind}.svg"), baseline, mixed, agent)
     click.echo(f"Wrote {written}")

@@ -29,7 +29,7 @@ from reports.compare import (
     judge,
     verdict_section,
 )
-from reports.plots import draw_kind
+from reports.plots import KINDS, draw_kind
 from reports.plots.accuracy import draw_accuracy_by_ply
 from reports.plots.intervals import draw_forest
 from reports.plots.style import to_svg
@@ -47,20 +47,7 @@ from reports.tables import render_rows, show
 
 _HERE = Path(__file__).parent / "templates"
 
-_CAPTIONS = {
-    "forest": "Difference of each contender's win rate to the baseline's, with its interval.",
-    "heatmap": "Win rate of each agent against each opponent.",
-    "ladder": "Ratings of all agents, with their intervals.",
-    "limits": "Win rate by limit.",
-    "running": "How the estimates settled. The band holds at all moments together.",
-    "lengths": "Lengths of games by agent.",
-    "depth": "Depths of search by agent.",
-    "nodes": "Nodes searched a move by agent.",
-    "placements": "Games won by the cell of the first placement.",
-    "visits": "How often each cell was visited.",
-    "accuracy": "Moves that kept the win, of those that could have thrown it away, by ply.",
-    "calibration": "How well scores tell who wins: 0.5 is a coin, 1 knows.",
-}
+_ACCURACY_CAPTION = "Moves that kept the win, of those that could have thrown it away, by ply."
 
 
 @dataclass(frozen=True)
@@ -250,11 +237,11 @@ def _plots(findings: Findings, verdicts: Verdicts | None, decisions: pd.DataFram
     plots = {}
     if decisions is not None:
         figure = draw_accuracy_by_ply(decisions)
-        plots["accuracy"] = Plot("accuracy", _CAPTIONS["accuracy"], _svg_url(figure), round(96 * figure.get_figwidth()))
+        plots["accuracy"] = Plot("accuracy", _ACCURACY_CAPTION, _svg_url(figure), round(96 * figure.get_figwidth()))
     for kind in _plots_of(findings, verdicts):
         figure = draw_forest(verdicts) if kind == "forest" and verdicts else draw_kind(kind, findings)
         narrow = _svg_url(draw_forest(verdicts, is_narrow=True)) if kind == "forest" and verdicts else ""
-        plots[kind] = Plot(kind, _CAPTIONS[kind], _svg_url(figure), round(96 * figure.get_figwidth()), narrow)
+        plots[kind] = Plot(kind, KINDS[kind].caption, _svg_url(figure), round(96 * figure.get_figwidth()), narrow)
     return plots
 
 

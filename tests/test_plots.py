@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from cli import main
 from experiments.verdicts.findings import load_findings
 from reports.plots import KINDS, draw_kind, draw_plot
 from reports.plots.calibration import Scores
@@ -70,6 +71,19 @@ def test_other_files_kinds_and_agents_are_refused(tmp_path):
         draw_plot("running", [path], tmp_path / "plot.svg", agent="Nobody")
     with pytest.raises(ValueError, match="--agent goes with running"):
         draw_plot("forest", [path], tmp_path / "plot.svg", agent="Base")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_help_names_just_the_kinds_that_take_an_agent(tmp_path, kind):
+    (option,) = (parameter for parameter in main.commands["plot"].params if parameter.name == "agent")
+    path = many(2)[0].write(tmp_path / "run")
+    if kind in option.help:
+        alone, all_together = (draw_plot(kind, [path], tmp_path / f"{agent}.svg", agent=agent).read_bytes()
+                               for agent in (LONG.format(0), None))  # fmt: skip
+        assert alone != all_together
+    else:
+        with pytest.raises(ValueError, match=f"not with {kind}"):
+            draw_plot(kind, [path], tmp_path / "plot.svg", agent=LONG.format(0))
 
 
 def test_win_rate_by_limit_joins_agents_that_differ_in_their_limit_only(tmp_path):

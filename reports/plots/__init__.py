@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,29 @@ if TYPE_CHECKING:
 
     from experiments.verdicts.findings import Findings
 
-KINDS = (
-    *("forest", "heatmap", "ladder", "limits", "running", "lengths", "depth", "nodes"),
-    *("placements", "visits", "calibration"),
-)
-OF_ONE_AGENT = ("running", "calibration")
+
+@dataclass(frozen=True)
+class Kind:
+    """What a kind of plot shows, in a sentence, and whether it can show one agent instead of all."""
+
+    caption: str
+    takes_agent: bool = False
+
+
+KINDS = {
+    "forest": Kind("Difference of each contender's win rate to the baseline's, with its interval."),
+    "heatmap": Kind("Win rate of each agent against each opponent."),
+    "ladder": Kind("Ratings of all agents, with their intervals."),
+    "limits": Kind("Win rate by limit."),
+    "running": Kind("How the estimates settled. The band holds at all moments together.", takes_agent=True),
+    "lengths": Kind("Lengths of games by agent."),
+    "depth": Kind("Depths of search by agent."),
+    "nodes": Kind("Nodes searched a move by agent."),
+    "placements": Kind("Games won by the cell of the first placement."),
+    "visits": Kind("How often each cell was visited."),
+    "calibration": Kind("How well scores tell who wins: 0.5 is a coin, 1 knows.", takes_agent=True),
+}
+OF_ONE_AGENT = tuple(name for name, kind in KINDS.items() if kind.takes_agent)
 
 
 def draw_plot(
