@@ -10,13 +10,14 @@ import random
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from inspect import getsource, isroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from isolation.board import Board
 from isolation.classic import call_get_move, seat
+from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.limits import Limit
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
@@ -207,7 +208,8 @@ class ClassicAgent:
     """A player object of the classic scripts, of either edition; each game has a fresh one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
-    the move's seed.
+    the move's seed. Both, like the clock of CPU time, belong to the whole process: where classic players play in
+    several threads at once, one draws from what another has seeded, and each is charged for the work of all.
     """
 
     name: str
@@ -283,7 +285,7 @@ def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     return _try_to_compile(heuristic, size)
 
 
-@cache
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     from isolation.compiling.compiler import CompileError, compile_heuristic
 

@@ -15,6 +15,7 @@ import hashlib
 import inspect
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from types import ModuleType
 from typing import Any
 
 from isolation.syntax import doubtful_lines, parse, unwarned
+
+_loading = threading.RLock()
 
 
 class LoadError(ValueError):
@@ -128,24 +131,27 @@ def load(path: str | Path, name: str) -> Loaded:
 def load_module(path: str | Path) -> ModuleType:
     """A user's file as a module; the same one again until the file, or a sibling that it imports, changes.
 
+    Threads load one after another: a second one would find the module half made.
+
     Raises:
         LoadError: no such file, or it fails to import (the message gives the exception and its line).
     """
     file = _resolve(path)
     space = f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
     name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
-    if name not in sys.modules:
-        _open_space(space, file.parent)
-        spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
-        assert spec is not None
-        assert spec.loader is not None
-        module = sys.modules[name] = module_from_spec(spec)
-        try:
-            spec.loader.exec_module(module)
-        except (Exception, SystemExit) as error:
-            _close_space(space)
-            raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
-    return sys.modules[name]
+    with _loading:
+        if name not in sys.modules:
+            _open_space(space, file.parent)
+            spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
+            assert spec is not None
+            assert spec.loader is not None
+            module = sys.modules[name] = module_from_spec(spec)
+            try:
+                spec.loader.exec_module(module)
+            except (Exception, SystemExit) as error:
+                _close_space(space)
+                raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
+        return sys.modules[name]
 
 
 def content_hash(path: str | Path) -> str:
@@ -269,7 +275,7 @@ def _open_space(space: str, folder: Path) -> None:
 
 
 def _close_space(space: str) -> None:
-    for name in [name for name in sys.modules if name == space or name.startswith(f"{space}.")]:
+    for name in [name for name in list(sys.modules) if name == space or name.startswith(f"{space}.")]:
         del sys.modules[name]
 
 

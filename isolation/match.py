@@ -97,7 +97,7 @@ def play(
     seed: int = 0,
     hard_cap: float | None = None,
 ) -> GameRecord:
-    """Play one game; see `play_games`."""
+    """Play one game; safe in threads as far as `play_games` is, see there."""
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
     plies = (tuple(getattr(games, name).tolist()) for name in _PLY_COLUMNS)
     return GameRecord(
@@ -121,6 +121,10 @@ def play_games(
 
     Two compiled agents play the whole batch in compiled code; the records are the same as those of the interpreted
     loop, times aside.
+
+    Safe in threads: batches may be played at once, each as if alone but for times. They take turns, since a batch in
+    compiled code keeps Python's lock. It does not hold for classic players, which draw from generators of the whole
+    process (see `ClassicAgent`), nor for users' code that keeps a memory of its own.
 
     Args:
         openings: legal sequences of cells; compiled play needs both placements in each.
@@ -164,23 +168,24 @@ def _play_compiled(
     size: tuple[int, int],
     note: NDArray[np.int64],
 ) -> Games:
-    from isolation.compiling.specialise import new_desk, specialised
+    from isolation.compiling.specialise import specialised
+    from isolation.native import desks
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
     plies: tuple[Any, ...] = tuple(np.empty(count * cells, kind) for kind in _PLY_TYPES)
     starts = np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64)
-    desk = new_desk()
-    specialised("games", None, *size).play_games(
-        np.array([cell for opening in openings for cell in opening], np.int64),
-        starts,
-        np.array(seeds, np.uint64),
-        np.array([_as_row(player) for player in players], np.int64),
-        desk.ctypes.data,
-        note,
-        (winner, reason, ends),
-        plies,
-    )
+    with desks.lent() as desk:
+        specialised("games", None, *size).play_games(
+            np.array([cell for opening in openings for cell in opening], np.int64),
+            starts,
+            np.array(seeds, np.uint64),
+            np.array([_as_row(player) for player in players], np.int64),
+            desk.ctypes.data,
+            note,
+            (winner, reason, ends),
+            plies,
+        )
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     return Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
 

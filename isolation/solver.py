@@ -11,16 +11,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from isolation.board import Board
 from isolation.geometry import cells_of, full_mask, knight_masks, symmetries
 from isolation.limits import Limit
+from isolation.native import desks
 from isolation.solved import pair_is_won
 
 Winner = Literal[1, 2]
+_Search = Callable[[int, int, int, desks.Desk], float]
+"""A compiled search: of at most so many nodes, by a clock, with so many nanoseconds left on it, at a desk."""
 
 MAX_CELLS = 128
 _TO_THE_END = 1 << 20
@@ -113,19 +116,24 @@ class Meter:
         low, high, cell_0, cell_1, turn = pack(board)
         own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
         call = native_function("solve", None, board.height, board.width).call
-        search = partial(call, low, high, own, other, _TO_THE_END if within is None else within)
+        plies = _TO_THE_END if within is None else within
+
+        def search(nodes: int, clock: int, budget: int, desk: desks.Desk) -> float:
+            return call(low, high, own, other, plies, nodes, clock, budget, desk.ctypes.data)
+
         if not self._may_take_long:
             return self._run(search, self._most - self.nodes)
         won = self._run(search, _SHORT)
-        return self._run(partial(_interruptibly, search, self._desk), self._most - self.nodes) if won is None else won
+        return self._run(partial(_interruptibly, search), self._most - self.nodes) if won is None else won
 
-    def _run(self, search: Callable[..., float], nodes: int) -> bool | None:
+    def _run(self, search: _Search, nodes: int) -> bool | None:
         """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
         from isolation.native.kernels import desk as on_desk
 
-        won = search(nodes, *self._clock, self._desk.ctypes.data)
-        self.nodes += int(self._desk[on_desk.NODES])
-        return None if self._desk[on_desk.STOPPED] else won == 1.0
+        with desks.lent() as desk:
+            won = search(nodes, *self._clock, desk)
+            self.nodes += int(desk[on_desk.NODES])
+            return None if desk[on_desk.STOPPED] else won == 1.0
 
     @property
     def _may_take_long(self) -> bool:
@@ -143,19 +151,13 @@ class Meter:
         clock = on_desk.CPU_CLOCK if self._now is time.thread_time_ns else on_desk.WALL_CLOCK
         return clock, max(0, self._started + int(self._milliseconds * 1e6) - self._now())
 
-    @cached_property
-    def _desk(self) -> Any:
-        from isolation.compiling.specialise import new_desk
 
-        return new_desk()
-
-
-def _interruptibly(search: Callable[..., float], desk: Any, *limits: int) -> float:
+def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: desks.Desk) -> float:
     """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
     from isolation.native.kernels import desk as on_desk
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(search, *limits)
+        running = pool.submit(search, nodes, clock, budget, desk)
         try:
             return running.result()
         except BaseException:
@@ -168,6 +170,8 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
 
     >>> solve(Board.from_moves([5, 0], size="4x4"))
     Solution(winner=2, moves=(), line=(11, 6, 2, 8, 4, 1, 10, 7, 3, 9), nodes=108, undecided=())
+
+    Safe in threads: any number may solve at once, as if each were alone, and they use a core each.
 
     Args:
         limit: of nodes or time, for everything together; None searches for as long as it takes.

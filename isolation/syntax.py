@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_filtering = threading.RLock()
+"""What Python warns of is a setting of the whole process: two threads that change and restore it would mix it up."""
 
 
 @contextmanager
 def unwarned() -> Iterator[None]:
     """Read source without a word: workers read the same file again and again, and each would warn of it again."""
-    with warnings.catch_warnings():
+    with _filtering, warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
@@ -33,8 +37,9 @@ def doubtful_lines(source: str | bytes) -> list[tuple[int, str]]:
     >>> doubtful_lines("x = 1\\nassert (x, 'always true')")
     [(2, 'assertion is always true, perhaps remove parentheses?')]
     """
-    with warnings.catch_warnings(record=True) as found:
+    with _filtering, warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         compile(source, "<source>", "exec", dont_inherit=True)
-    told = [(warning.lineno, str(warning.message)) for warning in found]
+    # Another thread may warn of something else meanwhile.
+    told = [(warning.lineno, str(warning.message)) for warning in found if warning.filename == "<source>"]
     return sorted({(line, text[:1].lower() + text[1:]) for line, text in told})

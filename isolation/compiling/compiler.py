@@ -8,17 +8,16 @@ import random
 import time
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from isolation.board import Board
-from isolation.compiling import library
+from isolation.compiling import FUNCTIONS_REMEMBERED, library
 from isolation.compiling.rewriting import CompileError, Rewritten, rewrite
-from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, new_desk, pack
+from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
 from isolation.geometry import format_size
+from isolation.native import desks
 from isolation.native.kernels.desk import FAILED
 from isolation.patience import TookTooLong, at_most
 
@@ -49,17 +48,12 @@ class CompiledHeuristic:
         return value
 
     def _evaluate(self, board: Board, player_index: int) -> float | None:
-        desk = _desk()
-        value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.ctypes.data)
-        return None if desk[FAILED] else value
+        with desks.lent() as desk:
+            value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.ctypes.data)
+            return None if desk[FAILED] else value
 
     def _evaluation(self, rows: int, columns: int) -> NativeFunction:
         return native_function("evaluate", self.score, rows, columns)
-
-
-@cache
-def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
-    return new_desk()
 
 
 def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
@@ -76,29 +70,29 @@ def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Co
 def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
     score = _score_module(rewrite(function))
-    library.write(_verdict(score, size), json.dumps({"reason": reason, "line": None}))
+    library.write(_problem_file(score, size), json.dumps({"reason": reason, "line": None}))
 
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
     return ScoreModule(library.folder() / library.fingerprint(rewritten.source), rewritten.source)
 
 
-def _verdict(score: ScoreModule, size: tuple[int, int]) -> Path:
-    """The file that says why a heuristic does not compile, or that it does."""
-    return score.folder / f"verdict_{format_size(*size)}.json"
+def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
+    """The file that says why a heuristic does not compile, and its line; null if it does."""
+    return score.folder / f"problem_{format_size(*size)}.json"
 
 
-@cache
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     score = _score_module(rewritten)
     compiled = CompiledHeuristic(function, score)
-    verdict = _verdict(score, size)
-    if verdict.exists():
-        problem = json.loads(verdict.read_text(encoding="utf-8"))
+    file = _problem_file(score, size)
+    if file.exists():
+        problem = json.loads(file.read_text(encoding="utf-8"))
     else:
         problem = _find_problem(compiled, rewritten, size)
-        library.write(verdict, json.dumps(problem))
+        library.write(file, json.dumps(problem))
     if problem is not None:
         raise CompileError(problem["reason"], problem["line"])
     return compiled

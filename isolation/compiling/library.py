@@ -9,11 +9,13 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
+_loading = threading.RLock()
 
 
 @cache
@@ -84,20 +86,25 @@ def write(path: Path, text: str) -> None:
 
 
 def load(path: Path, text: str) -> ModuleType:
-    """Import the module with this text, kept at `path`, under a name of its own; once a process."""
+    """Import the module with this text, kept at `path`, under a name of its own; once a process.
+
+    It stays in `sys.modules` for good, since addresses of its functions may lie anywhere. One thread loads at a time:
+    another would find the module half made.
+    """
     name = f"isolation_compiled_{path.parent.name}_{path.stem}"
-    if name in sys.modules:
-        return sys.modules[name]
-    if not path.exists():
-        write(path, text)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+    with _loading:
+        if name in sys.modules:
+            return sys.modules[name]
+        if not path.exists():
+            write(path, text)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module

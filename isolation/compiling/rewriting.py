@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -62,8 +63,24 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
 
     Raises:
-        CompileError: what it does that compiled code cannot, and the line.
+        CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
+    try:
+        return _rewrite(heuristic)
+    except CompileError:
+        raise
+    except Exception as error:  # whatever people write, the heuristic runs at least interpreted
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        raise CompileError(f"it cannot be written for compiled code ({told})", _line_reached(error)) from error
+
+
+def _line_reached(error: Exception) -> int | None:
+    """The line that was being rewritten: that of the innermost syntax node that a function it came through is about."""
+    nodes = [frame.f_locals.get("node") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return next((node.lineno for node in reversed(nodes) if hasattr(node, "lineno")), None)
+
+
+def _rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     module = _Module()
     value = module.evaluate(heuristic, "the heuristic")
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)

@@ -11,19 +11,17 @@ import ast
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from isolation.board import Board
-from isolation.compiling import library
+from isolation.compiling import FUNCTIONS_REMEMBERED, library
 
 Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
-_PARTS: dict[str, tuple[str, ...]] = {
+_PIECES: dict[str, tuple[str, ...]] = {
     "minimax": ("leaves", "minimax", "root", "entry"),
     "alphabeta": ("leaves", "alphabeta", "root", "entry"),
     "mcts": ("leaves", "mcts", "entry"),
@@ -34,7 +32,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "perft": ("perft",),
     "solve": ("solve",),
 }
-_SPECIALISED = {"open_names", *(part for parts in _PARTS.values() for part in parts)}
+_COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
+"""The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
 _NO_SCORE = """
 @inner
@@ -57,14 +56,17 @@ class ScoreModule:
 
 @dataclass(frozen=True)
 class NativeFunction:
-    """A compiled function: its address, for compiled callers, a ctypes function for Python, and its module."""
+    """A compiled function: its address, for compiled callers, a ctypes function for Python, and its module.
+
+    The address is good for as long as the process lives: modules of compiled code are never unloaded.
+    """
 
     address: int
     call: Callable[..., float]
     module: Any
 
 
-@cache
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def native_function(
     template: Template,
     score: ScoreModule | None,
@@ -79,7 +81,7 @@ def native_function(
     return NativeFunction(module.entry.address, call, module)
 
 
-@cache
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def specialised(
     template: Template,
     score: ScoreModule | None,
@@ -104,7 +106,7 @@ def specialised(
         *(f"{key} = {value}" for key, value in constants.items()),
         imported,
     ]
-    text = "\n".join((*header, *(_body(part) for part in _PARTS[template])))
+    text = "\n".join((*header, *(_piece(name) for name in _PIECES[template])))
     return library.load(folder / f"{name}.py", text)
 
 
@@ -116,24 +118,18 @@ def _c_types(function: Any) -> list[Any]:
 
 
 @cache
-def _body(part: str) -> str:
-    """A template's code without its docstring and the imports that specialisation replaces."""
-    tree = ast.parse((_KERNELS / f"{part}.py").read_text(encoding="utf-8"))
-    kept = [node for node in tree.body[1:] if not _is_replaced(node)]
+def _piece(name: str) -> str:
+    return own_code((_KERNELS / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def own_code(template: str) -> str:
+    """A template's code without its docstring and the imports of what a copy defines itself."""
+    kept = [node for node in ast.parse(template).body[1:] if not _is_replaced(node)]
     return ast.unparse(ast.Module(body=kept, type_ignores=[]))
 
 
 def _is_replaced(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.ImportFrom):
-        return False
-    return node.module == "__future__" or (node.module or "").rpartition(".")[2] in _SPECIALISED
-
-
-def new_desk() -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Working memory for compiled searches; one search at a time."""
-    from isolation.native.kernels.desk import DESK_SIZE
-
-    return np.zeros(DESK_SIZE, np.int64)
+    return isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.module in _COPIED)
 
 
 def pack(board: Board) -> tuple[int, int, int, int, int]:

@@ -30,6 +30,9 @@ def search(
     Under a depth, minimax and alpha-beta search that deep; under nodes or time they deepen iteratively, and the last
     finished iteration's move counts. If not even one iteration finishes, that is the first legal move.
 
+    Safe in threads: any number may search at once, as if each were alone, and compiled searches use a core each. What
+    runs interpreted shares Python's lock, and a heuristic with a memory of its own must see to its threads itself.
+
     Args:
         heuristic: `f(game, player)`; None only for MCTS, which then judges leaves by random playouts.
         method: "minimax", "alphabeta" or "mcts".

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
-
-import numpy as np
 
 from isolation.board import Board
 from isolation.compiling.compiler import CompiledHeuristic
-from isolation.compiling.specialise import NativeFunction, Template, native_function, new_desk, pack
+from isolation.compiling.specialise import NativeFunction, Template, native_function, pack
 from isolation.limits import Limit
+from isolation.native import desks
 from isolation.native.kernels import desk as on_desk
 from isolation.search.result import Method, SearchOptions, SearchResult
 
@@ -91,11 +88,20 @@ def run_native(function: NativeFunction, board: Board, wanted: Settings, seed: i
     Raises:
         HeuristicFailed: the heuristic raised an exception or returned NaN.
     """
-    desk = _desk()
     low, high, cell_0, cell_1, turn = pack(board)
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
-    score = function.call(low, high, own, other, *numbers, desk.ctypes.data)
+    with desks.lent() as desk:
+        score = function.call(low, high, own, other, *numbers, desk.ctypes.data)
+        return _read(desk, score)
+
+
+def _read(desk: desks.Desk, score: float) -> SearchResult:
+    """What a compiled player has left on its desk.
+
+    Raises:
+        HeuristicFailed: the heuristic raised an exception or returned NaN.
+    """
     if desk[on_desk.FAILED]:
         raise HeuristicFailed(int(desk[on_desk.NODES]))
     line = desk[on_desk.BEST_LINE : on_desk.BEST_LINE + desk[on_desk.BEST_LENGTH]]
@@ -114,11 +120,6 @@ def run_native(function: NativeFunction, board: Board, wanted: Settings, seed: i
 def signed(seed: int) -> int:
     """An unsigned 64-bit number as the signed one of the same bits."""
     return seed - 2 * _SIGN if seed >= _SIGN else seed
-
-
-@cache
-def _desk() -> np.ndarray[Any, np.dtype[np.int64]]:
-    return new_desk()
 
 
 def native_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> NativeFunction:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from experiments.roster import complete, make_agent, parse_spec
 from heuristics.composite import Composite
 from isolation.agents import try_to_compile
+from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.limits import Limit
 from isolation.placing import quick_to_place
 from isolation.search import is_compilable, search
@@ -135,7 +136,7 @@ def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
     return search(board, heuristic, Limit(depth=depth), interpreted=not compiles(board, heuristic)).score
 
 
-@cache
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def opposing(heuristic: Heuristic) -> Heuristic:
     """The heuristic as the opponent's loss: what minimax of the opponent is to maximise in our name.
 

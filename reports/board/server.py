@@ -67,7 +67,7 @@ class Shelf:
 
 
 def make_app(shelf: Shelf, port: int) -> ASGIApp:
-    """The application that serves the page at http://127.0.0.1:`port`.
+    """The application that serves the page at http://127.0.0.1:`port`; it answers several questions at a time.
 
     Raises:
         ValueError: a run is none.
@@ -76,17 +76,13 @@ def make_app(shelf: Shelf, port: int) -> ASGIApp:
         if not games_folder(run).is_dir():
             raise ValueError(f"{run}: no run lies there (no folder games/)")
     known = shelf.all_heuristics
-    # Compiled searches share their working memory.
-    one_at_a_time = threading.Lock()
 
     def answering(question: type[Question], answer: Callable[[Question], dict[str, Any]]) -> Any:
         async def endpoint(request: Request) -> Response:
             body = await request.body()
 
             def respond() -> dict[str, Any]:
-                asked = parse(question, body)
-                with one_at_a_time:
-                    return answer(asked)
+                return answer(parse(question, body))
 
             return await _answered(respond)
 

@@ -76,27 +76,28 @@ class Fold(Rewrite):
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """Keep the side that is taken."""
-        self.generic_visit(node)
+        node.test = self.visit(node.test)
         found = self.decided(node.test)
-        if found is None:
-            return node
-        return node.body if found.value else node.orelse
+        if found is not None:
+            return self.visit(node.body if found.value else node.orelse)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """Drop operands that cannot decide."""
-        self.generic_visit(node)
+        """Drop operands that cannot decide, and those that are never reached without a look at them."""
         stops = isinstance(node.op, ast.Or)
         kept: list[ast.expr] = []
-        for value in node.values:
+        for left, operand in zip(reversed(range(len(node.values))), node.values, strict=True):
+            value = self.visit(operand)
             found = self.decided(value)
-            if found is None or value is node.values[-1] or bool(found.value) is stops:
+            if found is None or left == 0 or bool(found.value) is stops:
                 kept.append(value)
             if found is not None and bool(found.value) is stops:
                 break
         return kept[0] if len(kept) == 1 else at(node, ast.BoolOp(node.op, kept))
 
     def decided(self, node: ast.expr) -> Known | None:
-        """Return the value of a test that is known."""
+        """Return the value of a test that is known; a comparison that would fail has none."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.decided(node.operand)
             return None if inner is None else Known(not inner.value)
@@ -105,7 +106,10 @@ class Fold(Rewrite):
             compare = _COMPARISONS.get(type(node.ops[0]))
             if left is None or right is None or compare is None:
                 return None
-            return Known(compare(left.value, right.value))
+            try:
+                return Known(compare(left.value, right.value))
+            except TypeError:
+                return None
         if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
             found = self.known(node)
             if found is not None and (isinstance(found.value, _PLAIN) or as_callee(found.value) is not None):

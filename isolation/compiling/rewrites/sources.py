@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -16,6 +17,9 @@ Definition = ast.FunctionDef | ast.Lambda
 CHANGING_METHODS = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse"}
 CHANGING_METHODS |= {"setdefault", "sort", "update"}
 
+_reading = threading.Lock()
+"""`inspect` keeps the lines of files in a table that two threads must not fill at once; and one file has one tree."""
+
 
 @lru_cache(maxsize=64)
 def _parse(text: str) -> ast.Module:
@@ -25,8 +29,9 @@ def _parse(text: str) -> ast.Module:
 def file_tree(function: FunctionType) -> ast.Module:
     """Return the syntax tree of the file that defines a function."""
     try:
-        lines, _ = inspect.findsource(function)
-        return _parse("".join(lines))
+        with _reading:
+            lines, _ = inspect.findsource(function)
+            return _parse("".join(lines))
     except (OSError, TypeError, SyntaxError):
         raise CompileError(f"the source of {function.__name__} is not at hand") from None
 
