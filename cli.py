@@ -119,7 +119,7 @@ moves_option = click.option(
 
 def position(size: str, moves: str) -> Board:
     """The position after some moves, as given on the command line."""
-    from isolation.notation import position_after
+    from isolation.transcript import position_after
 
     return position_after(moves, size)
 

@@ -16,7 +16,7 @@ from inspect import getsource, isroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from isolation.board import Board
-from isolation.classic import call_get_move, seat
+from isolation.editions.players import call_get_move, seat
 from isolation.limits import Limit
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
