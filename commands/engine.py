@@ -17,7 +17,7 @@ from reports.tables import Format
 def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
     """Count the move sequences of 1, 2, … plies."""
     from isolation import perft
-    from isolation.notation import position_after
+    from isolation.transcript import position_after
 
     counts = perft(position_after(moves, size), depth)
     print_rows([{"depth": d, "sequences": count} for d, count in enumerate(counts, start=1)], output)

@@ -34,8 +34,8 @@ def speaks_ascii_only() -> bool:
 @click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
 def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
-    from isolation.notation import position_after
     from isolation.render import to_svg, to_text
+    from isolation.transcript import position_after
 
     board = position_after(moves, size)
     if svg:

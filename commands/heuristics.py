@@ -48,8 +48,8 @@ def try_out(reference: str) -> None:
 def evaluate_position(size: str, moves: str, references: tuple[str, ...], output: Format) -> None:
     """Show what every heuristic says of a position, to both players."""
     from experiments.catalogue import evaluate, own_heuristics, registered
-    from isolation.notation import position_after
     from isolation.render import to_text
+    from isolation.transcript import position_after
 
     board = position_after(moves, size)
     functions = registered() | own_heuristics(references)

@@ -37,7 +37,7 @@ def solve_position(
 ) -> None:  # fmt: skip
     """Say who wins with perfect play, by which moves, and along which line."""
     from experiments.roster import parse_limit
-    from isolation.notation import position_after
+    from isolation.transcript import position_after
     from reports.solutions import solution_rows
 
     bound = parse_limit(limit) if limit else None

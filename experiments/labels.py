@@ -30,9 +30,9 @@ from experiments.parquet import write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
-from isolation.geometry import format_size, parse_size
+from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.limits import Limit
-from isolation.solver import MAX_CELLS, Meter, known_value, promising_first, value
+from isolation.solver import Meter, known_value, promising_first, value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,8 +245,10 @@ def _size(run: str | Path, games: pa.Table) -> str:
         raise ValueError(f"{run} has games on boards of several sizes: {', '.join(sorted(sizes))}")
     (size,) = sizes
     rows, columns = parse_size(size)
-    if rows * columns > MAX_CELLS:
-        raise ValueError(f"{run}: exact values are out of reach on {size}; the solver serves up to {MAX_CELLS} cells")
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"{run}: exact values are out of reach on {size}; the solver serves up to {MOST_COMPILED_CELLS} cells"
+        )
     return size
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isolation.geometry import cells_of, knight_masks, parse_size, symmetries
+from isolation.seeds import STEP, mix
 
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]
@@ -178,12 +179,8 @@ def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
 
 
 def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A well-mixed function of 64-bit numbers: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014)."""
-    with np.errstate(over="ignore"):
-        numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
-        numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
+    """For each number, the first that a splitmix64 generator in that state draws."""
+    return mix(numbers + np.uint64(STEP))
 
 
 def _described(colours: Colours) -> str:

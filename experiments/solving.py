@@ -26,10 +26,10 @@ from experiments.parquet import write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
-from isolation.geometry import canonical_opening, format_size, parse_size
+from isolation.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from isolation.limits import Limit
 from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
-from isolation.solver import MAX_CELLS, Meter, is_mirrored
+from isolation.solver import Meter, is_mirrored
 
 Winners = NDArray[np.int8]
 """[cell of player 1, cell of player 2]: 1 or 2, who wins; 0 where it is unknown, and on the diagonal."""
@@ -186,8 +186,10 @@ def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
 
 
 def _check(rows: int, columns: int, limit: Limit | None) -> None:
-    if rows * columns > MAX_CELLS:
-        raise ValueError(f"the solver serves boards of up to {MAX_CELLS} cells, not {format_size(rows, columns)}")
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not {format_size(rows, columns)}"
+        )
     if rows * columns < 2:
         raise ValueError(f"a {format_size(rows, columns)} board has no placement pair")
     Meter(limit)

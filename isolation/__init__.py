@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from isolation.board import Board, Outcome
-    from isolation.classic import game_as_text
     from isolation.limits import Limit
     from isolation.match import play
     from isolation.perft import perft
     from isolation.search import SearchResult, search
     from isolation.solver import solve
+    from isolation.transcript import game_as_text
 
 __all__ = ["Board", "Limit", "Outcome", "SearchResult", "game_as_text", "perft", "play", "search", "solve"]
 
@@ -26,7 +26,7 @@ _HOMES = {
     "Limit": "isolation.limits",
     "Outcome": "isolation.board",
     "SearchResult": "isolation.search",
-    "game_as_text": "isolation.classic",
+    "game_as_text": "isolation.transcript",
     "perft": "isolation.perft",
     "play": "isolation.match",
     "search": "isolation.search",

@@ -16,8 +16,9 @@ from inspect import getsource, isroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from isolation.board import Board
-from isolation.classic import call_get_move, seat
 from isolation.compiling import FUNCTIONS_REMEMBERED
+from isolation.editions.players import call_get_move, seat
+from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
@@ -91,7 +92,7 @@ class RandomAgent:
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """The native random player."""
-        if size[0] * size[1] > 128:
+        if size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
         from isolation.search.compiled import CompiledPlayer, Settings, native_player
 
@@ -169,7 +170,7 @@ class SearchAgent:
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """The native search player, if its heuristic compiles."""
         heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
-        if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > 128:
+        if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
         from isolation.search.compiled import CompiledPlayer, native_search, settings
 
@@ -280,7 +281,9 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     """The compiled heuristic, or None if the board is too large or the heuristic does not compile."""
-    if size[0] * size[1] > 128 or not isinstance(heuristic, Hashable):  # what has no hash is an object, no function
+    if size[0] * size[1] > MOST_COMPILED_CELLS or not isinstance(
+        heuristic, Hashable
+    ):  # what has no hash is an object, no function
         return None
     return _try_to_compile(heuristic, size)
 

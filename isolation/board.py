@@ -8,11 +8,12 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
-from isolation.classic import ClassicState
+from isolation.editions import playing
+from isolation.editions.players import GameHistory
+from isolation.editions.state import ClassicState, Locations
 from isolation.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
 
 T = TypeVar("T")
-Locations = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -241,6 +242,20 @@ class Board(ClassicState):
         if self.is_winner(player):
             return float("inf")
         return float("-inf") if self.is_loser(player) else 0.0
+
+    def play(self, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
+        """Play the game on from here between the two player objects.
+
+        Args:
+            time_limit: milliseconds a move; by default 200 if a player has the first edition's
+                ``get_move(game, legal_moves, time_left)``, else 150.
+
+        Returns:
+            The winner, the moves, and "illegal move" (the normal end, as well as a first-edition bad move), "forfeit"
+            (a bad move while moves remained) or "timeout" (judged first). If a player is of the first edition the
+            moves are a list of [player 1's move, player 2's move] that includes the losing move, else of [row, column].
+        """
+        return playing.play(self, time_limit)
 
     # The modern API
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isolation.board import Board
-from isolation.classic import call_get_move, seat, takes_legal_moves
+from isolation.editions.players import call_get_move, edition_of, seat
 from isolation.geometry import format_size
 from isolation.limits import Limit
 from isolation.patience import TookTooLong, at_most
@@ -99,8 +99,7 @@ def check_player(factory: Callable[[], Any]) -> list[Finding]:
         player = factory()
     except Exception as error:
         return [Finding("construction", False, f"making one without arguments {_explain(error)}")]
-    edition = "first" if takes_legal_moves(player) else "second"
-    findings = [Finding("signature", True, f"get_move of the {edition} edition")]
+    findings = [Finding("signature", True, f"get_move of the {edition_of(player).name} edition")]
     findings.append(_check_moves(player))
     findings += _check_search(factory)
     return findings

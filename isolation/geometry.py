@@ -16,6 +16,9 @@ Move = tuple[int, int]
 KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 """(row, column) steps of a knight, in the classic order, which visits targets in ascending row-major order."""
 
+MOST_COMPILED_CELLS = 128
+"""The largest board that compiled code serves: it holds a set of cells in one integer of at most so many bits."""
+
 
 def parse_size(text: str) -> tuple[int, int]:
     """Read a size written ROWSxCOLUMNS.

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from isolation.geometry import cell_of, move_of, parse_size
-
-if TYPE_CHECKING:
-    from isolation.board import Board
 
 _NAME = re.compile(r"([a-z]+)\s*(\d+)", re.ASCII | re.IGNORECASE)
 _TUPLE = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*\)?", re.ASCII)
@@ -75,27 +71,7 @@ def parse_moves(text: str, size: str = "7x7") -> list[int]:
         ValueError: a word is no cell; the message says which. Whether the moves are legal is not looked at.
     """
     rows, columns = parse_size(size)
-    return [_parse_word(word, rows, columns) for word in _words(text)]
-
-
-def position_after(text: str, size: str = "7x7") -> Board:
-    """The position after a list of moves as `parse_moves` reads them.
-
-    >>> position_after("d3,a2").history
-    (24, 14)
-
-    Raises:
-        ValueError: a word is no cell, or a move is illegal; the message names cells as they were written.
-    """
-    from isolation.board import Board
-
-    cells = parse_moves(text, size)
-    written = {cell: word for cell, word in zip(cells, _words(text), strict=True) if not word.isdecimal()}
-    try:
-        return Board.from_moves(cells, size)
-    except ValueError as error:
-        told = re.sub(r"cell (\d+)", lambda found: written.get(int(found[1]), found[0]), str(error))
-        raise ValueError(told) from None
+    return [_parse_word(word, rows, columns) for word in words(text)]
 
 
 def format_moves(cells: Sequence[int], columns: int) -> str:
@@ -103,7 +79,8 @@ def format_moves(cells: Sequence[int], columns: int) -> str:
     return ",".join(cell_name(cell, columns) for cell in cells)
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The parts of a text between commas and blanks."""
     return [word for word in re.split(r"[\s,]+", text) if word]
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from isolation.agents import LATE_MS, Forfeit, Heuristic, Player, SearchAgent, code_hash
 from isolation.board import Board
+from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.placing import quick_to_place
 from isolation.search import SearchResult
-from isolation.solver import MAX_CELLS, Meter, Verdict, judge, outlast
+from isolation.solver import Meter, Verdict, judge, outlast
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
@@ -54,7 +55,7 @@ class PerfectAgent:
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """None: its moves are put together in Python. What it calls is compiled, so that no move has to wait for it."""
-        if size[0] * size[1] <= MAX_CELLS:
+        if size[0] * size[1] <= MOST_COMPILED_CELLS:
             from isolation.compiling.specialise import native_function
 
             native_function("solve", None, *size)
@@ -88,7 +89,7 @@ class PerfectAgent:
         return replace(result, seconds=seconds)
 
     def _choose(self, board: Board, seed: int) -> SearchResult:
-        if board.width * board.height > MAX_CELLS:
+        if board.width * board.height > MOST_COMPILED_CELLS:
             return replace(self.fallback.choose(board, seed), exact=False)
         meter = Meter(_half(self.limit))
         verdicts = []

@@ -1,4 +1,4 @@
-"""Reproducible randomness: the splitmix64 generator, the same in Python and in compiled code.
+"""Reproducible randomness: the splitmix64 generator, the same in Python, over NumPy arrays and in compiled code.
 
 Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
 """
@@ -6,14 +6,32 @@ Steele, Lea & Flood, *Fast splittable pseudorandom number generators*, OOPSLA 20
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+STEP = 0x9E3779B97F4A7C15
+"""What the generator adds to its state before each number: 2^64 divided by the golden ratio."""
 
 _WORD = (1 << 64) - 1
-_STEP = 0x9E3779B97F4A7C15
 
 
-def mix(state: int) -> int:
-    """64 well-mixed bits of a 64-bit number."""
-    state &= _WORD
+@overload
+def mix(state: int) -> int: ...
+
+
+@overload
+def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+
+
+def mix(state: Any) -> Any:
+    """64 well-mixed bits of a 64-bit number: of an int, or of each number of a uint64 array.
+
+    Compiled code runs this very source on its own uint64, which cutting off at 64 bits costs nothing.
+    """
+    state = state & _WORD
     state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & _WORD
     state = (state ^ (state >> 27)) * 0x94D049BB133111EB & _WORD
     return state ^ (state >> 31)
@@ -25,7 +43,7 @@ def random_bits(seed: int) -> Callable[[], int]:
 
     def draw() -> int:
         nonlocal state
-        state = (state + _STEP) & _WORD
+        state = (state + STEP) & _WORD
         return mix(state) >> 1
 
     return draw
@@ -33,4 +51,4 @@ def random_bits(seed: int) -> Callable[[], int]:
 
 def move_seed(game_seed: int, ply: int) -> int:
     """The seed of the choice made at a ply (0 for the first placement) of a game."""
-    return mix(game_seed ^ mix((ply + 1) * _STEP))
+    return mix(game_seed ^ mix((ply + 1) * STEP))

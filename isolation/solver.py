@@ -16,7 +16,7 @@ from itertools import count
 from typing import Literal, NamedTuple
 
 from isolation.board import Board
-from isolation.geometry import cells_of, full_mask, knight_masks, symmetries
+from isolation.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
 from isolation.limits import Limit
 from isolation.native import desks
 from isolation.solved import pair_is_won
@@ -25,7 +25,6 @@ Winner = Literal[1, 2]
 _Search = Callable[[int, int, int, desks.Desk], float]
 """A compiled search: of at most so many nodes, by a clock, with so many nanoseconds left on it, at a desk."""
 
-MAX_CELLS = 128
 _TO_THE_END = 1 << 20
 _NO_LIMIT = 1 << 62
 _SHORT = 20_000_000
@@ -177,7 +176,7 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
         limit: of nodes or time, for everything together; None searches for as long as it takes.
 
     Raises:
-        ValueError: more than 128 cells, a limit that is a depth, or a position that cannot arise.
+        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
     """
     meter, verdicts = _judged(board, limit)
     is_decided = _any(verdict.keeps for verdict in verdicts) is not None
@@ -197,7 +196,7 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
         limit: of nodes or time, for everything together; None searches for as long as it takes.
 
     Raises:
-        ValueError: more than 128 cells, a limit that is a depth, or a position that cannot arise.
+        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
     """
     meter, verdicts = _judged(board, limit)
     winner = _winner(board, verdicts)
@@ -287,11 +286,13 @@ def check_position(board: Board) -> None:
     """Refuse what the solver does not serve.
 
     Raises:
-        ValueError: more than 128 cells, or a position that cannot arise.
+        ValueError: more than `MOST_COMPILED_CELLS` cells, or a position that cannot arise.
     """
     cells = board.width * board.height
-    if cells > MAX_CELLS:
-        raise ValueError(f"the solver serves boards of up to {MAX_CELLS} cells, not the {cells} of {board.size}")
+    if cells > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not the {cells} of {board.size}"
+        )
     visited = full_mask(board.height, board.width) & ~board.blank
     places = [cell for cell in board.locations if cell is not None]
     if any(not visited >> cell & 1 for cell in places) or len(set(places)) < len(places):

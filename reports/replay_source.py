@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.saved_games import load_game
-from isolation.notation import position_after
+from isolation.transcript import position_after
 from reports.replay import Replay, replay_of_moves, replay_of_record, replay_of_run
 
 

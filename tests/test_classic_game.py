@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games
 
-from isolation import Board, classic, game_as_text, sample_players
-from isolation.classic import call_get_move, takes_legal_moves
+from isolation import Board, game_as_text, sample_players, transcript
+from isolation.editions.players import call_get_move, edition_of, takes_legal_moves
 from isolation.sample_players import (
     AlphaBetaPlayer,
     CustomPlayer,
@@ -54,7 +54,7 @@ class Late(SecondEdition):
 
 
 def test_examples_in_docstrings_hold():
-    assert doctest.testmod(classic).failed == 0
+    assert doctest.testmod(transcript).failed == 0
 
 
 # Signatures
@@ -78,6 +78,7 @@ def test_the_edition_of_a_player_shows_in_its_signature(get_move, first):
 
     Player.get_move = staticmethod(get_move)
     assert takes_legal_moves(Player()) is first
+    assert edition_of(Player()).name == ("first" if first else "second")
 
 
 def test_players_of_both_editions_are_called_as_they_expect():

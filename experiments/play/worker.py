@@ -18,13 +18,10 @@ from experiments.play.crash import GAME, PID, Notes, open_notes
 from experiments.play.parallel import end_with
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.schedule import Ids, Schedule, groups
-from isolation.geometry import parse_size
+from isolation.geometry import MOST_COMPILED_CELLS, parse_size
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
-
-
-MOST_COMPILED_CELLS = 128
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from platformdirs import user_cache_path
+
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _loading = threading.RLock()
 
@@ -25,12 +27,7 @@ def folder() -> Path:
     A folder that cannot be written is replaced by a temporary one for this process.
     """
     chosen = os.environ.get(ENVIRONMENT_VARIABLE)
-    if chosen:
-        path = Path(chosen).expanduser()
-    elif sys.platform == "darwin":
-        path = Path.home() / "Library" / "Caches" / "isolation"
-    else:
-        path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isolation"
+    path = Path(chosen).expanduser() if chosen else user_cache_path("isolation", appauthor=False)
     try:
         path.mkdir(parents=True, exist_ok=True)
         if os.access(path, os.W_OK):
@@ -56,18 +53,23 @@ def clear() -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+def engine_sources() -> list[Path]:
+    """The files that compiled code is made from, and those that judge whether a heuristic compiles, and say why not."""
+    package = Path(__file__).parents[1]
+    names = ("geometry", "seeds", "board", "compiling/compiler", "compiling/explaining", "compiling/specialise")
+    return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]
+
+
 @cache
 def engine_fingerprint() -> str:
     """A hash of what compiled code depends on beside the heuristic: the engine's sources, Python and numba."""
     import llvmlite
     import numba
 
-    package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for version in (platform.python_version(), numba.__version__, llvmlite.__version__):
         digest.update(version.encode())
-    names = ("geometry", "compiling/compiler", "compiling/specialise", "search/mcts")
-    for path in (*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))):
+    for path in engine_sources():
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

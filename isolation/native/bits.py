@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
 
-MAX_CELLS = 128
+from isolation.geometry import MOST_COMPILED_CELLS
 
 
 class BitboardType(types.Type):
@@ -31,8 +31,8 @@ class _BitboardModel(models.PrimitiveModel):
 
 def bitboard_for(cells: int) -> BitboardType:
     """The narrowest bitboard that holds `cells` cells."""
-    if cells > MAX_CELLS:
-        raise ValueError(f"compiled code serves boards of up to {MAX_CELLS} cells, not {cells}")
+    if cells > MOST_COMPILED_CELLS:
+        raise ValueError(f"compiled code serves boards of up to {MOST_COMPILED_CELLS} cells, not {cells}")
     return BitboardType(64 if cells <= 64 else 128)
 
 

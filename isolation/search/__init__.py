@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.search.result import METHODS, Method, SearchOptions, SearchResult
 
@@ -87,12 +88,17 @@ def check_search(
 
 
 def is_compilable(board: Board) -> bool:
-    """Whether compiled code serves the position: at most 128 cells, both players placed, an ordinary board."""
+    """Whether compiled code serves the position: not too large, both players placed, an ordinary board."""
     from isolation.board import Board
 
     cells = board.width * board.height
     placed = None not in board.locations
-    return type(board) is Board and cells <= 128 and placed and board.move_count == cells - board.blank.bit_count()
+    return (
+        type(board) is Board
+        and cells <= MOST_COMPILED_CELLS
+        and placed
+        and board.move_count == cells - board.blank.bit_count()
+    )
 
 
 def search_in_python(

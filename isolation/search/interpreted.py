@@ -1,7 +1,7 @@
 """Minimax, alpha-beta and iterative deepening in plain Python, on any `Board`.
 
 This is the reference that the compiled search agrees with, move for move and node for node, and the path for
-heuristics that do not compile, boards beyond 128 cells, and moves made before both players are placed.
+heuristics that do not compile, boards too large for compiled code, and moves made before both players are placed.
 """
 
 from __future__ import annotations

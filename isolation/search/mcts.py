@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isolation.limits import Limit
+from isolation.native.uct import EXPLORATION, natural_log
 from isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
 from isolation.search.result import SearchResult
 from isolation.seeds import random_bits
@@ -19,7 +20,6 @@ from isolation.seeds import random_bits
 if TYPE_CHECKING:
     from isolation.board import Board
 
-EXPLORATION = 1.0
 Judge = Callable[["Board"], float]
 
 
@@ -31,20 +31,6 @@ class _Node:
     visits: int = 0
     wins: float = 0.0
     children: list[_Node] = field(default_factory=list)
-
-
-def natural_log(n: int) -> float:
-    """ln n, by arithmetic alone, so that it is the same to the last bit on every machine; error below 1e-9."""
-    halvings, mantissa = 0, float(n)
-    while mantissa > 1.5:
-        mantissa *= 0.5
-        halvings += 1
-    z = (mantissa - 1.0) / (mantissa + 1.0)
-    total, power = 0.0, z
-    for k in range(1, 24, 2):
-        total += power / k
-        power *= z * z
-    return halvings * 0.6931471805599453 + 2.0 * total
 
 
 def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: int = 0) -> SearchResult:

@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from isolation.board import Board
-from isolation.geometry import cells_of, full_mask, parse_size
+from isolation.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, parse_size
 from isolation.notation import cell_name
 
-MOST_CELLS = 128
 DEEPEST = 10
-Cell = Annotated[int, Field(ge=0, lt=MOST_CELLS)]
+Cell = Annotated[int, Field(ge=0, lt=MOST_COMPILED_CELLS)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Question = TypeVar("Question", bound=BaseModel)
 
@@ -23,10 +22,10 @@ class Position(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     size: Annotated[str, Field(max_length=10)]
-    visited: Annotated[list[Cell], Field(max_length=MOST_CELLS)] = []
+    visited: Annotated[list[Cell], Field(max_length=MOST_COMPILED_CELLS)] = []
     knights: tuple[Cell | None, Cell | None] = (None, None)
     turn: Literal[1, 2] = 1
-    moves: Annotated[list[Cell], Field(max_length=MOST_CELLS)] = []
+    moves: Annotated[list[Cell], Field(max_length=MOST_COMPILED_CELLS)] = []
 
 
 class ValuesQuestion(BaseModel):
@@ -110,8 +109,10 @@ def as_position(board: Board) -> dict[str, Any]:
 
 def _start(position: Position) -> Board:
     rows, columns = parse_size(position.size)
-    if rows * columns > MOST_CELLS:
-        raise ValueError(f"a board here has at most {MOST_CELLS} cells, and {position.size} has {rows * columns}")
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"a board here has at most {MOST_COMPILED_CELLS} cells, and {position.size} has {rows * columns}"
+        )
     first, second = position.knights
     placed = [cell for cell in position.knights if cell is not None]
     taken = {*position.visited, *placed}

@@ -10,7 +10,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from isolation import seeds
 from isolation.native.kernels.inner import inner
+from isolation.seeds import STEP
 
 NODES = 0
 CHECKPOINT = 1
@@ -46,6 +48,8 @@ CPU_CLOCK = time.CLOCK_THREAD_CPUTIME_ID
 RARELY = 200_000
 OFTEN = 50_000
 LONGEST_STRIDE = 8192
+
+mix = inner(seeds.mix)
 
 
 @intrinsic
@@ -183,9 +187,7 @@ def keep_line(desk: Any) -> None:
 
 @inner
 def next_random(desk: Any) -> int:
-    """The next 63 random bits of the splitmix64 generator (Steele, Lea & Flood 2014) kept on the desk."""
-    state = types.uint64(desk[RANDOM]) + types.uint64(0x9E3779B97F4A7C15)
+    """The next 63 random bits of the generator kept on the desk; see `isolation.seeds.random_bits`."""
+    state = types.uint64(desk[RANDOM]) + types.uint64(STEP)
     desk[RANDOM] = types.int64(state)
-    mixed = (state ^ (state >> types.uint64(30))) * types.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> types.uint64(27))) * types.uint64(0x94D049BB133111EB)
-    return types.int64((mixed ^ (mixed >> types.uint64(31))) >> types.uint64(1))
+    return types.int64(mix(state) >> types.uint64(1))

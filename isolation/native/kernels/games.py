@@ -9,11 +9,11 @@ from numba import int64, njit, types, uint64
 from numba.extending import intrinsic
 
 from isolation.native.bits import is_empty
-from isolation.native.kernels.desk import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES, desk_at
-from isolation.native.kernels.inner import inner
+from isolation.native.kernels.desk import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES, desk_at, mix
 from isolation.native.kernels.open_names import COLUMNS, ROWS
 from isolation.native.kernels.signature import ENTRY
 from isolation.native.position import location_of, make_position, moves_from
+from isolation.seeds import STEP
 
 # A compiled player is a row of seven numbers.
 ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
@@ -33,14 +33,6 @@ def call_player(
         return builder.call(function, args[1:])
 
     return types.float64(types.int64, *ENTRY.args), codegen
-
-
-@inner
-def mix(state: int) -> int:
-    """64 well-mixed bits of a 64-bit number; see `isolation.seeds`."""
-    state = (state ^ (state >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return state ^ (state >> uint64(31))
 
 
 @njit(cache=True)
@@ -83,7 +75,7 @@ def play_games(openings, starts, seeds, players, address, note, games, plies):  
             if is_empty(moves_from(position, location_of(position, int64(turn)))):
                 why = NO_MOVES
                 break
-            seed = mix(seeds[game] ^ mix(uint64(ply + 1) * uint64(0x9E3779B97F4A7C15)))
+            seed = mix(seeds[game] ^ mix(uint64(ply + 1) * uint64(STEP)))
             score = call_player(
                 player[ADDRESS], blank[0], blank[1], cells[turn], cells[1 - turn], player[DEPTH_LIMIT],
                 player[NODE_LIMIT], player[CLOCK], player[BUDGET], player[FLAGS], int64(seed), int64(address),

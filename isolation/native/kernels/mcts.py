@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from isolation.native import uct
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.native.kernels.desk import (
     BEST_LENGTH,
@@ -24,9 +25,9 @@ from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
 from isolation.native.kernels.open_names import HAS_SCORE
 from isolation.native.position import after, location_of, moves_from
-from isolation.search import mcts
+from isolation.native.uct import EXPLORATION
 
-natural_log = inner(mcts.natural_log)
+natural_log = inner(uct.natural_log)
 
 
 @inner
@@ -82,7 +83,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
                 if visits[child] == 0:
                     chosen = child
                     break
-                bonus = mcts.EXPLORATION * np.sqrt(2.0 * log_visits / visits[child])
+                bonus = EXPLORATION * np.sqrt(2.0 * log_visits / visits[child])
                 bound = wins[child] / visits[child] + bonus
                 if bound > best:
                     chosen, best = child, bound

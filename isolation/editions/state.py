@@ -1,22 +1,17 @@
-"""What only code written for the classic course engines needs: private state, the classic game loop, `game_as_text`.
+"""The private state of both classic editions.
 
-Two editions of that engine exist. They kept a position in private attributes, which unit tests and players read, write
-and assign; `ClassicState` shows the position of a `Board` through those names.
+Those engines kept a position in private attributes, which unit tests and players read, write and assign;
+`ClassicState` shows the position of a `Board` through those names.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 from isolation.geometry import Move, cell_of, full_mask
 
-if TYPE_CHECKING:
-    from isolation.board import Board, Locations, MoveList
-
-GameHistory = list[list[int]] | list[list[Move | None]]
+Locations = tuple[int | None, int | None]
 
 
 class ClassicState:
@@ -87,9 +82,8 @@ class ClassicState:
     def __player_symbols__(self, symbols: dict[Any, int]) -> None:
         """The symbols are always 1 and 2: assigning them, as old copying code does, changes nothing."""
 
-    def __get_moves__(self, move: Move | None) -> MoveList:
-        board = cast("Board", self)
-        return board.get_blank_spaces() if move is None else board.reach([move])
+    def __get_moves__(self, move: Move | None) -> list[Move]:
+        return self.get_blank_spaces() if move is None else self.reach([move])
 
     # Second edition
 
@@ -171,20 +165,6 @@ class ClassicState:
         """The same text as `to_string`; like the classic engines, it is returned, not printed."""
         return self.to_string()
 
-    def play(self, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
-        """Play the game on from here between the two player objects.
-
-        Args:
-            time_limit: milliseconds a move; by default 200 if a player has the first edition's
-                ``get_move(game, legal_moves, time_left)``, else 150.
-
-        Returns:
-            The winner, the moves, and "illegal move" (the normal end, as well as a first-edition bad move), "forfeit"
-            (a bad move while moves remained) or "timeout" (judged first). If a player is of the first edition the
-            moves are a list of [player 1's move, player 2's move] that includes the losing move, else of [row, column].
-        """
-        return _play(cast("Board", self), time_limit)
-
     def _row_string(self, row: int, symbols: Sequence[str]) -> str:
         def symbol(cell: int) -> str:
             if self.blank >> cell & 1:
@@ -194,6 +174,13 @@ class ClassicState:
         return " | ".join(symbol(cell) for cell in range(row * self.width, (row + 1) * self.width))
 
     if TYPE_CHECKING:
+        # What the board brings along.
+
+        def get_blank_spaces(self) -> list[Move]:
+            """The open cells."""
+
+        def reach(self, cells: Iterable[Move]) -> list[Move]:
+            """The open cells a knight's move away from any of these."""
 
         def _index_of(self, player: Any) -> int: ...
 
@@ -311,85 +298,3 @@ def _bits(mask: int, cells: int) -> list[int]:
 def _mask(flags: Iterable[bool]) -> int:
     """The mask of the cells whose flag is set, cell 0 first."""
     return int("0" + "".join("1" if flag else "0" for flag in flags)[::-1], 2)
-
-
-def takes_legal_moves(player: Any) -> bool:
-    """Whether a player has the first edition's ``get_move(game, legal_moves, time_left)``."""
-    get_move: Any = getattr(player, "get_move", None)
-    try:
-        parameters = inspect.signature(get_move).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    required = [one for one in positional if one.default is one.empty]
-    return len(required) == 3 or any(one.name == "legal_moves" for one in positional)
-
-
-def seat(game: Board, player: Any) -> Board:
-    """A copy of the game in which the side to move is this player object, for players that ask about themselves."""
-    seated = game.copy()
-    other = game.players[1 - game.active_index]
-    seated.players = (other, player) if game.active_index else (player, other)
-    return seated
-
-
-def call_get_move(player: Any, game: Board, time_left: Callable[[], float]) -> Any:
-    """Ask a classic player of either edition for its move; whatever it returns is returned, unchecked."""
-    if takes_legal_moves(player):
-        return player.get_move(game, game.get_legal_moves(), time_left)
-    return player.get_move(game, time_left)
-
-
-def game_as_text(winner: Any, move_history: Sequence[Any], termination: str = "", board: Board | None = None) -> str:
-    """A game, as `Board.play` returned it, replayed move by move in text.
-
-    Args:
-        winner: the winning player.
-        move_history: the moves, in either edition's form.
-        termination: why the game ended.
-        board: where the game began; an empty 7x7 board by default. It is left as it is.
-    """
-    from isolation.board import Board
-
-    game = Board(1, 2) if board is None else board.copy()
-    text = []
-    for ply, move in enumerate(_flat_history(move_history)):
-        text.append(f"{ply // 2}.{' ...' if ply % 2 else ''} {move}\r\n")
-        if move is not None and game.move_is_legal(move):
-            game.apply_move(move)
-        text.append(game.print_board())
-    return "".join([*text, f"{termination}\r\n", f"Winner: {winner}\r\n"])
-
-
-def _flat_history(history: Sequence[Any]) -> list[Move | None]:
-    """The moves of either edition's history, one after another."""
-    is_flat = all(isinstance(cell, int) for move in history for cell in move)
-    return [
-        move and (move[0], move[1]) for move in (history if is_flat else [move for turn in history for move in turn])
-    ]
-
-
-def _play(game: Board, time_limit: float | None) -> tuple[Any, GameHistory, str]:
-    first_edition = any(takes_legal_moves(player) for player in game.players)
-    limit = time_limit if time_limit is not None else 200 if first_edition else 150
-    first_mover = game.active_index
-    moves: list[Any] = []
-    while True:
-        legal_moves = game.get_legal_moves()
-        clock = _clock(limit)
-        move = call_get_move(game.active_player, game.copy(), clock)
-        late = clock() < 0
-        if late or move not in legal_moves:
-            break
-        moves.append(move)
-        game.apply_move(move)
-    outcome = "timeout" if late else "forfeit" if legal_moves and not first_edition else "illegal move"
-    if not first_edition:
-        return game.inactive_player, [list(played) for played in moves], outcome
-    turns: list[Any] = [None] * first_mover + [*moves, move]
-    return game.inactive_player, [turns[ply : ply + 2] for ply in range(0, len(turns), 2)], outcome
-
-
-def _clock(milliseconds: float) -> Callable[[], float]:
-    start = perf_counter()
-    return lambda: milliseconds - 1000 * (perf_counter() - start)
