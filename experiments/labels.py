@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from experiments import log
+from experiments.locks import locked
 from experiments.openings import mixed
 from experiments.parquet import write_parquet
 from experiments.play.parallel import as_they_come
@@ -84,7 +85,7 @@ def label_run(
     size = _size(run, table)
     Meter(limit)
     path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
-    with log.locked(Path(run)):
+    with locked(Path(run)):
         labels = _resumed(path, made)
         _check_fit(run, labels, games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())))
         missing = table.filter(pc.invert(pc.is_in(table["game_id"], labels["game_id"].combine_chunks())))

@@ -8,15 +8,13 @@ writing a game takes about as long as a tenth of playing it.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +23,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from experiments.schedule import Schedule
+from isolation.durable import write_whole
 from isolation.geometry import parse_size
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.play.worker import Played
+    from experiments.play.played import Played
 
 COLOURS = ("same", "other", "none")
 GAMES = "games"
@@ -73,10 +72,6 @@ SCHEMA = pa.schema(
         ("started_at", pa.timestamp("us", tz="UTC")),
     ]
 )
-
-
-class RunLockedError(ValueError):
-    """Another process is writing to the run."""
 
 
 def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -133,7 +128,7 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> 
     """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
     from isolation.match import REASONS
 
-    ids = played.ids
+    ids, games = played.ids, played.games
     rows, columns = parse_size(schedule.size)
     opening_rows = schedule.opening_rows(ids)
     players = schedule.players(ids)
@@ -153,11 +148,11 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> 
         "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
         "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
         "population": schedule.populations(ids),
-        "winner": played.winner,
-        "reason": _coded(played.reason, REASONS, _CODES),
-        "detail": _sparse(len(ids), played.detail),
-        "plies": np.diff(played.offsets).astype(np.int16),
-        **{name: _lists(played.offsets, getattr(played, name)) for name in PER_PLY},
+        "winner": games.winner,
+        "reason": _coded(games.reason, REASONS, _CODES),
+        "detail": games.detail,
+        "plies": np.diff(games.offsets).astype(np.int16),
+        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
         "seed": schedule.seeds(ids),
         "started_at": played.started_us.view("datetime64[us]"),
     }
@@ -191,28 +186,9 @@ def merge(folder: Path) -> None:
 def sweep(folder: Path) -> None:
     """Remove what a killed process left behind: half-written files, and parts that have been merged."""
     live = live_files(folder)
-    for path in [*folder.glob("games-*.parquet"), *folder.glob(".games-*.parquet")]:
+    for path in [*folder.glob("games-*.parquet"), *folder.glob(".games-*")]:
         if path not in live:
             path.unlink()
-
-
-@contextmanager
-def locked(run: Path) -> Iterator[None]:
-    """Keep other processes from writing to a run meanwhile. The lock dies with the process.
-
-    Raises:
-        RunLockedError: another process holds it.
-    """
-    with (run / "lock").open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            raise RunLockedError(f"{run}: process {file.read().strip() or '?'} is writing to this run") from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
 
 
 def versions() -> dict[str, str]:
@@ -222,38 +198,9 @@ def versions() -> dict[str, str]:
     return {**found, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all."""
-    _write_whole(path, lambda file: file.write(text.encode()))
-
-
 def _write_table(path: Path, table: pa.Table) -> None:
     described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
-    _write_whole(path, lambda file: pq.write_table(described, file, compression="zstd", compression_level=3))
-
-
-def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    temporary = path.with_name(f".{path.name}")
-    try:
-        with temporary.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk once its folder is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    write_whole(path, lambda file: pq.write_table(described, file, compression="zstd", compression_level=3))
 
 
 def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
@@ -304,10 +251,3 @@ def _coded(codes: NDArray[Any], words: Sequence[str], kind: pa.DataType) -> pa.A
 
 def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
-
-
-def _sparse(count: int, words: dict[int, str]) -> list[str]:
-    texts = [""] * count
-    for place, word in words.items():
-        texts[place] = word
-    return texts

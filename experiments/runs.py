@@ -18,6 +18,8 @@ from typing import Any
 from experiments import log
 from experiments.config import Config, load_config, to_toml
 from experiments.design import Plan
+from experiments.locks import LOCK, locked
+from isolation.durable import write_text
 
 HOME = Path("runs")
 CONFIG = "config.toml"
@@ -73,7 +75,7 @@ def new_directory(config: Config) -> Path:
     path = Path(config.out).expanduser()
     if is_run(path):
         raise ValueError(f"{path} already holds a run: go on with --resume {path}, or choose another --out")
-    ours = {log.GAMES, "lock", CONFIG}
+    ours = {log.GAMES, LOCK, CONFIG}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} exists already and is not a run: choose another --out")
     return path
@@ -88,10 +90,10 @@ def claimed(path: Path) -> Iterator[None]:
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
-        (path / "lock").touch()
+        (path / LOCK).touch()
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
-    with log.locked(path):
+    with locked(path):
         if is_run(path):
             raise ValueError(f"{path} already holds a run: go on with --resume {path}")
         yield
@@ -123,8 +125,8 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
     try:
         log.games_folder(path).mkdir(parents=True, exist_ok=True)
-        log.write_text(path / CONFIG, to_toml(plan.config))
-        log.write_text(path / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+        write_text(path / CONFIG, to_toml(plan.config))
+        write_text(path / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 
@@ -197,7 +199,7 @@ def finish(path: Path, games: int, ended_by_clock: int) -> None:
         "ended_by_clock": ended_by_clock,
         "reproducible": not ended_by_clock,
     }
-    log.write_text(path / END, json.dumps(facts, indent=2) + "\n")
+    write_text(path / END, json.dumps(facts, indent=2) + "\n")
 
 
 def identity(config: Config) -> dict[str, Any]:

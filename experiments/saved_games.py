@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from experiments.locks import locked
 from experiments.log import (
     COLOURS,
     PER_PLY,
@@ -20,26 +21,26 @@ from experiments.log import (
     append,
     count_games,
     games_folder,
-    locked,
     read_games,
 )
 from experiments.openings import colour_roles, opening_ids, orbit_ids
 from experiments.runs import is_run
 from isolation.agents import Agent
 from isolation.board import Board
+from isolation.durable import write_text
 from isolation.geometry import parse_size
 from isolation.human import HUMAN
 from isolation.match import GameRecord
 
 
 def save_game(path: str | Path, game: GameRecord) -> None:
-    """Write a game, finished or not, as JSON.
+    """Write a game, finished or not, as JSON; the file appears whole or not at all.
 
     Raises:
         OSError: the file cannot be written.
     """
     facts = {**asdict(game), "score": [_plain(score) for score in game.score]}
-    Path(path).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    write_text(Path(path), json.dumps(facts, indent=1) + "\n")
 
 
 def load_game(path: str | Path) -> GameRecord:

@@ -138,8 +138,8 @@ class Schedule:
         return mixed(mixed(seeds ^ keys[:, 1]) ^ self.opening_ids[self.opening_rows(ids)])
 
 
-def groups(schedule: Schedule, ids: Ids) -> list[Ids]:
-    """The games split by who plays whom on which side, in a fixed order; within a group in the order of the ids."""
+def by_sides(schedule: Schedule, ids: Ids) -> list[Ids]:
+    """The games split by who plays whom on which side, in a fixed order; each in the order of the ids."""
     sides = schedule.match_of(ids) * 2 + ids % 2
     order = np.argsort(sides, kind="stable")
     return np.split(ids[order], np.flatnonzero(np.diff(sides[order])) + 1) if len(ids) else []

@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from experiments import log
 from experiments.parquet import write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
+from isolation.durable import write_text
 from isolation.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from isolation.limits import Limit
 from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
@@ -175,7 +175,7 @@ def write_tables(path: Path = FILE, largest_side: int = LARGEST_SIDE) -> None:
                 if _solve_pair(size, orbit[0], None).winner == 1:
                     won |= sum(1 << first * rows * columns + second for first, second in orbit)
             tables[size] = f"{won:x}"
-    log.write_text(path, json.dumps(tables, indent=1) + "\n")
+    write_text(path, json.dumps(tables, indent=1) + "\n")
 
 
 def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:

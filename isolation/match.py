@@ -114,7 +114,7 @@ def play_games(
     size: str = "7x7",
     hard_cap: float | None = None,
     *,
-    note: NDArray[np.int64] | None = None,
+    marker: NDArray[np.int64] | None = None,
     interpreted: bool = False,
 ) -> Games:
     """Play one game from every opening, agent 1 placing first.
@@ -130,7 +130,7 @@ def play_games(
         openings: legal sequences of cells; compiled play needs both placements in each.
         seeds: one unsigned 64-bit number a game.
         hard_cap: seconds after which a move counts as a hang. Agents that might hang then live in a child process.
-        note: two numbers, kept at the index of the game being played and the index (0, 1) of its mover.
+        marker: two numbers, kept at the index of the game being played and the index (0, 1) of its mover.
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
@@ -138,13 +138,13 @@ def play_games(
     """
     rows, columns = parse_size(size)
     boards = [Board.from_moves(opening, size) for opening in openings]
-    note = np.zeros(2, np.int64) if note is None else note
+    marker = np.zeros(2, np.int64) if marker is None else marker
     players = [None if interpreted else agent.compiled((rows, columns)) for agent in (agent_1, agent_2)]
     guarded = hard_cap is not None and any(might_hang(agent) for agent in (agent_1, agent_2))
     if all(players) and not guarded and all(len(opening) >= 2 for opening in openings):
-        games = _play_compiled(players, openings, seeds, (rows, columns), note)  # type: ignore[arg-type]
+        games = _play_compiled(players, openings, seeds, (rows, columns), marker)  # type: ignore[arg-type]
         return _with_details(games, (agent_1, agent_2), seeds, size)
-    return _play_interpreted((agent_1, agent_2), boards, seeds, hard_cap, note)
+    return _play_interpreted((agent_1, agent_2), boards, seeds, hard_cap, marker)
 
 
 def load_compiled_games(size: tuple[int, int]) -> None:

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 
 from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
-from experiments.log import write_text
 from experiments.runs import CONFIG
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
+from isolation.durable import write_text
 from reports.accuracy import accuracy_sections, theory_section
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import (

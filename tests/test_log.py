@@ -14,7 +14,8 @@ import pytest
 from experiments import log
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
-from experiments.play.worker import Played, joined, lost_by_error
+from experiments.locks import locked
+from experiments.play.played import Played, joined, lost_by_error
 from isolation.match import play_games
 
 
@@ -35,8 +36,7 @@ def _one(plan: Plan, id_: int) -> Played:
     (sides,) = plan.schedule.players(ids)
     one, other = (plan.entrants[place].agent for place in sides)
     games = play_games(one, other, plan.schedule.openings(ids), plan.schedule.seeds(ids).tolist(), interpreted=True)
-    columns = {name: getattr(games, name) for name in ("winner", "reason", "offsets", *log.PER_PLY)}
-    return Played(ids=ids, detail={}, started_us=np.array([1_700_000_000_000_000 + id_]), **columns)
+    return Played(ids, games, started_us=np.array([1_700_000_000_000_000 + id_]))
 
 
 def table_of(plan: Plan, ids: list[int]) -> object:
@@ -55,7 +55,7 @@ def test_what_is_written_is_read_back(plan: Plan, run: Path) -> None:
     assert list(frame.columns) == log.SCHEMA.names
     game = frame.iloc[1]
     assert (frame.game_id.tolist(), frame.pair_id.tolist()) == ([0, 3], [0, 1])
-    record = played(plan, [3])
+    record = played(plan, [3]).games
     assert game.moves.tolist() == record.moves.tolist()
     assert game.opening.tolist() == game.moves[:2].tolist() == list(plan.schedule.openings(np.array([3]))[0])
     assert (game.agent_1, game.agent_2) == ("Greedy", "Random")
@@ -155,7 +155,7 @@ def _die_at(folder: str, step: int) -> None:
         return call
 
     os.fsync = dying(os.fsync)
-    Path.rename = dying(Path.rename)  # type: ignore[method-assign]
+    Path.replace = dying(Path.replace)  # type: ignore[method-assign]
     Path.unlink = dying(Path.unlink)  # type: ignore[method-assign]
     log.merge(Path(folder))
     os._exit(0)
@@ -208,11 +208,11 @@ def test_a_part_is_not_seen_before_it_is_whole(plan: Plan, run: Path) -> None:
 
 
 def test_two_writers_are_kept_apart(run: Path) -> None:
-    with log.locked(run):
-        with pytest.raises(ValueError, match=f"process {os.getpid()} is writing to this run"), log.locked(run):
+    with locked(run):
+        with pytest.raises(ValueError, match=f"process {os.getpid()} is writing to this run"), locked(run):
             pass
         assert (run / "lock").read_text() == str(os.getpid())
-    with log.locked(run):
+    with locked(run):
         pass
 
 

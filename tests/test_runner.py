@@ -21,6 +21,7 @@ from experiments import log, runs
 from experiments.bench import COMMAND
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
+from experiments.locks import locked
 from experiments.play.runner import Outcome, Progress, play_tournament
 
 TIMING = ["time_us", "started_at"]
@@ -172,7 +173,7 @@ def test_changed_user_code_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_that_another_process_writes_is_refused(undisturbed: Path) -> None:
-    with log.locked(undisturbed), pytest.raises(ValueError, match=f"process {os.getpid()} is writing to this run"):
+    with locked(undisturbed), pytest.raises(ValueError, match=f"process {os.getpid()} is writing to this run"):
         play_tournament(config_of(undisturbed), resume=True)
 
 

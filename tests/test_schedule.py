@@ -8,7 +8,7 @@ import pytest
 
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
-from experiments.schedule import Schedule, groups, pair_points, points_table, record_points
+from experiments.schedule import Schedule, by_sides, pair_points, points_table, record_points
 
 
 def plan_of(**keys: object) -> Plan:
@@ -88,7 +88,7 @@ def test_seeds_hang_on_agents_and_opening_not_on_the_order_or_the_company() -> N
 
 def test_groups_hold_the_games_of_two_agents_on_the_same_sides(classic: Plan) -> None:
     ids = all_ids(classic.schedule)[100:900]
-    split = groups(classic.schedule, ids)
+    split = by_sides(classic.schedule, ids)
     assert sorted(np.concatenate(split).tolist()) == ids.tolist()
     assert all(len(np.unique(classic.schedule.players(group), axis=0)) == 1 for group in split)
 

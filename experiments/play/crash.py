@@ -1,7 +1,7 @@
-"""Whose fault it is that a worker died: notes in shared memory of which game, and which mover, each batch is at.
+"""Whose fault it is that a worker died: markers in shared memory of which game, and which mover, each batch is at.
 
-A dead worker takes the whole joblib pool with it, and the batches of the others as well. The notes lie in a file that
-parent and workers map, so that they outlive any of them.
+A dead worker takes a whole pool of processes with it, and the batches of the others as well. The markers lie in a file
+that parent and workers map, so that they outlive any of them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from experiments.schedule import Ids
 
-Notes = NDArray[np.int64]
+Markers = NDArray[np.int64]
+"""int64[slots, 4], a row for each batch that may be out at a time, its marker."""
 
-PID, GROUP, GAME, MOVER = range(4)
-"""What a note says: the worker (0: none), which of the batch's groups, which game of that group, whose move (0, 1)."""
+PID, SIDES, GAME, MOVER = range(4)
+"""What a marker says: the worker (0: none), which of the batch's lists of games (see `schedule.by_sides`), which game
+of that list, whose move (0, 1)."""
 
 
 @dataclass(frozen=True)
@@ -30,33 +32,33 @@ class Suspect:
     mover: int
 
 
-def create_notes(path: Path, slots: int) -> Notes:
-    """A file of blank notes, one row for each batch that may be out at a time."""
+def create_markers(path: Path, slots: int) -> Markers:
+    """A file of blank markers."""
     return np.memmap(path, np.int64, "w+", shape=(slots, 4))
 
 
-def open_notes(path: Path, slots: int) -> Notes:
-    """The notes another process made."""
+def open_markers(path: Path, slots: int) -> Markers:
+    """The markers another process made."""
     return np.memmap(path, np.int64, "r+", shape=(slots, 4))
 
 
-def find_suspects(notes: Notes, batches: Mapping[int, list[Ids]], dead: set[int]) -> list[Suspect]:
+def find_suspects(markers: Markers, batches: Mapping[int, list[Ids]], dead: set[int]) -> list[Suspect]:
     """The games that workers were at; those of the dead workers only, if it is known which died first.
 
-    `batches` has, for each slot that is out, the groups of games of its batch.
+    `batches` has, for each slot that is out, the games of its batch, split by sides.
     """
-    playing = [slot for slot in batches if notes[slot, PID]]
-    guilty = [slot for slot in playing if int(notes[slot, PID]) in dead] or playing
-    return [_suspect(notes[slot], batches[slot]) for slot in guilty]
+    playing = [slot for slot in batches if markers[slot, PID]]
+    guilty = [slot for slot in playing if int(markers[slot, PID]) in dead] or playing
+    return [_suspect(markers[slot], batches[slot]) for slot in guilty]
 
 
-def _suspect(note: NDArray[np.int64], batch: list[Ids]) -> Suspect:
-    return Suspect(int(batch[note[GROUP]][note[GAME]]), int(note[MOVER]) + 1)
+def _suspect(marker: NDArray[np.int64], batch: list[Ids]) -> Suspect:
+    return Suspect(int(batch[marker[SIDES]][marker[GAME]]), int(marker[MOVER]) + 1)
 
 
-def dead_among(notes: Notes) -> set[int]:
-    """The workers with notes that exist no more."""
-    return {int(pid) for pid in notes[:, PID] if pid and not _exists(int(pid))}
+def dead_among(markers: Markers) -> set[int]:
+    """The workers with markers that exist no more."""
+    return {int(pid) for pid in markers[:, PID] if pid and not _exists(int(pid))}
 
 
 def _exists(pid: int) -> bool:

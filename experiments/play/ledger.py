@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from experiments import log, runs
 from experiments.design import Plan
-from experiments.play.worker import Played, joined
+from experiments.play.played import Played, joined
 from experiments.schedule import Ids, points_table, record_points
 from isolation.match import REASONS
 
@@ -50,7 +50,7 @@ class Ledger:
 
     def add(self, played: Played) -> None:
         """Take finished games; `write` puts them into the log."""
-        record_points(self.points, played.ids, played.winner)
+        record_points(self.points, played.ids, played.games.winner)
         self._waiting.append(played)
 
     def write_if_due(self) -> None:
@@ -71,9 +71,8 @@ class Ledger:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
             log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
-            reasons = np.array(REASONS)[played.reason]
-            details = [played.detail.get(place, "") for place in range(len(played.ids))]
-            self._count(played.ids, played.winner, reasons, details)
+            games = played.games
+            self._count(played.ids, games.winner, np.array(REASONS)[games.reason], games.detail)
 
     @property
     def ended_by_clock(self) -> int:

@@ -1,164 +1,147 @@
-"""Worker processes: joblib's loky executor, with a note of what each batch is at, and a verdict when a worker dies."""
+"""What the runner asks of whatever plays: an interface of a few verbs, and what comes back as plain data.
+
+`loky_pool` is the implementation for the processors of one machine.
+"""
 
 from __future__ import annotations
 
-import os
-import signal
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
-
-from experiments.play.crash import Suspect, create_notes, dead_among, find_suspects
-from experiments.play.worker import Batch, Task, play_batch, start
-from experiments.schedule import Ids, groups
-from isolation.compiling import library
-
-T = TypeVar("T")
+from experiments.play.crash import Suspect
+from experiments.play.worker import Batch, Task
+from experiments.schedule import Ids
 
 TICK = 0.1
-"""How many seconds to wait for workers before seeing to the rest."""
-
-
-class WorkerDiedError(Exception):
-    """A worker has died, and the pool with it: which games were lost, and which of them may have killed it."""
-
-    def __init__(self, lost: list[int], suspects: list[Suspect]) -> None:
-        super().__init__(f"a worker died; {len(lost)} games are to be played again")
-        self.lost = lost
-        self.suspects = suspects
+"""How many seconds callers wait for workers before they see to the rest."""
 
 
 @dataclass(frozen=True)
-class _Out:
-    """A batch that is being played, and where its note stands."""
+class Finished:
+    """A batch has been played."""
 
-    ids: Ids
-    slot: int
+    batch: Batch
 
 
-class Pool:
-    """Workers that play batches of one task. Two batches a worker may be out, so that none waits for the parent."""
+@dataclass(frozen=True)
+class Answered:
+    """A call has returned `value`; `call` is the number that `Pool.call` gave."""
 
-    def __init__(self, task: Task, jobs: int) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="isolation-notes-")
-        self._notes_file = Path(self._folder.name) / "notes"
-        self._notes = create_notes(self._notes_file, 2 * jobs)
-        self._task = task
-        self._jobs = jobs
-        self._executor: ProcessPoolExecutor | None = None
-        self._calls: set[Future[Any]] = set()
-        self._out: dict[Future[Batch], _Out] = {}
-        self._dead: set[int] = set()
+    call: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A batch, or the call of that number, has raised an exception where it ran."""
+
+    error: BaseException
+    call: int | None
+
+
+@dataclass(frozen=True)
+class Died:
+    """One worker or several have died.
+
+    Attributes:
+        lost: the ids of all games that were out and never come back by themselves.
+        suspects: the games of those workers that died by themselves: each may have killed its own. None if they were
+            not playing, or nobody knows.
+        calls: the numbers of the calls that never return.
+    """
+
+    lost: tuple[int, ...]
+    suspects: tuple[Suspect, ...]
+    calls: tuple[int, ...]
+
+
+Event = Finished | Answered | Failed | Died
+
+
+class Pool(ABC):
+    """Workers that play batches of a task, and nothing else: retrying, blaming and giving up are the runner's.
+
+    For implementers:
+
+    **Threads and ownership.** One thread makes a pool, calls it and closes it, and no method is called while another
+    runs. What an implementation does in threads of its own stays inside. The ids handed to `submit` are the pool's from
+    then on; what `finished` returns is the caller's. `submit`, `call` and `finished` with no time to wait return at
+    once, without waiting for a worker.
+
+    **Workers.** Each has a `worker.Worker` made of the task it works on, one batch or call at a time. What an agent
+    prints is seen nowhere, Ctrl-C reaches the caller only, and no worker outlives the process that made the pool, even
+    if that is killed. What `Worker.compile_agents` has compiled is ready, wherever batches of the same task are played;
+    a pool that spans machines sees to that on each of them, before its first batch.
+
+    **Order.** Batches come back in any order. Everything that was submitted or called appears in exactly one event: it
+    is finished, answered or failed, or it is among what a death lost. In what `finished` returns at a time, results
+    stand before failures, and failures before deaths.
+
+    **Death.** Whenever a worker's death is noticed, while submitting, calling or waiting, it is told by `finished`, and
+    only there: `submit` and `call` never raise because of it; what they were to send is then among what is lost.
+    Suspects are the games of the workers that died by themselves, and not of those the pool ended because of it, as far
+    as that can be known; where it cannot, all games that were being played. After a death the pool is ready for more,
+    and what is out and not lost stays out. Losses that say nothing about the games, as of a machine or a network, need
+    not be told: the pool may send such a batch elsewhere. It must not do so with a game that may have killed a worker.
+
+    **What survives.** Nothing but what has been returned. A pool may outlive a run: `assign` gives it another task, and
+    processes and the code they have loaded stay.
+    """
+
+    @abstractmethod
+    def assign(self, task: Task) -> None:
+        """Work on this task from now on; what is still out of an earlier one is dropped, and appears in no event."""
 
     @property
+    @abstractmethod
     def has_room(self) -> bool:
-        """Whether another batch may be submitted."""
-        return len(self._out) < len(self._notes)
+        """Whether another batch may be submitted, so that no worker waits for the caller. It may change any time."""
 
     @property
+    @abstractmethod
     def is_busy(self) -> bool:
-        """Whether any batch is out."""
-        return bool(self._out)
+        """Whether anything is out: batches or calls that no event has told of."""
 
+    @abstractmethod
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
-        """Send a batch to the workers."""
-        slot = min(set(range(len(self._notes))) - {out.slot for out in self._out.values()})
-        future = self.call(play_batch, ids, slot, interpreted)
-        future.add_done_callback(self._note_death)
-        self._out[future] = _Out(ids, slot)
-
-    def call(self, function: Callable[..., T], *arguments: object) -> Future[T]:
-        """Have a worker call a function; if it dies, the future raises BrokenProcessPool, and `close` makes all new."""
-        with _interrupts_blocked():
-            future: Future[T] = self._running().submit(function, *arguments)
-        self._calls.add(future)
-        future.add_done_callback(self._calls.discard)
-        return future
-
-    def finished(self, timeout: float) -> Iterator[Batch]:
-        """The batches that have been finished, waiting for one up to `timeout` seconds.
+        """Have a worker play these games of the task; see `Worker.play_batch`.
 
         Raises:
-            WorkerDiedError: a worker has died; the finished batches come first, all others are lost.
-            Exception: what a batch raised.
+            ValueError: no worker can be started.
         """
-        done = wait(self._out, timeout, FIRST_COMPLETED).done
-        cause = None
-        for future in done:
-            if isinstance(future.exception(), BrokenProcessPool):
-                cause = future.exception()
-            else:
-                del self._out[future]
-                yield future.result()
-        if cause:
-            raise self._bury() from cause
 
+    @abstractmethod
+    def call(self, function: Callable[..., object], *arguments: object) -> int:
+        """Have a worker call `function(worker, *arguments)`, and return a number that the event about it will bear.
+
+        Args:
+            function: at the top level of a module or a class, such as `Worker.measure_speed`.
+
+        Raises:
+            ValueError: no worker can be started.
+        """
+
+    @abstractmethod
+    def finished(self, timeout: float) -> list[Event]:
+        """What has happened since the last time, waiting for something up to `timeout` seconds if anything is out."""
+
+    @abstractmethod
+    def alone(self) -> Pool:
+        """Another pool, of one worker and with the same task, for a game that may kill it; the caller closes it."""
+
+    @abstractmethod
     def close(self) -> None:
-        """End all workers at once."""
-        if self._executor is not None:
-            # Loky's own thread stumbles over calls that it has not passed on yet when the workers are killed.
-            while any(not (future.running() or future.done()) for future in self._calls.copy()):
-                time.sleep(0.001)
-            self._executor.shutdown(wait=True, kill_workers=True)
-            self._executor = None
-        self._calls.clear()
-        self._out.clear()
-        self._notes[:] = 0
+        """End all workers at once, whatever they are at; what is out is dropped. The pool serves no more."""
 
     def __enter__(self) -> Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-        self._folder.cleanup()
-
-    def _running(self) -> ProcessPoolExecutor:
-        if self._executor is None:
-            # One thread a worker: the games are the parallelism. All share one cache of compiled code.
-            environment = {
-                "OMP_NUM_THREADS": "1",
-                "NUMBA_NUM_THREADS": "1",
-                library.ENVIRONMENT_VARIABLE: str(library.folder()),
-            }
-            self._executor = ProcessPoolExecutor(
-                self._jobs,
-                initializer=start,
-                initargs=(self._task, self._notes_file, len(self._notes), os.getpid()),
-                env=environment,
-            )
-        return self._executor
-
-    def _note_death(self, future: Future[Batch]) -> None:
-        """Called by loky when a worker has died, and before it kills the others: only now can they be told apart."""
-        if isinstance(future.exception(), BrokenProcessPool) and not self._dead:
-            self._dead = dead_among(self._notes)
-
-    def _bury(self) -> WorkerDiedError:
-        wait(self._out)
-        batches = {out.slot: groups(self._task.schedule, out.ids) for out in self._out.values()}
-        suspects = find_suspects(self._notes, batches, self._dead)
-        lost = np.concatenate([out.ids for out in self._out.values()]).tolist()
-        self._dead = set()
-        self.close()
-        return WorkerDiedError(lost, suspects)
 
 
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Let processes that are started meanwhile inherit deafness to Ctrl-C; ours is delivered afterwards."""
-    # Started on demand, Python's resource tracker would end the deafness of all processes that are started after it.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+MakePool = Callable[[int], AbstractContextManager[Pool]]
+"""Makes a pool of so many workers. A pool that is to outlive a run comes in a `nullcontext`."""

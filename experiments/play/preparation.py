@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TYPE_CHECKING
 
-from joblib.externals.loky.process_executor import BrokenProcessPool
-
 from experiments.design import Entrant, Plan
-from experiments.play import worker
-from experiments.play.pool import TICK, Pool
+from experiments.play.pool import TICK, Answered, Died, Failed, Pool
+from experiments.play.worker import Worker
 from isolation.agents import code_hash
 from isolation.geometry import parse_size
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
 
-Group = tuple[int, ...]
+Sharers = tuple[int, ...]
 """Agents, by their places in the plan, that share compiled code: two processes must not both compile it."""
 
 Interrupted = Callable[[], bool]
@@ -35,15 +32,15 @@ def prepare(
         ValueError: compiled code cannot be kept, or a user's file has changed since the plan was made.
     """
     found: dict[int, str] = {}
-    suspects = _compile(pool, plan, groups(plan), jobs, interrupted, report, found)
-    for group in suspects:
-        if _compile(pool, plan, [group], 1, interrupted, report, found):
-            found |= _refuse(plan, group)
+    suspects = _compile(pool, plan, sharing_code(plan), jobs, interrupted, report, found)
+    for sharers in suspects:
+        if _compile(pool, plan, [sharers], 1, interrupted, report, found):
+            found |= _refuse(plan, sharers)
     return dict(sorted(found.items()))
 
 
-def groups(plan: Plan) -> list[Group]:
-    """The agents of a plan by the code they share; the empty group stands for what plays games of compiled agents."""
+def sharing_code(plan: Plan) -> list[Sharers]:
+    """The agents of a plan by the code they share; no agents stand for what plays games of compiled agents."""
     found: dict[str, list[int]] = {}
     for place, entrant in enumerate(plan.entrants):
         found.setdefault(_code_of(entrant), []).append(place)
@@ -59,16 +56,17 @@ def measure_in(pool: Pool, interrupted: Interrupted, tell: Callable[[str], None]
 
     def measure(agent: Agent, size: str) -> float:
         tell(agent.name)
-        future = pool.call(worker.measure_speed, agent.name)
-        while not future.done():
-            if interrupted():
-                raise KeyboardInterrupt
-            wait([future], TICK)
-        try:
-            return future.result()
-        except BrokenProcessPool as death:
-            pool.close()
-            raise ValueError("its process died") from death
+        pool.call(Worker.measure_speed, agent.name)
+        while not interrupted():
+            for event in pool.finished(TICK):
+                match event:
+                    case Answered(_, speed):
+                        return float(speed)
+                    case Failed(error):
+                        raise error
+                    case Died():
+                        raise ValueError("its process died")
+        raise KeyboardInterrupt
 
     return measure
 
@@ -81,40 +79,41 @@ def _code_of(entrant: Entrant) -> str:
 def _compile(
     pool: Pool,
     plan: Plan,
-    waiting: Sequence[Group],
+    waiting: Sequence[Sharers],
     jobs: int,
     interrupted: Interrupted,
     report: Callable[[str, dict[int, str]], None],
     found: dict[int, str],
-) -> list[Group]:
-    """Have groups compiled, adding to `found`; returns those that were under way when a worker died."""
+) -> list[Sharers]:
+    """Have agents compiled, adding to `found`; returns those that were under way when a worker died."""
     left, lost = list(waiting), []
-    out: dict[Future[dict[int, str]], Group] = {}
+    out: dict[int, Sharers] = {}
     while (left or out) and not interrupted():
         while left and len(out) < jobs:
-            group = left.pop(0)
-            out[pool.call(worker.compile_agents, group)] = group
+            sharers = left.pop(0)
+            out[pool.call(Worker.compile_agents, sharers)] = sharers
         report(_names(plan, out.values()), found)
-        for future in wait(out, TICK, FIRST_COMPLETED).done:
-            group = out.pop(future)
-            try:
-                found |= future.result()
-            except BrokenProcessPool:
-                lost.append(group)
-        if lost and not out:
-            pool.close()
+        for event in pool.finished(TICK):
+            match event:
+                case Answered(call, interpreted):
+                    del out[call]
+                    found |= interpreted
+                case Failed(error):
+                    raise error
+                case Died(calls=calls):
+                    lost += [out.pop(call) for call in calls]
     return lost
 
 
-def _names(plan: Plan, under_way: Iterable[Group]) -> str:
-    return ", ".join(plan.entrants[group[0]].agent.name if group else "games" for group in under_way)
+def _names(plan: Plan, under_way: Iterable[Sharers]) -> str:
+    return ", ".join(plan.entrants[sharers[0]].agent.name if sharers else "games" for sharers in under_way)
 
 
-def _refuse(plan: Plan, group: Group) -> dict[int, str]:
+def _refuse(plan: Plan, sharers: Sharers) -> dict[int, str]:
     """Let agents whose compiling kills its process run interpreted everywhere, from now on."""
     from isolation.compiling.compiler import refuse
 
-    for place in group:
+    for place in sharers:
         if heuristic := getattr(plan.entrants[place].agent, "heuristic", None):
             refuse(heuristic, parse_size(plan.schedule.size), _DIED)
-    return dict.fromkeys(group, _DIED)
+    return dict.fromkeys(sharers, _DIED)

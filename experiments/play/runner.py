@@ -16,19 +16,18 @@ from numpy.typing import NDArray
 from experiments import log, runs
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan, on_the_clock
+from experiments.locks import locked
 from experiments.play.batches import Feed, Stop
 from experiments.play.cost import Measure, at_equal_cost, check_scalable
-from experiments.play.crash import Suspect
 from experiments.play.interrupts import asked, heard_once
 from experiments.play.ledger import Ledger
-from experiments.play.pool import TICK, Pool, WorkerDiedError
+from experiments.play.loky_pool import LokyPool
+from experiments.play.playing import play_missing
+from experiments.play.pool import MakePool, Pool
 from experiments.play.preparation import measure_in, prepare
 from experiments.play.stopping import sprt_rule
-from experiments.play.worker import Played, Task, lost_by_error
+from experiments.play.worker import task_of
 from experiments.schedule import points_table
-
-DEATHS_ALLOWED = 3
-"""A game that kills its worker so many times is lost by `error`; so many dead workers without a game end the run."""
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -79,11 +78,12 @@ def play_tournament(
     stop: Callable[[Plan], Stop | None] = sprt_rule,
     show: Show = lambda progress: None,
     measure: Measure | None = None,
+    pools: MakePool = LokyPool,
 ) -> Outcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
     `stop` makes the rule that ends matches early, if there is one. `measure` gives the nodes per second of an agent,
-    for `equal_cost`; without it they are measured in a worker.
+    for `equal_cost`; without it they are measured in a worker. `pools` makes what plays.
 
     Raises:
         ValueError: something is wrong with what was asked for, and nothing was written; or the run cannot be resumed
@@ -91,27 +91,32 @@ def play_tournament(
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
     with heard_once():
-        return _play(config, resume, stop, show, measure)
+        return _play(config, resume, stop, show, measure, pools)
 
 
 def _play(
-    config: Config, resume: bool, stop: Callable[[Plan], Stop | None], show: Show, measure: Measure | None
+    config: Config,
+    resume: bool,
+    stop: Callable[[Plan], Stop | None],
+    show: Show,
+    measure: Measure | None,
+    pools: MakePool,
 ) -> Outcome:
     jobs = config.jobs or joblib.cpu_count()
     if resume:
         info = runs.load_run(_directory(config))
-        with log.locked(info.path):
+        with locked(info.path):
             plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
             runs.check_resumable(info, config, plan)
-            return _run(info.path, plan, jobs, stop, show)
+            return _run(info.path, plan, jobs, stop, show, pools)
     plan = make_plan(config)
     costs: dict[str, float] = {}
     if config.equal_cost:
-        plan, costs = _at_equal_cost(plan, jobs, measure, show)
+        plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
     path = runs.new_directory(config)
     with runs.claimed(path):
         runs.create(path, plan, config, costs)
-        return _run(path, plan, jobs, stop, show)
+        return _run(path, plan, jobs, stop, show, pools)
 
 
 def _directory(config: Config) -> Path:
@@ -120,7 +125,9 @@ def _directory(config: Config) -> Path:
     return Path(config.out).expanduser()
 
 
-def _at_equal_cost(plan: Plan, jobs: int, measure: Measure | None, show: Show) -> tuple[Plan, dict[str, float]]:
+def _at_equal_cost(
+    plan: Plan, jobs: int, measure: Measure | None, show: Show, pools: MakePool
+) -> tuple[Plan, dict[str, float]]:
     """`cost.at_equal_cost`, shown; workers compile all agents first, and one of them measures."""
     check_scalable(plan)
 
@@ -132,7 +139,8 @@ def _at_equal_cost(plan: Plan, jobs: int, measure: Measure | None, show: Show) -
     if measure:
         scaled, costs = at_equal_cost(plan, measure)
     else:
-        with asked() as interrupted, Pool(_task(plan), jobs) as pool:
+        with asked() as interrupted, pools(jobs) as pool:
+            pool.assign(task_of(plan))
             prepare(pool, plan, jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
             scaled, costs = at_equal_cost(
                 plan, measure_in(pool, interrupted, lambda name: tell(plan, "measuring", name))
@@ -141,7 +149,9 @@ def _at_equal_cost(plan: Plan, jobs: int, measure: Measure | None, show: Show) -
     return scaled, costs
 
 
-def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None], show: Show) -> Outcome:
+def _run(
+    path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None], show: Show, pools: MakePool
+) -> Outcome:
     notes = list(plan.notes)
     started = time.monotonic()
     try:
@@ -150,9 +160,13 @@ def _run(path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None],
             feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
             report = _reporter(ledger, feed, notes, show)
             if feed.missing:
-                with Pool(_task(plan), jobs) as pool:
-                    _prepare(pool, plan, jobs, interrupted, notes, report)
-                    _play_all(pool, _task(plan), feed, ledger, interrupted, report)
+                try:
+                    with pools(jobs) as pool:
+                        pool.assign(task_of(plan))
+                        _prepare(pool, plan, jobs, interrupted, notes, report)
+                        play_missing(pool, feed, ledger, interrupted, lambda: report("playing", ""))
+                finally:
+                    ledger.write()
         # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
         with suppress(KeyboardInterrupt):
             if not (feed.missing or interrupted() or runs.is_finished(path)):
@@ -212,68 +226,3 @@ def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
         f"{plan.entrants[place].agent.name} runs interpreted, some hundred times slower: {why}"
         for place, why in sorted(interpreted.items())
     ]
-
-
-def _task(plan: Plan) -> Task:
-    specs = tuple(str(entrant.spec) for entrant in plan.entrants)
-    return Task(plan.schedule, specs, tuple(entrant.settings for entrant in plan.entrants), plan.config.hard_cap)
-
-
-def _play_all(
-    pool: Pool,
-    task: Task,
-    feed: Feed,
-    ledger: Ledger,
-    interrupted: Callable[[], bool],
-    report: Callable[[Phase, str], None],
-) -> None:
-    """Play until nothing is missing, or until interrupted; every game that came back is in the log afterwards."""
-    deaths = 0
-    try:
-        while not interrupted():
-            while pool.has_room and len(ids := feed.take()):
-                pool.submit(ids)
-            if not pool.is_busy:
-                break
-            try:
-                for batch in pool.finished(TICK):
-                    ledger.add(batch.played)
-                    feed.learn(batch.matches, batch.seconds)
-                    deaths = 0
-            except WorkerDiedError as death:
-                deaths = 0 if death.suspects else deaths + 1
-                if deaths == DEATHS_ALLOWED:
-                    raise ValueError("worker processes die before they play a game") from death
-                feed.give_back(set(death.lost) - {suspect.game_id for suspect in death.suspects})
-                for suspect in death.suspects:
-                    _retry(task, suspect, feed, ledger, interrupted)
-            ledger.write_if_due()
-            report("playing", "")
-    finally:
-        pool.close()
-        ledger.write()
-
-
-def _retry(task: Task, suspect: Suspect, feed: Feed, ledger: Ledger, interrupted: Callable[[], bool]) -> None:
-    """Settle a game that may have killed its worker; if interrupted meanwhile, it stays missing."""
-    played = _play_alone(task, suspect, interrupted)
-    if played is None:
-        feed.give_back([suspect.game_id])
-    else:
-        ledger.add(played)
-
-
-def _play_alone(task: Task, suspect: Suspect, interrupted: Callable[[], bool]) -> Played | None:
-    """Play a game in a worker of its own, interpreted; if that dies as well, again, and then the game is lost."""
-    with Pool(task, 1) as pool:
-        for _ in range(1, DEATHS_ALLOWED):
-            pool.submit(np.array([suspect.game_id]), interpreted=True)
-            try:
-                while not interrupted():
-                    for batch in pool.finished(TICK):
-                        return batch.played
-                return None
-            except WorkerDiedError as death:
-                suspect = next(iter(death.suspects), suspect)
-    detail = f"its process died {DEATHS_ALLOWED} times in this game"
-    return lost_by_error(task.schedule, suspect.game_id, suspect.mover, detail)

@@ -16,6 +16,8 @@ from types import ModuleType
 
 from platformdirs import user_cache_path
 
+from isolation.durable import write_text
+
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _loading = threading.RLock()
 
@@ -80,11 +82,9 @@ def fingerprint(*texts: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file so that it appears whole or not at all."""
+    """Write a file so that it appears whole or not at all, its folder with it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    os.replace(file.name, path)
+    write_text(path, text)
 
 
 def load(path: Path, text: str) -> ModuleType:

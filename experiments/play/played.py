@@ -1,0 +1,64 @@
+"""Finished games of a schedule, on their way from a worker to the log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.schedule import Ids, Schedule
+from isolation.match import REASONS, Games
+
+
+@dataclass(frozen=True)
+class Played:
+    """n finished games.
+
+    Attributes:
+        ids: int64[n], of the schedule.
+        games: what happened in each of them, in this order.
+        started_us: int64[n], when a game's batch began, in microseconds since 1970 (UTC).
+    """
+
+    ids: Ids
+    games: Games
+    started_us: NDArray[np.int64]
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """Several sets of games, at least one, as one."""
+    columns = {
+        field.name: np.concatenate([getattr(part.games, field.name) for part in parts])
+        for field in fields(Games)
+        if field.name not in ("offsets", "detail")
+    }
+    lengths = np.concatenate([np.diff(part.games.offsets) for part in parts])
+    details = [text for part in parts for text in part.games.detail]
+    return Played(
+        ids=np.concatenate([part.ids for part in parts]),
+        games=Games(**columns, offsets=np.append(0, lengths.cumsum()), detail=details),
+        started_us=np.concatenate([part.started_us for part in parts]),
+    )
+
+
+def lost_by_error(schedule: Schedule, game_id: int, mover: int, detail: str) -> Played:
+    """The record of a game that could not be played: lost by the player (1 or 2) who was to move."""
+    ids = np.array([game_id])
+    (opening,) = schedule.openings(ids)
+    plies = len(opening)
+    games = Games(
+        winner=np.array([3 - mover], np.int8),
+        reason=np.array([REASONS.index("error")], np.int8),
+        detail=[detail],
+        offsets=np.array([0, plies]),
+        moves=np.array(opening, np.int16),
+        score=np.full(plies, np.nan),
+        depth=np.zeros(plies, np.int16),
+        nodes=np.zeros(plies, np.int64),
+        time_us=np.zeros(plies, np.int64),
+        exact=np.zeros(plies, bool),
+    )
+    return Played(ids, games, np.array([int(time.time() * 1e6)]))
