@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from experiments.schedule import Schedule
 from isolation.geometry import parse_size
+from isolation.outcome import REASON_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,8 +132,6 @@ def live_files(folder: Path) -> list[Path]:
 
 def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
     """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
-    from isolation.match import REASONS
-
     ids = played.ids
     rows, columns = parse_size(schedule.size)
     opening_rows = schedule.opening_rows(ids)
@@ -154,7 +153,7 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> 
         "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
         "population": schedule.populations(ids),
         "winner": played.winner,
-        "reason": _coded(played.reason, REASONS, _CODES),
+        "reason": _coded(played.reason, REASON_WORDS, _CODES),
         "detail": _sparse(len(ids), played.detail),
         "plies": np.diff(played.offsets).astype(np.int16),
         **{name: _lists(played.offsets, getattr(played, name)) for name in PER_PLY},

@@ -16,10 +16,10 @@ from experiments import log, runs
 from experiments.design import Plan
 from experiments.play.worker import Played, joined
 from experiments.schedule import Ids, points_table, record_points
-from isolation.match import REASONS
+from isolation.outcome import REASON_WORDS, Reason
 
-ON_THE_BOARD = "no_moves"
-BY_CLOCK = ("timeout", "hang")
+ON_THE_BOARD = Reason.NO_MOVES.word
+BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""
 
 _LONGEST_DETAIL = 120
@@ -71,7 +71,7 @@ class Ledger:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
             log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
-            reasons = np.array(REASONS)[played.reason]
+            reasons = np.array(REASON_WORDS)[played.reason]
             details = [played.detail.get(place, "") for place in range(len(played.ids))]
             self._count(played.ids, played.winner, reasons, details)
 

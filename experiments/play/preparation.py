@@ -47,7 +47,7 @@ def groups(plan: Plan) -> list[Group]:
     found: dict[str, list[int]] = {}
     for place, entrant in enumerate(plan.entrants):
         found.setdefault(_code_of(entrant), []).append(place)
-    games = [()] if any(entrant.spec.kind not in ("classic", "perfect") for entrant in plan.entrants) else []
+    games = [()] if any(entrant.agent.is_compilable for entrant in plan.entrants) else []
     return [*games, *(tuple(places) for places in found.values())]
 
 
@@ -74,7 +74,7 @@ def measure_in(pool: Pool, interrupted: Interrupted, tell: Callable[[str], None]
 
 
 def _code_of(entrant: Entrant) -> str:
-    heuristic = getattr(entrant.agent, "heuristic", None)
+    heuristic = entrant.agent.heuristic
     return code_hash(heuristic) if heuristic else entrant.settings
 
 
@@ -115,6 +115,6 @@ def _refuse(plan: Plan, group: Group) -> dict[int, str]:
     from isolation.compiling.compiler import refuse
 
     for place in group:
-        if heuristic := getattr(plan.entrants[place].agent, "heuristic", None):
+        if heuristic := plan.entrants[place].agent.heuristic:
             refuse(heuristic, parse_size(plan.schedule.size), _DIED)
     return dict.fromkeys(group, _DIED)

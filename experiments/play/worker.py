@@ -19,6 +19,7 @@ from experiments.play.parallel import end_with
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.schedule import Ids, Schedule, groups
 from isolation.geometry import parse_size
+from isolation.outcome import Reason
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -110,7 +111,9 @@ def compile_agents(places: tuple[int, ...]) -> dict[int, str]:
 
             load_compiled_games(size)
         agents = {place: _state.agents[place] for place in places}
-        return {place: why for place, agent in agents.items() if (why := why_interpreted(agent, size))}
+        for agent in agents.values():
+            agent.compiled(size)
+        return {place: why for place, agent in agents.items() if (why := agent.why_interpreted(size))}
     except OSError as error:
         from isolation.compiling import library
 
@@ -130,23 +133,6 @@ def measure_speed(name: str) -> float:
         raise _state.error
     (agent,) = (agent for agent in _state.agents if agent.name == name)
     return agent_nodes_per_second(agent, _state.task.schedule.size)
-
-
-def why_interpreted(agent: Agent, size: tuple[int, int]) -> str:
-    """Compile or load an agent; if it searches and cannot be compiled, the reason, else nothing."""
-    from isolation.agents import SearchAgent
-
-    if agent.compiled(size) is not None or not isinstance(agent, SearchAgent):
-        return ""
-    if not is_compiled_size(size):
-        return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
-    from isolation.compiling.compiler import CompileError, compile_heuristic
-
-    try:
-        compile_heuristic(agent.heuristic, size)  # type: ignore[arg-type]
-    except CompileError as error:
-        return " ".join(str(error).split())
-    return "its options do not compile"
 
 
 def is_compiled_size(size: tuple[int, int]) -> bool:
@@ -176,14 +162,12 @@ def play_batch(ids: Ids, slot: int, interpreted: bool = False) -> Batch:
 
 def lost_by_error(schedule: Schedule, game_id: int, mover: int, detail: str) -> Played:
     """The record of a game that could not be played: lost by the player (1 or 2) who was to move."""
-    from isolation.match import REASONS
-
     (opening,) = schedule.openings(np.array([game_id]))
     plies = len(opening)
     return Played(
         ids=np.array([game_id]),
         winner=np.array([3 - mover], np.int8),
-        reason=np.array([REASONS.index("error")], np.int8),
+        reason=np.array([Reason.ERROR], np.int8),
         detail={0: detail},
         started_us=np.array([int(time.time() * 1e6)]),
         offsets=np.array([0, plies]),

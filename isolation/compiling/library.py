@@ -64,7 +64,7 @@ def engine_fingerprint() -> str:
     digest = hashlib.sha256()
     for version in (platform.python_version(), numba.__version__, llvmlite.__version__):
         digest.update(version.encode())
-    names = ("geometry", "compiling/compiler", "compiling/specialise", "search/mcts")
+    names = ("geometry", "outcome", "compiling/compiler", "compiling/specialise", "search/mcts")
     for path in (*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()

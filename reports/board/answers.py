@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.roster import complete, make_agent, parse_spec
 from heuristics.composite import Composite
-from isolation.agents import try_to_compile
+from isolation.agents import ask_once, try_to_compile
 from isolation.limits import Limit
-from isolation.placing import quick_to_place
 from isolation.search import is_compilable, search
 from isolation.search.interpreted import appraise
 from reports.board.questions import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, board_of, boards_of
@@ -81,8 +80,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
         raise ValueError("the game is over: there is no move to choose")
     agent = agents.get(question.agent) or safe_agent(question.agent)
     try:
-        quick = quick_to_place(agent) if None in board.locations else agent
-        result = quick.new_player().choose(board, seed)
+        result = ask_once(agent.placing() if None in board.locations else agent, board, seed)
     except Exception as error:
         raise ValueError(f"{agent.name} failed: {type(error).__name__}: {error}"[:300]) from None
     if result.move not in board.legal_cells():
