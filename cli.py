@@ -628,7 +628,7 @@ def solve_position(
 def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path: Path | None, output: Format) -> None:
     """Solve every pair of placements of a board, and say what they come to."""
     from experiments.solving import solve_all, summarise
-    from reports.perfect import draw_refutations
+    from reports.plots.accuracy import draw_refutations
     from reports.plots.style import check_plot
     from reports.progress import counting
     from reports.solutions import board_sections
@@ -702,11 +702,11 @@ def accuracy(
     bands = accuracies(decisions, BAND) if by_ply else ()
     print_sections(accuracy_sections(accuracies(decisions), bands, notes), output, only)
     if plot_by_ply:
-        from reports.perfect import draw_accuracy_by_ply
+        from reports.plots.accuracy import draw_accuracy_by_ply
 
         save_plot(draw_accuracy_by_ply(decisions), plot_by_ply)
     if plot_by_depth:
-        from reports.perfect import draw_accuracy_by_depth
+        from reports.plots.accuracy import draw_accuracy_by_depth
 
         save_plot(draw_accuracy_by_depth(decisions), plot_by_depth)
 

@@ -31,7 +31,7 @@ from isolation.geometry import parse_size
 from isolation.notation import cell_name
 from isolation.solver import is_mirrored
 from reports.cells import Mean, Share, estimate_of
-from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply, draw_refutations
+from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply, draw_refutations
 from reports.plots.style import save
 from reports.progress import counting
 
@@ -166,7 +166,7 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
         "jobs": jobs,
     }
     run = played(home / f"round-robin-{depth}", keys)
-    facts = {name: agent.settings["heuristic"] for name, agent in run.agents.items()}
+    facts = {name: agent.heuristic for name, agent in run.agents.items()}
     scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.table)}
     kept = {one.heuristic: one.kept.estimate for one in accuracies(fresh[fresh["depth"] == depth])}
     names = sorted(kept)

@@ -29,8 +29,8 @@ from reports.compare import (
     judge,
     verdict_section,
 )
-from reports.perfect import draw_accuracy_by_ply
 from reports.plots import draw_kind
+from reports.plots.accuracy import draw_accuracy_by_ply
 from reports.plots.intervals import draw_forest
 from reports.plots.style import to_svg
 from reports.ratings import rating_sections

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import labels
+from experiments.facts import read_facts
 from experiments.find_games import read_game
 from isolation.board import Board
 from isolation.geometry import format_size
@@ -218,4 +218,4 @@ def json_score(score: float) -> float | str | None:
 
 
 def _plays_by_simulation(settings: str) -> bool:
-    return bool(json.loads(settings or "{}").get("method") == "mcts")
+    return read_facts(settings).method == "mcts"

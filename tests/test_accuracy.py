@@ -25,7 +25,7 @@ from experiments.verdicts.findings import load_findings
 from isolation import Board, solve
 from reports.accuracy import accuracy_sections, theory_section
 from reports.compare import compare_sections
-from reports.perfect import draw_accuracy_by_depth, draw_accuracy_by_ply
+from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
 from reports.plots.style import to_svg
 from reports.sections import flat_rows, render_sections
 

@@ -13,7 +13,7 @@ from experiments.solving import read_pairs, shipped_pairs, solve_all, summarise,
 from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.solved import FILE
-from reports.perfect import draw_refutations
+from reports.plots.accuracy import draw_refutations
 from reports.plots.style import to_svg
 
 
