@@ -154,16 +154,16 @@ def play_agent(against: str, side: str, size: str, saved: Path | None, log_path:
     """Play against an agent in the terminal."""
     from experiments.roster import parse_agent
     from experiments.saved_games import append_game, load_game, save_game
-    from isolation.human import Table, play_human
+    from isolation.human import Seat, play_human
 
     opponent, seed = parse_agent(against), random.getrandbits(63)
     number: Literal[1, 2] = 1 if side == "first" else 2
     game = load_game(saved) if saved else None
-    table = Table(
+    seat = Seat(
         opponent, parse_agent("ID:territory@nodes=200000"), number, ask_line, click.echo, save_game,
         ascii_only or speaks_ascii_only(), seed,
     )  # fmt: skip
-    played = play_human(table, game.size if game else size, game.moves if game else ())
+    played = play_human(seat, game.size if game else size, game.moves if game else ())
     if played and log_path:
         agents = (None, opponent) if number == 1 else (opponent, None)
         game_id = append_game(log_path, played, agents, seed)

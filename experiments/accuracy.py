@@ -9,7 +9,6 @@ one opening. A player that repeats itself makes the same first moves in all of t
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from experiments import log
+from experiments.facts import read_facts
 from experiments.inference.clusters import Interval, rate_interval
 from experiments.labels import PER_PLY, labelled_games
 
@@ -155,8 +155,9 @@ def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
 
 def _search_of(settings: str) -> tuple[str, float]:
     """The heuristic and the depth limit in an agent's settings; empty and NaN where there is none."""
-    facts = json.loads(settings)
-    return str(facts.get("heuristic", "")), float((facts.get("limit") or {}).get("depth") or math.nan)
+    facts = read_facts(settings)
+    unit, value = facts.limit or ("", math.nan)
+    return facts.heuristic, value if unit == "depth" else math.nan
 
 
 def _depth(depth: float) -> int | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pyarrow.dataset as ds
 
 from experiments.log import PER_PLY, SCHEMA, games_folder, live_files, read_games
+from isolation.outcome import Reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +104,7 @@ def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
         case "shortest":
             return games.sort_values("plies", kind="stable")
         case "forfeits":
-            return games[games["reason"] != "no_moves"]
+            return games[games["reason"] != Reason.NO_MOVES.word]
         case "upsets":
             return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
         case "all":

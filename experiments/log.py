@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from experiments.schedule import Schedule
 from isolation.durable import write_whole
 from isolation.geometry import parse_size
+from isolation.outcome import REASON_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +127,6 @@ def live_files(folder: Path) -> list[Path]:
 
 def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
     """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
-    from isolation.match import REASONS
-
     ids, games = played.ids, played.games
     rows, columns = parse_size(schedule.size)
     opening_rows = schedule.opening_rows(ids)
@@ -149,7 +148,7 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> 
         "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
         "population": schedule.populations(ids),
         "winner": games.winner,
-        "reason": _coded(games.reason, REASONS, _CODES),
+        "reason": _coded(games.reason, REASON_WORDS, _CODES),
         "detail": games.detail,
         "plies": np.diff(games.offsets).astype(np.int16),
         **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},

@@ -35,8 +35,9 @@ class RunInfo:
     """What `run.json` says of a run.
 
     `requested` is the configuration as it was given, without what may change when resuming. `agents` maps each name to
-    its `spec`, `roles` (baseline, contender, control, opponent) and `settings`, as JSON text like in the log. `costs`
-    is what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
+    its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text like in the log, and whether
+    it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these. `costs` is
+    what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
     `population` how many different openings are played and exist.
     """
 
@@ -110,7 +111,12 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         requested=identity(requested),
         agents={
-            entrant.agent.name: {"spec": str(entrant.spec), "roles": entrant.roles, "settings": entrant.settings}
+            entrant.agent.name: {
+                "spec": str(entrant.spec),
+                "roles": entrant.roles,
+                "settings": entrant.settings,
+                "deterministic": entrant.agent.is_deterministic,
+            }
             for entrant in plan.entrants
         },
         games=len(plan.schedule),

@@ -11,9 +11,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isolation.board import Board, Outcome
+    from isolation.board import Board
     from isolation.limits import Limit
     from isolation.match import play
+    from isolation.outcome import Outcome
     from isolation.perft import perft
     from isolation.search import SearchResult, search
     from isolation.solver import solve
@@ -24,7 +25,7 @@ __all__ = ["Board", "Limit", "Outcome", "SearchResult", "game_as_text", "perft",
 _HOMES = {
     "Board": "isolation.board",
     "Limit": "isolation.limits",
-    "Outcome": "isolation.board",
+    "Outcome": "isolation.outcome",
     "SearchResult": "isolation.search",
     "game_as_text": "isolation.transcript",
     "perft": "isolation.perft",

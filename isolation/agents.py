@@ -1,25 +1,27 @@
 """Players of a match: at random, greedy, by search, classic player objects.
 
-An agent is plain data: what plays, how, and under which limit. `Agent.new_player` makes what chooses the moves of one
-game; for compiled agents `Agent.compiled` also gives the native player that plays whole batches of games.
+An agent is plain data: what plays, how, and under which limit. `Agent.open` gives what chooses its moves, for a game or
+for many; for compiled agents `Agent.compiled` also gives the native player that plays whole batches of games.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Hashable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from inspect import getsource, isroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.players import call_get_move, seat
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
+from isolation.outcome import Reason
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
 from isolation.search.interpreted import greedy_interpreted, random_interpreted
@@ -30,19 +32,33 @@ if TYPE_CHECKING:
 Heuristic = Callable[[Any, Any], float]
 LATE_MS = 20.0
 """A search player stops by itself within a millisecond of a time limit; the operating system may add to that."""
+PLACING_NODES = 1000
+"""The most positions a search player looks at to place its knight while a person waits."""
+_LONGEST_DETAIL = 500
 
 
 class Forfeit(Exception):
-    """A player has lost the game by what it did: reason, one of `match.REASONS`, and detail."""
+    """A player has lost the game by what it did: the reason, and a detail for people."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
 
 
 class Player(Protocol):
-    """What chooses the moves of one game."""
+    """What chooses an agent's moves: opened once, told of every game it begins, asked for moves, closed once.
+
+    One thread uses it, one game at a time.
+    """
+
+    def new_game(self) -> None:
+        """Begin a game, and forget the last one.
+
+        Raises:
+            Forfeit: it cannot begin.
+            Exception: whatever the player's code raises; it loses the game by error.
+        """
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """A legal move for the player to move; the seed is this move's own.
@@ -51,6 +67,9 @@ class Player(Protocol):
             Forfeit: the move is illegal or late.
             Exception: whatever the player's code raises; it loses by error.
         """
+
+    def close(self) -> None:
+        """Give back all it holds, such as a process of its own; nobody asks it any more."""
 
 
 class Agent(Protocol):
@@ -68,23 +87,98 @@ class Agent(Protocol):
     def is_user_code(self) -> bool:
         """Whether it runs code that does not ship with the toolkit, and so might hang."""
 
+    @property
+    def is_compilable(self) -> bool:
+        """Whether it plays whole games in compiled code, if its heuristic compiles."""
+
+    @property
+    def heuristic(self) -> Heuristic | None:
+        """What it evaluates positions by, if that is a function; agents that share one share compiled code."""
+
     def settings(self) -> dict[str, Any]:
         """All that influences its play, ready for JSON; heuristics by name and content."""
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """Its native player for boards of (rows, columns), or None if there is none."""
+        """Its native player for boards of (rows, columns), compiled or loaded now; None if there is none."""
 
-    def new_player(self) -> Player:
-        """What chooses its moves in one game."""
+    def why_interpreted(self, size: tuple[int, int]) -> str:
+        """Why it searches in Python on boards of (rows, columns); empty if it does not, or never searches."""
+
+    def placing(self) -> Agent:
+        """Who places its knight while a person waits: itself, or itself under a limit that keeps nobody waiting."""
+
+    def open(self) -> Player:
+        """What chooses its moves in a game, or in one game after another; see `closing`."""
+
+
+@contextmanager
+def closing(player: Player) -> Iterator[Player]:
+    """An open player, closed in the end whatever happens; what goes wrong in closing it is nobody's loss."""
+    try:
+        yield player
+    finally:
+        with suppress(Exception):
+            player.close()
+
+
+def ask_once(agent: Agent, board: Board, seed: int) -> SearchResult:
+    """The move of an agent that has not seen the game before; see `Player.choose`."""
+    with closing(agent.open()) as player:
+        player.new_game()
+        return player.choose(board, seed)
+
+
+def as_loss(error: BaseException) -> Forfeit:
+    """How a player has lost that raised an exception: as it says itself, or by error."""
+    if isinstance(error, Forfeit):
+        return error
+    text = " ".join(str(error).split())
+    name = type(error).__name__
+    return Forfeit(Reason.ERROR, f"{name}: {text}"[:_LONGEST_DETAIL] if text else name)
+
+
+class Plain:
+    """What holds for most agents: they never search in Python for want of a compiler, and place as they play."""
+
+    @property
+    def is_compilable(self) -> bool:
+        """Whether it plays whole games in compiled code, if its heuristic compiles."""
+        return True
+
+    def why_interpreted(self, size: tuple[int, int]) -> str:
+        """Nothing: it does not search."""
+        return ""
+
+    def placing(self) -> Self:
+        """Itself."""
+        return self
+
+
+class Memoryless(Plain):
+    """An agent that is its own player, since it remembers nothing from one move to the next."""
+
+    def open(self) -> Self:
+        """Itself."""
+        return self
+
+    def new_game(self) -> None:
+        """Do nothing: there is nothing to forget."""
+
+    def close(self) -> None:
+        """Do nothing: it holds nothing."""
 
 
 @dataclass(frozen=True)
-class RandomAgent:
+class RandomAgent(Memoryless):
     """Any legal move, each as likely."""
 
     name: str = "Random"
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=False, init=False)
+
+    @property
+    def heuristic(self) -> None:
+        """None: it evaluates nothing."""
 
     def settings(self) -> dict[str, Any]:
         """Nothing but what it is."""
@@ -98,17 +192,13 @@ class RandomAgent:
 
         return CompiledPlayer(native_player("random", None, size), Settings())
 
-    def new_player(self) -> Player:
-        """Itself: it has no memory."""
-        return self
-
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Any legal move, each as likely."""
         return random_interpreted(board, seed)
 
 
 @dataclass(frozen=True)
-class GreedyAgent:
+class GreedyAgent(Memoryless):
     """The move that looks best one ply ahead, the highest cell among equals; by default with the most replies left."""
 
     name: str = "Greedy"
@@ -130,17 +220,13 @@ class GreedyAgent:
 
         return CompiledPlayer(native_player("greedy", heuristic, size), Settings())
 
-    def new_player(self) -> Player:
-        """Itself: it has no memory."""
-        return self
-
     def choose(self, board: Board, seed: int) -> SearchResult:
         """The best move one ply ahead."""
         return _choose(self, board, seed, lambda: greedy_interpreted(board, self.heuristic))
 
 
 @dataclass(frozen=True)
-class SearchAgent:
+class SearchAgent(Memoryless):
     """A heuristic under a search method and a limit."""
 
     name: str
@@ -178,20 +264,38 @@ class SearchAgent:
             native_search(heuristic, self.method, self.options, size), settings(self.limit, self.options), self._late_ms
         )
 
+    def why_interpreted(self, size: tuple[int, int]) -> str:
+        """Why the heuristic does not compile, or that the board is too large; empty if it is compiled."""
+        if self.compiled(size) is not None:
+            return ""
+        if size[0] * size[1] > 128:
+            return "compiled search serves up to 128 cells"
+        from isolation.compiling.compiler import CompileError, compile_heuristic
+
+        try:
+            compile_heuristic(self.heuristic, size)  # type: ignore[arg-type]
+        except CompileError as error:
+            return " ".join(str(error).split())
+        return "its options do not compile"
+
+    def placing(self) -> SearchAgent:
+        """Itself, looking at a thousand positions at most.
+
+        Compiled search begins once both knights are placed. Before that there are dozens of moves and each position
+        costs a hundred times as much, so that an ordinary limit would take minutes.
+        """
+        return replace(self, limit=Limit(nodes=min(self.limit.nodes or PLACING_NODES, PLACING_NODES)))
+
     @property
     def _late_ms(self) -> float | None:
         milliseconds = self.limit.ms or self.limit.cpu_ms
         return milliseconds + LATE_MS if milliseconds else None
 
-    def new_player(self) -> Player:
-        """Itself: it has no memory."""
-        return self
-
     def choose(self, board: Board, seed: int) -> SearchResult:
         """The move its search finds, unless it is late."""
         result = self.find(board, seed)
         if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
-            raise Forfeit("timeout", f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
+            raise Forfeit(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return result
 
     def find(self, board: Board, seed: int) -> SearchResult:
@@ -205,7 +309,7 @@ class SearchAgent:
 
 
 @dataclass(frozen=True)
-class ClassicAgent:
+class ClassicAgent(Plain):
     """A player object of the classic scripts, of either edition; each game has a fresh one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
@@ -224,6 +328,15 @@ class ClassicAgent:
         if self.limit.is_reproducible:
             raise ValueError(f"a classic player can only be limited by ms or cpu_ms, not by {self.limit}")
 
+    @property
+    def heuristic(self) -> None:
+        """None: what it evaluates by is its own affair."""
+
+    @property
+    def is_compilable(self) -> bool:
+        """No: a player object runs in Python."""
+        return False
+
     def settings(self) -> dict[str, Any]:
         """Where the player's code comes from, and its limit."""
         return {"kind": "classic", **dict(self.origin), "limit": {self.limit.unit: self.limit.value}}
@@ -232,15 +345,24 @@ class ClassicAgent:
         """None: a player object runs interpreted."""
         return None
 
-    def new_player(self) -> Player:
-        """A fresh player object."""
-        return _ClassicPlayer(self.factory(), self.limit)
+    def open(self) -> Player:
+        """What makes a fresh player object for each game, and asks it for moves."""
+        return _ClassicPlayer(self.factory, self.limit)
 
 
 @dataclass
 class _ClassicPlayer:
-    player: Any
+    factory: Callable[[], Any]
     limit: Limit
+    player: Any = None
+
+    def new_game(self) -> None:
+        """Make a fresh player object."""
+        self.player = self.factory()
+
+    def close(self) -> None:
+        """Let the player object go."""
+        self.player = None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """The move that `get_move` returns, judged as the classic engines do: late first, then legal."""
@@ -257,9 +379,9 @@ class _ClassicPlayer:
         move = call_get_move(self.player, game, time_left)
         seconds = clock() - started
         if seconds * 1e3 > self.limit.value:
-            raise Forfeit("timeout", f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
+            raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
         if not isinstance(move, tuple) or move not in legal_moves:
-            raise Forfeit("illegal_move", f"played {move!r}")
+            raise Forfeit(Reason.ILLEGAL_MOVE, f"played {move!r}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import index
-from typing import Any, Generic, Literal, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from isolation.editions import playing
 from isolation.editions.players import GameHistory
 from isolation.editions.state import ClassicState, Locations
 from isolation.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
+from isolation.outcome import Outcome, Reason
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a game ended: the winner, 1 or 2, and why."""
-
-    winner: Literal[1, 2]
-    reason: str
 
 
 class MoveList(list[Move]):
@@ -314,7 +306,7 @@ class Board(ClassicState):
         """The result, or None while the player to move can move."""
         if self.moves_mask(self.active_index):
             return None
-        return Outcome(winner=1 if self.active_index else 2, reason="no_moves")
+        return Outcome(winner=1 if self.active_index else 2, reason=Reason.NO_MOVES.word)
 
     def reach(self, cells: Iterable[Move]) -> MoveList:
         """The blank cells a knight's move away from any of these (row, column) cells, in row-major order."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from isolation.agents import Agent, Forfeit, Player
+from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
 from isolation.board import Board
 from isolation.match import GameRecord
 from isolation.notation import cell_name, parse_cell
-from isolation.placing import quick_to_place
+from isolation.outcome import Reason
 from isolation.render import standing, to_text
 from isolation.scene import show_value
 from isolation.search.result import SearchResult
@@ -43,8 +43,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Where a person plays.
+class Seat:
+    """Where a person plays, against whom, and how it is asked and told.
 
     Attributes:
         opponent: the agent at the other side.
@@ -75,9 +75,10 @@ class Table:
 @dataclass
 class _Game:
     board: Board
-    table: Table
+    seat: Seat
     opponent: Player
     opening: int
+    has_begun: bool = False
     results: list[SearchResult] = field(default_factory=list)
 
 
@@ -125,7 +126,7 @@ def why_illegal(board: Board, cell: int) -> str:
     return f"{name} is not a knight's move from {cell_name(here, board.width)}; from there you reach {options}"
 
 
-def play_human(table: Table, size: str = "7x7", moves: Sequence[int] = ()) -> GameRecord | None:
+def play_human(seat: Seat, size: str = "7x7", moves: Sequence[int] = ()) -> GameRecord | None:
     """Play a game; None if the person leaves before its end, or the input ends.
 
     In the record the person's plies have no score and no depth; resigning is the reason `resigned`.
@@ -134,36 +135,41 @@ def play_human(table: Table, size: str = "7x7", moves: Sequence[int] = ()) -> Ga
         ValueError: a bad size, or illegal `moves` to begin with.
     """
     board = Board.from_moves(moves, size)
-    game = _Game(board, table, table.opponent.new_player(), len(moves))
-    table.say(_welcome(table))
+    with closing(seat.opponent.open()) as opponent:
+        return _play_out(_Game(board, seat, opponent, len(moves)))
+
+
+def _play_out(game: _Game) -> GameRecord | None:
+    board, seat = game.board, game.seat
+    seat.say(_welcome(seat))
     try:
         while not board.outcome():
-            end = _turn_of_person(game) if board.active_index + 1 == table.side else _turn_of_agent(game)
+            end = _turn_of_person(game) if board.active_index + 1 == seat.side else _turn_of_agent(game)
             if end is not None:
                 return end if end.winner else None
     except (EOFError, KeyboardInterrupt):
-        table.say("\nThe input has ended, and with it the game. Goodbye.")
+        seat.say("\nThe input has ended, and with it the game. Goodbye.")
         return None
-    table.say(to_text(board, table.ascii_only))
+    seat.say(to_text(board, seat.ascii_only))
     winner = 2 - board.active_index
-    table.say("You have won." if winner == table.side else f"{table.opponent.name} has won.")
-    return _record(game, winner, "no_moves")
+    seat.say("You have won." if winner == seat.side else f"{seat.opponent.name} has won.")
+    return _record(game, winner, Reason.NO_MOVES.word)
 
 
-def _welcome(table: Table) -> str:
-    piece = ("12" if table.ascii_only else "♘♞")[table.side - 1]
-    order = "first" if table.side == 1 else "second"
-    return f"You play {piece} against {table.opponent.name} and move {order}. Type help for what can be typed."
+def _welcome(seat: Seat) -> str:
+    piece = ("12" if seat.ascii_only else "♘♞")[seat.side - 1]
+    order = "first" if seat.side == 1 else "second"
+    return f"You play {piece} against {seat.opponent.name} and move {order}. Type help for what can be typed."
 
 
 def _turn_of_person(game: _Game) -> GameRecord | None:
     """Ask until a move is played or the game ends: then its record, with winner 0 if it was left."""
-    board, table = game.board, game.table
-    table.say(_situation(board, table))
+    board, seat = game.board, game.seat
+    seat.say(_situation(board, seat))
     started = time.perf_counter()
     while True:
         try:
-            answer = read_answer(table.ask("Your move: "), board)
+            answer = read_answer(seat.ask("Your move: "), board)
             match answer.command:
                 case "move":
                     seconds = time.perf_counter() - started
@@ -173,49 +179,54 @@ def _turn_of_person(game: _Game) -> GameRecord | None:
                     _undo(game)
                     return None
                 case "resign":
-                    table.say(f"You have resigned; {table.opponent.name} has won.")
-                    return _record(game, 3 - table.side, RESIGNED)
+                    seat.say(f"You have resigned; {seat.opponent.name} has won.")
+                    return _record(game, 3 - seat.side, RESIGNED)
                 case "quit":
-                    table.say("The game is left without a result. Goodbye.")
+                    seat.say("The game is left without a result. Goodbye.")
                     return _record(game, 0, "")
                 case "save":
-                    table.save(answer.file, _record(game, 0, ""))
-                    table.say(f"Saved to {answer.file}.")
+                    seat.save(answer.file, _record(game, 0, ""))
+                    seat.say(f"Saved to {answer.file}.")
                 case "hint":
-                    table.say(_hint(game))
+                    seat.say(_hint(game))
                 case "moves":
-                    table.say(_situation(board, table))
+                    seat.say(_situation(board, seat))
                 case "help":
-                    table.say(HELP)
+                    seat.say(HELP)
         except ValueError as error:
-            table.say(f"Not possible: {error}.")
+            seat.say(f"Not possible: {error}.")
         except OSError as error:
-            table.say(f"Not saved: {error.strerror or error}.")
+            seat.say(f"Not saved: {error.strerror or error}.")
 
 
 def _turn_of_agent(game: _Game) -> GameRecord | None:
     """Let the agent move; a record if it has lost the game by failing to."""
-    board, table = game.board, game.table
+    board, seat = game.board, game.seat
     try:
-        result = _choose(table.opponent, game.opponent, board, table.seed)
+        result = _choose(game)
         if result.move not in board.legal_cells():
-            raise Forfeit("illegal_move", f"played cell {result.move}")
-    except Forfeit as loss:
-        reason, detail = loss.reason, loss.detail
+            raise Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
     except Exception as error:
-        reason, detail = "error", f"{type(error).__name__}: {error}"
+        loss = as_loss(error)
+        reason, detail = loss.reason.word, loss.detail
     else:
-        table.say(f"{table.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_told(result, board)}.")
+        seat.say(f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_told(result, board)}.")
         _play(game, result)
         return None
-    table.say(f"{table.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You have won.")
-    return _record(game, table.side, reason, detail)
+    seat.say(f"{seat.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You have won.")
+    return _record(game, seat.side, reason, detail)
 
 
-def _choose(agent: Agent, player: Player, board: Board, seed: int) -> SearchResult:
-    quick = quick_to_place(agent) if None in board.locations else agent
-    chooser = player if quick is agent else quick.new_player()
-    return chooser.choose(board, move_seed(seed, board.move_count))
+def _choose(game: _Game) -> SearchResult:
+    agent, board = game.seat.opponent, game.board
+    seed = move_seed(game.seat.seed, board.move_count)
+    placing = agent.placing() if None in board.locations else agent
+    if placing is not agent:
+        return ask_once(placing, board, seed)
+    if not game.has_begun:
+        game.opponent.new_game()
+        game.has_begun = True
+    return game.opponent.choose(board, seed)
 
 
 def _play(game: _Game, result: SearchResult) -> None:
@@ -225,7 +236,7 @@ def _play(game: _Game, result: SearchResult) -> None:
 
 def _undo(game: _Game) -> None:
     """Take plies back to the person's last decision."""
-    own = [ply for ply in range(len(game.results)) if (game.opening + ply) % 2 + 1 == game.table.side]
+    own = [ply for ply in range(len(game.results)) if (game.opening + ply) % 2 + 1 == game.seat.side]
     if not own:
         raise ValueError("you have not moved yet")
     for _ in game.results[own[-1] :]:
@@ -234,9 +245,10 @@ def _undo(game: _Game) -> None:
 
 
 def _hint(game: _Game) -> str:
-    adviser = game.table.adviser
-    result = _choose(adviser, adviser.new_player(), game.board, game.table.seed)
-    return f"Hint: {adviser.name} would play {_told(result, game.board)}."
+    adviser, board = game.seat.adviser, game.board
+    chooser = adviser.placing() if None in board.locations else adviser
+    result = ask_once(chooser, board, move_seed(game.seat.seed, board.move_count))
+    return f"Hint: {adviser.name} would play {_told(result, board)}."
 
 
 def _told(result: SearchResult, board: Board) -> str:
@@ -244,8 +256,8 @@ def _told(result: SearchResult, board: Board) -> str:
     return f"{name} (score {show_value(result.score)}, {result.depth} plies deep)" if result.depth else name
 
 
-def _situation(board: Board, table: Table) -> str:
-    picture = to_text(board, table.ascii_only).removesuffix(standing(board)).rstrip("\n")
+def _situation(board: Board, seat: Seat) -> str:
+    picture = to_text(board, seat.ascii_only).removesuffix(standing(board)).rstrip("\n")
     legal = board.legal_cells()
     if len(legal) > _MOST_LISTED:
         return f"{picture}\nPlace your knight on any of {len(legal)} open cells."
@@ -265,7 +277,7 @@ def _record(game: _Game, winner: int, reason: str, detail: str = "") -> GameReco
     none = (float("nan"), 0, 0, 0, False)
     rows = [none] * game.opening + [(r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
     score, depth, nodes, time_us, exact = zip(*rows, strict=True) if rows else ((),) * 5
-    board, names = game.board, game.table.names
+    board, names = game.board, game.seat.names
     return GameRecord(
         board.size, board.history[: game.opening], *names, winner, reason, detail, board.history,
         score, depth, nodes, time_us, exact,

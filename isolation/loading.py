@@ -125,7 +125,19 @@ def load(path: str | Path, name: str) -> Loaded:
         public = [known for known in vars(module) if not known.startswith("_")]
         near = get_close_matches(name, public, n=3, cutoff=0.7)
         raise LoadError(f"{path} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-    return Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
+    loaded = Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
+    if callable(loaded.value):
+        _origins[id(loaded.value)] = loaded
+    return loaded
+
+
+def origin_of(value: Any) -> Loaded | None:
+    """Where a function, class or callable object was loaded from, if it is the value of a user's file itself."""
+    loaded = _origins.get(id(value))
+    return loaded if loaded is not None and loaded.value is value else None
+
+
+_origins: dict[int, Loaded] = {}
 
 
 def load_module(path: str | Path) -> ModuleType:

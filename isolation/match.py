@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.agents import Agent, Forfeit, Player
+from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
 from isolation.board import Board
+from isolation.engines.crossing import CannotCross
 from isolation.geometry import parse_size
-from isolation.guard import Guard, Hang
+from isolation.outcome import REASON_WORDS, Reason
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
-
-REASONS = ("no_moves", "timeout", "illegal_move", "error", "hang")
-"""Why a game ended: the loser had no move, was late, moved illegally, raised an exception, or never answered."""
 
 _NO_TIME_LIMIT = 1 << 62
 
@@ -34,7 +33,7 @@ class GameRecord:
         opening: the cells played before the agents took over.
         agent_1, agent_2: the agents' names; agent 1 places first.
         winner: 1 or 2.
-        reason: one of `REASONS`, what the loser did.
+        reason: the word of a `Reason`, what the loser did.
         detail: more about an unusual end.
         moves: the cells of all plies, the opening's included.
         score, depth, nodes, time_us, exact: of every ply as its mover saw it, aligned with `moves`; on opening plies
@@ -67,7 +66,7 @@ class Games:
 
     Attributes:
         winner: int8[n], 1 or 2.
-        reason: int8[n], an index into `REASONS`.
+        reason: int8[n], the numbers of `Reason`.
         detail: n texts, mostly empty.
         offsets: int64[n + 1]; game i has the plies offsets[i] to offsets[i + 1].
         moves, score, depth, nodes, time_us, exact: one entry a ply, see `GameRecord`.
@@ -101,7 +100,7 @@ def play(
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
     plies = (tuple(getattr(games, name).tolist()) for name in _PLY_COLUMNS)
     return GameRecord(
-        size, tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASONS[games.reason[0]],
+        size, tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASON_WORDS[games.reason[0]],
         games.detail[0], *plies,
     )  # fmt: skip
 
@@ -134,7 +133,7 @@ def play_games(
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
-        ValueError: an illegal opening.
+        ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
     """
     rows, columns = parse_size(size)
     boards = [Board.from_moves(opening, size) for opening in openings]
@@ -202,14 +201,14 @@ def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int
     """The games, those lost by an error or a late move with their details, which compiled code cannot tell."""
     for index in np.flatnonzero(games.reason).tolist():
         moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
-        if REASONS[games.reason[index]] == "timeout":
+        if games.reason[index] == Reason.TIMEOUT:
             games.detail[index] = f"late at ply {len(moves) + 1}"
             continue
         board = Board.from_moves(moves, size)
         try:
-            agents[board.active_index].new_player().choose(board, move_seed(seeds[index], len(moves)))
+            ask_once(agents[board.active_index], board, move_seed(seeds[index], len(moves)))
         except Exception as error:
-            games.detail[index] = _explain(error)
+            games.detail[index] = as_loss(error).detail
     return games
 
 
@@ -220,15 +219,21 @@ def _play_interpreted(
     hard_cap: float | None,
     note: NDArray[np.int64],
 ) -> Games:
-    guards = [Guard(agent, hard_cap) if hard_cap is not None and might_hang(agent) else None for agent in agents]
-    makers = [guard.new_player if guard else agent.new_player for guard, agent in zip(guards, agents, strict=True)]
-    try:
+    if not boards:
+        return _collect([])
+    size = (boards[0].height, boards[0].width)
+    with ExitStack() as stack:
+        players = [stack.enter_context(closing(_open(agent, size, hard_cap))) for agent in agents]
         games = zip(boards, seeds, strict=True)
-        return _collect([_play_one(makers, board, seed, note, index) for index, (board, seed) in enumerate(games)])
-    finally:
-        for guard in guards:
-            if guard:
-                guard.close()
+        return _collect([_play_one(players, board, seed, note, index) for index, (board, seed) in enumerate(games)])
+
+
+def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
+    if hard_cap is None or not might_hang(agent):
+        return agent.open()
+    from isolation.engines.guard import guard
+
+    return guard(agent, size, hard_cap)
 
 
 @dataclass(frozen=True)
@@ -236,50 +241,37 @@ class _Played:
     """A finished game: who won and why, the plies of the opening, all cells, and what the later plies rest on."""
 
     winner: int
-    reason: str
+    reason: Reason
     detail: str
     opening: int
     cells: tuple[int, ...]
     results: list[SearchResult]
 
 
-def _play_one(
-    makers: list[Callable[[], Player]], board: Board, seed: int, note: NDArray[np.int64], index: int
-) -> _Played:
+def _play_one(players: Sequence[Player], board: Board, seed: int, note: NDArray[np.int64], index: int) -> _Played:
     opening_plies = board.move_count
     results: list[SearchResult] = []
-    players: list[Player | None] = [None, None]
+    has_begun = [False, False]
     while True:
         turn = board.active_index
         note[0], note[1] = index, turn
-        loss = None if board.moves_mask(turn) else ("no_moves", "")
+        loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
         if loss is None:
             try:
-                player = players[turn] = players[turn] or makers[turn]()
-                result = player.choose(board, move_seed(seed, board.move_count))
-            except Exception as error:
-                loss = _loss(error)
-            except SystemExit as error:
-                loss = ("error", f"SystemExit: {error}")
+                if not has_begun[turn]:
+                    players[turn].new_game()
+                    has_begun[turn] = True
+                result = players[turn].choose(board, move_seed(seed, board.move_count))
+            except CannotCross:
+                raise
+            except (Exception, SystemExit) as error:
+                loss = as_loss(error)
         if loss is None and not board.moves_mask(turn) >> result.move & 1:
-            loss = ("illegal_move", f"played cell {result.move}")
+            loss = Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
         if loss is not None:
-            return _Played(2 - turn, *loss, opening_plies, board.history, results)
+            return _Played(2 - turn, loss.reason, loss.detail, opening_plies, board.history, results)
         results.append(result)
         board.play_cell(result.move)
-
-
-def _loss(error: Exception) -> tuple[str, str]:
-    if isinstance(error, Forfeit):
-        return error.reason, error.detail
-    if isinstance(error, Hang):
-        return "hang", str(error)
-    return "error", _explain(error)
-
-
-def _explain(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
 
 
 _PLY_COLUMNS = ("moves", "score", "depth", "nodes", "time_us", "exact")
@@ -294,7 +286,7 @@ def _collect(played: list[_Played]) -> Games:
     columns = list(zip(*rows, strict=True)) or [()] * len(_PLY_TYPES)
     return Games(
         np.array([game.winner for game in played], np.int8),
-        np.array([REASONS.index(game.reason) for game in played], np.int8),
+        np.array([game.reason for game in played], np.int8),
         [game.detail for game in played],
         np.concatenate(([0], np.cumsum([len(game.cells) for game in played]))).astype(np.int64),
         *(np.array(column, kind) for column, kind in zip(columns, _PLY_TYPES, strict=True)),

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from isolation.agents import LATE_MS, Forfeit, Heuristic, Player, SearchAgent, code_hash
+from isolation.agents import LATE_MS, Forfeit, Heuristic, Memoryless, SearchAgent, code_hash
 from isolation.board import Board
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
-from isolation.placing import quick_to_place
+from isolation.outcome import Reason
 from isolation.search import SearchResult
-from isolation.solver import Meter, Verdict, judge, outlast
+from isolation.solver import Meter, MoveValue, outlast, valued_moves
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
@@ -24,7 +24,7 @@ _INFINITY = float("inf")
 
 
 @dataclass(frozen=True)
-class PerfectAgent:
+class PerfectAgent(Memoryless):
     """Wins every won position that it can solve, and in a lost one lasts as long as it can find out how.
 
     Half of the limit goes into solving the position. The other half goes, in a lost position, into the search for the
@@ -62,9 +62,10 @@ class PerfectAgent:
         self.fallback.compiled(size)
         return None
 
-    def new_player(self) -> Player:
-        """Itself: it has no memory."""
-        return self
+    @property
+    def is_compilable(self) -> bool:
+        """No: its moves are put together in Python."""
+        return False
 
     @property
     def fallback(self) -> SearchAgent:
@@ -85,32 +86,32 @@ class PerfectAgent:
         result = self._choose(board, seed)
         seconds = time.perf_counter() - started
         if self.limit.ms is not None and seconds * 1e3 > self.limit.ms + LATE_MS:
-            raise Forfeit("timeout", f"took {seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
+            raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return replace(result, seconds=seconds)
 
     def _choose(self, board: Board, seed: int) -> SearchResult:
         if board.width * board.height > MOST_COMPILED_CELLS:
             return replace(self.fallback.choose(board, seed), exact=False)
         meter = Meter(_half(self.limit))
-        verdicts = []
-        for verdict in judge(board, meter):
-            if verdict.keeps:
-                return _solved(verdict.cell, _INFINITY, 0, meter.nodes)
-            verdicts.append(verdict)
-        if any(verdict.keeps is None for verdict in verdicts):
-            return self._fall_back(board, seed, verdicts, meter.nodes)
+        values = []
+        for move in valued_moves(board, meter):
+            if move.keeps:
+                return _solved(move.cell, _INFINITY, 0, meter.nodes)
+            values.append(move)
+        if any(move.keeps is None for move in values):
+            return self._fall_back(board, seed, values, meter.nodes)
         rest = Meter(_half(self.limit))
-        _, at_least, moves = outlast(board, verdicts, rest)
-        cell = next(verdict.cell for verdict in verdicts if verdict.cell in moves)
+        _, at_least, moves = outlast(board, values, rest)
+        cell = next(move.cell for move in values if move.cell in moves)
         return _solved(cell, -_INFINITY, at_least, meter.nodes + rest.nodes)
 
-    def _fall_back(self, board: Board, seed: int, verdicts: list[Verdict], nodes: int) -> SearchResult:
+    def _fall_back(self, board: Board, seed: int, values: list[MoveValue], nodes: int) -> SearchResult:
         """The search's move; but if that is known to lose, the most promising of those that are not."""
         if None in board.locations:
-            found = quick_to_place(self.fallback).new_player().choose(board, seed)
+            found = self.fallback.placing().choose(board, seed)
         else:
             found = self.fallback.find(board, seed)
-        open_moves = [verdict.cell for verdict in verdicts if verdict.keeps is None]
+        open_moves = [move.cell for move in values if move.keeps is None]
         if found.move not in open_moves:
             found = replace(found, move=open_moves[0], pv=(open_moves[0],))
         return replace(found, nodes=nodes + found.nodes, exact=False)

@@ -75,7 +75,7 @@ class Length:
     nodes: int
 
 
-class Verdict(NamedTuple):
+class MoveValue(NamedTuple):
     """Whether a move keeps the win (None: the limit left it unknown), and the nodes it took to know."""
 
     cell: int
@@ -178,14 +178,14 @@ def solve(board: Board, limit: Limit | None = None) -> Solution:
     Raises:
         ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
     """
-    meter, verdicts = _judged(board, limit)
-    is_decided = _any(verdict.keeps for verdict in verdicts) is not None
+    meter, values = _valued(board, limit)
+    is_decided = _any(move.keeps for move in values) is not None
     return Solution(
-        winner=_winner(board, verdicts),
-        moves=_cells(verdict.cell for verdict in verdicts if verdict.keeps),
-        line=tuple(_line(board, verdicts, meter)) if is_decided else (),
+        winner=_winner(board, values),
+        moves=_cells(move.cell for move in values if move.keeps),
+        line=tuple(_line(board, values, meter)) if is_decided else (),
         nodes=meter.nodes,
-        undecided=_cells(verdict.cell for verdict in verdicts if verdict.keeps is None),
+        undecided=_cells(move.cell for move in values if move.keeps is None),
     )
 
 
@@ -198,17 +198,17 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
     Raises:
         ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
     """
-    meter, verdicts = _judged(board, limit)
-    winner = _winner(board, verdicts)
-    if _any(verdict.keeps for verdict in verdicts) is None:
-        open_moves = _cells(verdict.cell for verdict in verdicts if verdict.keeps is not False)
+    meter, values = _valued(board, limit)
+    winner = _winner(board, values)
+    if _any(move.keeps for move in values) is None:
+        open_moves = _cells(move.cell for move in values if move.keeps is not False)
         return Length(winner, None, 1, open_moves, (), meter.nodes)
-    plies, at_least, moves = outlast(board, verdicts, meter)
+    plies, at_least, moves = outlast(board, values, meter)
     line = () if plies is None else tuple(_best_line(board, plies, meter))
     return Length(winner, plies, at_least, moves, line, meter.nodes)
 
 
-def judge(board: Board, meter: Meter) -> Iterator[Verdict]:
+def valued_moves(board: Board, meter: Meter) -> Iterator[MoveValue]:
     """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
     known: dict[int, tuple[bool | None, int]] = {}
     if known_value(board) is False:
@@ -219,7 +219,7 @@ def judge(board: Board, meter: Meter) -> Iterator[Verdict]:
         if like not in known:
             before = meter.nodes
             known[like] = (_opposite(value(board.successor(like), meter)), meter.nodes - before)
-        yield Verdict(cell, *known[like])
+        yield MoveValue(cell, *known[like])
 
 
 def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
@@ -240,13 +240,13 @@ def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
     return meter.search(board, within) if known is None else known
 
 
-def outlast(board: Board, verdicts: Sequence[Verdict], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
+def outlast(board: Board, values: Sequence[MoveValue], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
     """The plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
 
-    `verdicts` are those of all moves of a position whose winner is known.
+    `values` are those of all moves of a position whose winner is known.
     """
-    is_won = any(verdict.keeps for verdict in verdicts)
-    moves = _cells(verdict.cell for verdict in verdicts if not is_won or verdict.keeps is not False)
+    is_won = any(move.keeps for move in values)
+    moves = _cells(move.cell for move in values if not is_won or move.keeps is not False)
     if not moves:
         return 0, 0, ()
     for plies in count(1 if is_won else 2, 2):
@@ -301,19 +301,19 @@ def check_position(board: Board) -> None:
         raise ValueError(f"not a position of this game: {board!r} has visited cells, but a player is not placed")
 
 
-def _judged(board: Board, limit: Limit | None) -> tuple[Meter, list[Verdict]]:
-    """Every move judged within a limit, whose clock starts once the search is compiled; and what is left of it."""
+def _valued(board: Board, limit: Limit | None) -> tuple[Meter, list[MoveValue]]:
+    """Every move valued within a limit, whose clock starts once the search is compiled; and what is left of it."""
     from isolation.compiling.specialise import native_function
 
     check_position(board)
     native_function("solve", None, board.height, board.width)
     meter = Meter(limit)
-    return meter, list(judge(board, meter))
+    return meter, list(valued_moves(board, meter))
 
 
-def _line(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> Iterator[int]:
+def _line(board: Board, values: Iterable[MoveValue], meter: Meter) -> Iterator[int]:
     """Moves to the end: the winner keeps the win; the loser goes where it has most moves and its opponent fewest."""
-    winning = next((verdict.cell for verdict in verdicts if verdict.keeps), None)
+    winning = next((move.cell for move in values if move.keeps), None)
     is_won = winning is not None
     cell = winning if is_won else next(iter(promising_first(board)), None)
     while cell is not None:
@@ -321,7 +321,7 @@ def _line(board: Board, verdicts: Iterable[Verdict], meter: Meter) -> Iterator[i
         board = board.successor(cell)
         is_won = not is_won
         if is_won:
-            cell = next((verdict.cell for verdict in judge(board, meter) if verdict.keeps), None)
+            cell = next((move.cell for move in valued_moves(board, meter) if move.keeps), None)
         else:
             cell = next(iter(promising_first(board)), None)
 
@@ -387,9 +387,9 @@ def _visited(board: Board) -> int:
     return board.width * board.height - board.blank.bit_count()
 
 
-def _winner(board: Board, verdicts: Iterable[Verdict]) -> Winner | None:
+def _winner(board: Board, values: Iterable[MoveValue]) -> Winner | None:
     """Who wins a position whose moves keep the win, or not, or perhaps."""
-    won = _any(verdict.keeps for verdict in verdicts)
+    won = _any(move.keeps for move in values)
     if won is None:
         won = known_value(board)
     if won is None:

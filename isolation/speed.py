@@ -87,14 +87,17 @@ def games_per_second(
 
 def agent_nodes_per_second(agent: Agent, size: str = "7x7", at_least: float = 0.3) -> float:
     """Nodes a second of an agent that searches, at its own limit, at positions of the opening and the middle game."""
+    from isolation.agents import closing
+
     rows, columns = parse_size(size)
     plies = [2, max(2, rows * columns // 4)]
     boards = [Board.from_moves(cells, size) for n in plies for cells in random_openings(10, n, size)]
-    player = agent.new_player()
-    player.choose(boards[0], 0)
     nodes, seconds = 0, 0.0
-    while seconds < at_least:
-        for board in boards:
-            result = player.choose(board, 0)
-            nodes, seconds = nodes + result.nodes, seconds + result.seconds
+    with closing(agent.open()) as player:
+        player.new_game()
+        player.choose(boards[0], 0)
+        while seconds < at_least:
+            for board in boards:
+                result = player.choose(board, 0)
+                nodes, seconds = nodes + result.nodes, seconds + result.seconds
     return nodes / seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
@@ -10,20 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from experiments import labels
+from experiments.facts import read_facts
 from experiments.find_games import read_game
 from isolation.board import Board
 from isolation.geometry import format_size
+from isolation.human import RESIGNED
 from isolation.match import GameRecord
 from isolation.notation import cell_name
+from isolation.outcome import Reason
 from isolation.render import standing
 from isolation.scene import show_value
 
-REASONS = {
-    "timeout": "was late",
-    "illegal_move": "moved illegally",
-    "error": "raised an error",
-    "hang": "never answered",
-    "resigned": "resigned",
+_DID = {
+    Reason.TIMEOUT.word: "was late",
+    Reason.ILLEGAL_MOVE.word: "moved illegally",
+    Reason.ERROR.word: "raised an error",
+    Reason.HANG.word: "never answered",
+    RESIGNED: "resigned",
 }
 """What the loser did, where it was not left without a move."""
 
@@ -170,7 +172,7 @@ def describe_end(replay: Replay) -> str:
         return standing(replay.board(len(replay.moves)))
     winner, loser = replay.agents[replay.winner - 1], replay.agents[2 - replay.winner]
     detail = f" ({replay.detail})" if replay.detail else ""
-    return f"{winner} has won: {loser} {REASONS.get(replay.reason, 'has no move')}{detail}."
+    return f"{winner} has won: {loser} {_DID.get(replay.reason, 'has no move')}{detail}."
 
 
 def ply_rows(replay: Replay) -> list[dict[str, Any]]:
@@ -216,4 +218,4 @@ def json_score(score: float) -> float | str | None:
 
 
 def _plays_by_simulation(settings: str) -> bool:
-    return bool(json.loads(settings or "{}").get("method") == "mcts")
+    return read_facts(settings).method == "mcts"

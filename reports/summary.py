@@ -12,6 +12,7 @@ from experiments.inference.standings import Matchup, matchups, splits, standings
 from experiments.log import read_games
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
+from isolation.outcome import Reason
 from reports.cells import counted, estimate_of
 from reports.sections import Section
 
@@ -89,7 +90,7 @@ def sides_section(findings: Findings) -> Section:
 def forfeits_section(findings: Findings) -> Section:
     """Games lost by anything but having no move left."""
     games = findings.games
-    lost = games[(games["reason"] != "no_moves").to_numpy()]
+    lost = games[(games["reason"] != Reason.NO_MOVES.word).to_numpy()]
     if lost.empty:
         return Section("forfeits", "Forfeits", (), ("None: every game ended because somebody had no move left.",))
     loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))

@@ -11,11 +11,11 @@ from random_games import games, small_sizes
 
 from experiments.saved_games import append_game, load_game, save_game
 from isolation import Board, human
-from isolation.agents import Forfeit, GreedyAgent, RandomAgent, SearchAgent
-from isolation.human import HUMAN, Answer, Table, play_human, read_answer, why_illegal
+from isolation.agents import PLACING_NODES, Forfeit, GreedyAgent, Memoryless, RandomAgent, SearchAgent
+from isolation.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
 from isolation.limits import Limit
 from isolation.notation import cell_name
-from isolation.placing import NODES, quick_to_place
+from isolation.outcome import Reason
 from isolation.sample_players import open_move_score
 from isolation.search import SearchResult
 from reports.replay import describe_end, replay_of_record
@@ -36,8 +36,8 @@ class Session:
         return self.lines.pop(0)
 
     def play(self, opponent, size="3x4", moves=(), side=1):
-        table = Table(opponent, Lowest("Adviser"), side, self.ask, self.shown.append, self.saved.__setitem__, True)
-        return play_human(table, size, moves)
+        seat = Seat(opponent, Lowest("Adviser"), side, self.ask, self.shown.append, self.saved.__setitem__, True)
+        return play_human(seat, size, moves)
 
     @property
     def text(self):
@@ -45,16 +45,13 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Lowest:
+class Lowest(Memoryless):
     """An agent that plays the lowest legal cell."""
 
     name: str = "Lowest"
 
     def settings(self):
         return {"kind": "lowest"}
-
-    def new_player(self):
-        return self
 
     def choose(self, board, seed):
         return SearchResult(board.legal_cells()[0], 1.5, 2, 10, 0.001, (board.legal_cells()[0],), False)
@@ -221,7 +218,7 @@ def test_a_file_that_cannot_be_written_does_not_end_the_game(tmp_path):
 
 @pytest.mark.parametrize(
     ("failure", "reason"),
-    [(Forfeit("timeout", "took 99 ms"), "timeout"), (RuntimeError("oops"), "error"), (11, "illegal_move")],
+    [(Forfeit(Reason.TIMEOUT, "took 99 ms"), "timeout"), (RuntimeError("oops"), "error"), (11, "illegal_move")],
 )
 def test_an_opponent_that_fails_has_lost(failure, reason):
     session = Session(["d2"])
@@ -237,11 +234,11 @@ def test_a_finished_game_goes_into_a_log(tmp_path):
 
 def test_search_players_place_their_knights_quickly_and_others_as_ever():
     deep = SearchAgent("deep", "alphabeta", open_move_score, "open", Limit(depth=30))
-    assert quick_to_place(deep).limit == Limit(nodes=NODES)
+    assert deep.placing().limit == Limit(nodes=PLACING_NODES)
     few = SearchAgent("few", "alphabeta", open_move_score, "open", Limit(nodes=5))
-    assert quick_to_place(few) == few
+    assert few.placing() == few
     for agent in (RandomAgent(), GreedyAgent()):
-        assert quick_to_place(agent) is agent
+        assert agent.placing() is agent
 
 
 def test_a_search_player_of_any_depth_answers_on_the_empty_board():

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import heuristics
 from isolation import Board, Limit, play
 from isolation.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
-from isolation.match import REASONS, play_games
+from isolation.match import play_games
+from isolation.outcome import Reason
 from isolation.search import SearchOptions
 from isolation.speed import random_openings
 
@@ -166,7 +167,7 @@ def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_
 def test_a_player_that_hangs_loses_and_the_next_game_is_played():
     hanging = ClassicAgent("hanging", Hanging, (), Limit(ms=50))
     games = play_games(hanging, GreedyAgent(), [(24, 14), (0, 1)], [1, 2], hard_cap=0.3)
-    assert [REASONS[reason] for reason in games.reason] == ["hang", "hang"]
+    assert games.reason.tolist() == [Reason.HANG, Reason.HANG]
     assert games.detail[0] == "no answer within 0.3 s"
     assert games.winner.tolist() == [2, 2]
 
@@ -182,7 +183,7 @@ def test_an_exception_in_compiled_code_loses_by_error_with_its_message():
     batch, loop = (
         play_games(agent, RandomAgent(), random_openings(4, 2), range(4), interpreted=flag) for flag in (False, True)
     )
-    assert {REASONS[reason] for reason in batch.reason} == {"error"}
+    assert set(batch.reason.tolist()) == {Reason.ERROR}
     assert all("ZeroDivisionError" in detail for detail in batch.detail)
     assert columns(batch) | {"detail": None} == columns(loop) | {"detail": None}
 

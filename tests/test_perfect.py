@@ -11,9 +11,8 @@ from random_games import positions, random_game
 
 import heuristics
 from isolation import Board, Limit, play, solve
-from isolation.agents import GreedyAgent, RandomAgent, SearchAgent
+from isolation.agents import PLACING_NODES, GreedyAgent, RandomAgent, SearchAgent
 from isolation.perfect import PerfectAgent
-from isolation.placing import NODES
 from isolation.solver import solve_length
 
 INFINITY = float("inf")
@@ -62,7 +61,7 @@ def test_it_places_perfectly_where_a_table_covers_the_board():
 def test_it_does_not_keep_people_waiting_for_a_placement_that_no_table_covers():
     first = perfect(Limit(nodes=400_000)).choose(Board.from_moves([], "9x11"), 0)
     assert not first.exact
-    assert first.nodes <= 200_000 + NODES
+    assert first.nodes <= 200_000 + PLACING_NODES
 
 
 def test_the_record_says_which_moves_the_heuristic_search_chose():

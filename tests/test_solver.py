@@ -20,7 +20,7 @@ from random_games import positions, random_game
 from isolation import Board, Limit, solve
 from isolation.geometry import cell_of, move_of, parse_size, symmetries
 from isolation.solved import pair_is_won
-from isolation.solver import Meter, is_mirrored, judge, solve_length
+from isolation.solver import Meter, is_mirrored, solve_length, valued_moves
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
 
@@ -331,8 +331,8 @@ def test_positions_that_cannot_arise_are_refused():
 def test_judging_asks_for_no_more_than_is_taken():
     board = Board.from_moves([24, 14, 9, 29, 18, 16])
     meter, whole = Meter(), Meter()
-    next(judge(board, meter))
-    list(judge(board, whole))
+    next(valued_moves(board, meter))
+    list(valued_moves(board, whole))
     assert 0 < meter.nodes < whole.nodes
 
 

@@ -16,10 +16,10 @@ from experiments import log, runs
 from experiments.design import Plan
 from experiments.play.played import Played, joined
 from experiments.schedule import Ids, points_table, record_points
-from isolation.match import REASONS
+from isolation.outcome import REASON_WORDS, Reason
 
-ON_THE_BOARD = "no_moves"
-BY_CLOCK = ("timeout", "hang")
+ON_THE_BOARD = Reason.NO_MOVES.word
+BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
 """Reasons that depend on the machine's speed."""
 
 _LONGEST_DETAIL = 120
@@ -72,7 +72,7 @@ class Ledger:
             settings = [entrant.settings for entrant in self.plan.entrants]
             log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
             games = played.games
-            self._count(played.ids, games.winner, np.array(REASONS)[games.reason], games.detail)
+            self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
     @property
     def ended_by_clock(self) -> int:

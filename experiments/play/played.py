@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.schedule import Ids, Schedule
-from isolation.match import REASONS, Games
+from isolation.match import Games
+from isolation.outcome import Reason
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def lost_by_error(schedule: Schedule, game_id: int, mover: int, detail: str) -> 
     plies = len(opening)
     games = Games(
         winner=np.array([3 - mover], np.int8),
-        reason=np.array([REASONS.index("error")], np.int8),
+        reason=np.array([Reason.ERROR], np.int8),
         detail=[detail],
         offsets=np.array([0, plies]),
         moves=np.array(opening, np.int16),

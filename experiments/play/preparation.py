@@ -44,7 +44,7 @@ def sharing_code(plan: Plan) -> list[Sharers]:
     found: dict[str, list[int]] = {}
     for place, entrant in enumerate(plan.entrants):
         found.setdefault(_code_of(entrant), []).append(place)
-    games = [()] if any(entrant.spec.kind not in ("classic", "perfect") for entrant in plan.entrants) else []
+    games = [()] if any(entrant.agent.is_compilable for entrant in plan.entrants) else []
     return [*games, *(tuple(places) for places in found.values())]
 
 
@@ -72,7 +72,7 @@ def measure_in(pool: Pool, interrupted: Interrupted, tell: Callable[[str], None]
 
 
 def _code_of(entrant: Entrant) -> str:
-    heuristic = getattr(entrant.agent, "heuristic", None)
+    heuristic = entrant.agent.heuristic
     return code_hash(heuristic) if heuristic else entrant.settings
 
 
@@ -114,6 +114,6 @@ def _refuse(plan: Plan, sharers: Sharers) -> dict[int, str]:
     from isolation.compiling.compiler import refuse
 
     for place in sharers:
-        if heuristic := getattr(plan.entrants[place].agent, "heuristic", None):
+        if heuristic := plan.entrants[place].agent.heuristic:
             refuse(heuristic, parse_size(plan.schedule.size), _DIED)
     return dict.fromkeys(sharers, _DIED)

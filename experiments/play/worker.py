@@ -67,14 +67,16 @@ class Worker:
         Raises:
             ValueError: compiled code cannot be kept.
         """
-        size = parse_size(self.task.schedule.size)
+        size = rows, columns = parse_size(self.task.schedule.size)
         try:
-            if not places and is_compiled_size(size):
+            if not places and rows * columns <= MOST_COMPILED_CELLS:
                 from isolation.match import load_compiled_games
 
                 load_compiled_games(size)
             agents = {place: self.agents[place] for place in places}
-            return {place: why for place, agent in agents.items() if (why := why_interpreted(agent, size))}
+            for agent in agents.values():
+                agent.compiled(size)
+            return {place: why for place, agent in agents.items() if (why := agent.why_interpreted(size))}
         except OSError as error:
             from isolation.compiling import library
 
@@ -128,28 +130,6 @@ class Worker:
             interpreted=interpreted,
         )
         return Played(ids, games, np.full(len(ids), now))
-
-
-def why_interpreted(agent: Agent, size: tuple[int, int]) -> str:
-    """Compile or load an agent; if it searches and cannot be compiled, the reason, else nothing."""
-    from isolation.agents import SearchAgent
-
-    if agent.compiled(size) is not None or not isinstance(agent, SearchAgent):
-        return ""
-    if not is_compiled_size(size):
-        return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
-    from isolation.compiling.compiler import CompileError, compile_heuristic
-
-    try:
-        compile_heuristic(agent.heuristic, size)  # type: ignore[arg-type]
-    except CompileError as error:
-        return " ".join(str(error).split())
-    return "its options do not compile"
-
-
-def is_compiled_size(size: tuple[int, int]) -> bool:
-    """Whether compiled code serves boards of (rows, columns)."""
-    return size[0] * size[1] <= MOST_COMPILED_CELLS
 
 
 def _make_unchanged(text: str, settings: str) -> Agent:

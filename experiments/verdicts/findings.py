@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from experiments.facts import AgentFacts, read_facts, run_facts
 from experiments.inference.pairing import PairTable, pair_games
 from experiments.log import count_games, read_games
 from experiments.runs import RunInfo, is_finished, load_run
@@ -26,33 +26,6 @@ _COLUMNS = (
 )
 _SAME_OPENINGS = ("board", "openings")
 _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
-_REPRODUCIBLE = ("depth", "nodes")
-
-
-@dataclass(frozen=True)
-class AgentFacts:
-    """Who an agent is: its roles in its runs, its spec and all settings that influence its play."""
-
-    name: str
-    roles: tuple[str, ...]
-    spec: str
-    settings: Mapping[str, Any]
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether it plays an opening the same way every time."""
-        kind = self.settings.get("kind")
-        if kind == "greedy":
-            return True
-        if kind not in ("search", "perfect") or "random_ties" in self.settings.get("options", ()):
-            return False
-        has_playouts = self.settings.get("method") == "mcts" and "heuristic" not in self.settings
-        return not has_playouts and set(self.settings.get("limit", {})) <= set(_REPRODUCIBLE)
-
-    @property
-    def limit(self) -> tuple[str, float] | None:
-        """Unit and value of its limit; None for players without one."""
-        return next(((unit, float(value)) for unit, value in self.settings.get("limit", {}).items()), None)
 
 
 @dataclass(frozen=True)
@@ -198,7 +171,7 @@ def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
         kinds = list(dict.fromkeys(settings for _, settings in holders))
         labels = dict.fromkeys(kinds, name)
         if len(kinds) > 1:
-            limits = {kind: _limit_text(kind) for kind in kinds}
+            limits = {kind: read_facts(kind).limit_text for kind in kinds}
             by_limit = len({limit for limit in limits.values() if limit}) == len(kinds)
             labels = {
                 kind: f"{name}@{limits[kind]}" if by_limit else f"{name} (settings {number})"
@@ -209,18 +182,13 @@ def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
     return names
 
 
-def _limit_text(settings: str) -> str:
-    return ",".join(f"{unit}={value:g}" for unit, value in json.loads(settings).get("limit", {}).items())
-
-
 def _merge_agents(parts: Sequence[Part]) -> dict[str, AgentFacts]:
     agents: dict[str, AgentFacts] = {}
     for part in parts:
-        for own_name, facts in part.info.agents.items():
-            name = part.names[own_name]
-            before = agents[name].roles if name in agents else ()
-            roles = tuple(dict.fromkeys((*before, *facts["roles"])))
-            agents[name] = AgentFacts(name, roles, facts["spec"], json.loads(facts["settings"]))
+        for own_name, entry in part.info.agents.items():
+            facts = run_facts(part.names[own_name], entry)
+            before = agents[facts.name].roles if facts.name in agents else ()
+            agents[facts.name] = replace(facts, roles=tuple(dict.fromkeys((*before, *facts.roles))))
     return agents
 
 

@@ -58,7 +58,15 @@ def clear() -> None:
 def engine_sources() -> list[Path]:
     """The files that compiled code is made from, and those that judge whether a heuristic compiles, and say why not."""
     package = Path(__file__).parents[1]
-    names = ("geometry", "seeds", "board", "compiling/compiler", "compiling/explaining", "compiling/specialise")
+    names = (
+        "geometry",
+        "outcome",
+        "seeds",
+        "board",
+        "compiling/compiler",
+        "compiling/explaining",
+        "compiling/specialise",
+    )
     return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]
 
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from experiments.roster import complete, make_agent, parse_spec
+from experiments.roster import board_refusal, complete, make_agent, parse_spec
 from heuristics.composite import Composite
-from isolation.agents import try_to_compile
+from isolation.agents import ask_once, try_to_compile
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.limits import Limit
-from isolation.placing import quick_to_place
 from isolation.search import is_compilable, search
 from isolation.search.interpreted import appraise
 from reports.board.questions import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, board_of, boards_of
@@ -29,7 +28,6 @@ INTERPRETED_DEPTH = 3
 PLACING_DEPTH = 1
 """The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
 SOLVING_MS = 3000
-_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
 
 
 def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
@@ -82,8 +80,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
         raise ValueError("the game is over: there is no move to choose")
     agent = agents.get(question.agent) or safe_agent(question.agent)
     try:
-        quick = quick_to_place(agent) if None in board.locations else agent
-        result = quick.new_player().choose(board, seed)
+        result = ask_once(agent.placing() if None in board.locations else agent, board, seed)
     except Exception as error:
         raise ValueError(f"{agent.name} failed: {type(error).__name__}: {error}"[:300]) from None
     if result.move not in board.legal_cells():
@@ -167,20 +164,14 @@ def compiles(board: Board, heuristic: Heuristic) -> bool:
 
 
 def safe_agent(text: str) -> Agent:
-    """The agent of a spec that names no file, under a limit that does not keep people waiting.
+    """The agent of a spec of a kind that the page may start, under a limit that does not keep people waiting.
 
     Raises:
-        ValueError: the spec is malformed, names a file, or asks for too much.
+        ValueError: the spec is malformed, of another kind, names a file, or asks for too much.
     """
     spec = complete(parse_spec(text.partition("\n")[0]))
-    if spec.is_file or spec.kind == "classic":
-        raise ValueError(f"{text}: agents from files are named when the board is started, with --agent")
-    if spec.target == "*":
-        raise ValueError(f"{text}: one heuristic, not all of them")
-    if spec.limit and spec.limit.value > _CAPS[spec.limit.unit]:
-        raise ValueError(f"{text}: at most {spec.limit.unit}={_CAPS[spec.limit.unit]:,}")
-    if spec.method == "MM" and spec.limit and spec.limit.unit == "depth" and spec.limit.value > 7:
-        raise ValueError(f"{text}: minimax looks at most depth=7 deep here; AB and ID go deeper")
+    if refusal := board_refusal(spec):
+        raise ValueError(f"{text}: {refusal}")
     return make_agent(spec)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from experiments.inference.clusters import Interval
 from experiments.inference.standings import standings
-from experiments.verdicts.findings import AgentFacts, Findings
+from experiments.verdicts.findings import Findings
 from reports.plots.style import BLACK, PALETTE, new_figure, no_data, short, styled
 
 _UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}
@@ -98,10 +97,5 @@ def _points(run: Findings) -> list[_Point]:
             continue
         unit, value = facts.limit
         name = one.agent.partition("@")[0]
-        found.append(_Point(_kind(facts), name, one.agent == run.baseline, unit, value, one.rate))
+        found.append(_Point(facts.apart_from_limit, name, one.agent == run.baseline, unit, value, one.rate))
     return found
-
-
-def _kind(facts: AgentFacts) -> str:
-    """What agents have in common that differ in their limit only."""
-    return json.dumps({key: value for key, value in facts.settings.items() if key != "limit"}, sort_keys=True)

@@ -13,11 +13,12 @@ from isolation.native.kernels.desk import DEPTH, EXACT, FAILED, MOVE, NANOSECOND
 from isolation.native.kernels.open_names import COLUMNS, ROWS
 from isolation.native.kernels.signature import ENTRY
 from isolation.native.position import location_of, make_position, moves_from
+from isolation.outcome import Reason
 from isolation.seeds import STEP
 
 # A compiled player is a row of seven numbers.
 ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
-NO_MOVES, TIMEOUT, ERROR = 0, 1, 3
+NO_MOVES, TIMEOUT, ERROR = int(Reason.NO_MOVES), int(Reason.TIMEOUT), int(Reason.ERROR)
 
 
 @intrinsic

@@ -1,0 +1,85 @@
+"""Facts about an agent, read from what it has written of itself: its settings in the log, and `run.json`.
+
+Nothing else reads those settings. They are JSON: `kind`, and where they apply `method`, `heuristic` (a name), `code`
+(its hash), `limit` (one unit and its value), `options` (a list), `player` and `content_hash`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_REPRODUCIBLE = ("depth", "nodes")
+
+
+@dataclass(frozen=True)
+class AgentFacts:
+    """Who an agent is.
+
+    Attributes:
+        settings: all that influences its play.
+        is_deterministic: whether it plays an opening the same way every time.
+        name, roles, spec: what it is called, is there for, and was asked for as, in a run; empty if only its settings
+            are known.
+    """
+
+    settings: Mapping[str, Any]
+    is_deterministic: bool
+    name: str = ""
+    roles: tuple[str, ...] = ()
+    spec: str = ""
+
+    @property
+    def method(self) -> str:
+        """How it searches: minimax, alphabeta or mcts; empty if it does not."""
+        return str(self.settings.get("method", ""))
+
+    @property
+    def heuristic(self) -> str:
+        """The name of the heuristic it goes by; empty if it has none."""
+        return str(self.settings.get("heuristic", ""))
+
+    @property
+    def limit(self) -> tuple[str, float] | None:
+        """Unit and value of its limit; None for players without one."""
+        return next(((unit, float(value)) for unit, value in (self.settings.get("limit") or {}).items()), None)
+
+    @property
+    def limit_text(self) -> str:
+        """The limit as specs have it, `nodes=1000`; empty for players without one."""
+        return "" if self.limit is None else f"{self.limit[0]}={self.limit[1]:g}"
+
+    @property
+    def apart_from_limit(self) -> str:
+        """What it has in common with agents that differ from it in their limit only."""
+        return json.dumps({key: value for key, value in self.settings.items() if key != "limit"}, sort_keys=True)
+
+
+def read_facts(settings: str, deterministic: bool | None = None) -> AgentFacts:
+    """The facts in an agent's settings, as the log has them.
+
+    Args:
+        settings: JSON; empty says nothing.
+        deterministic: what `run.json` says of it; None if it does not, and in the log alone.
+    """
+    known = json.loads(settings or "{}")
+    return AgentFacts(known, _is_deterministic(known) if deterministic is None else deterministic)
+
+
+def run_facts(name: str, entry: Mapping[str, Any]) -> AgentFacts:
+    """The facts of an agent's entry in `run.json`: `spec`, `roles`, `settings` and, in later runs, `deterministic`."""
+    known = read_facts(entry["settings"], entry.get("deterministic"))
+    return AgentFacts(known.settings, known.is_deterministic, name, tuple(entry["roles"]), entry["spec"])
+
+
+def _is_deterministic(settings: Mapping[str, Any]) -> bool:
+    """What agents of runs from before they said so themselves would have said."""
+    kind = settings.get("kind")
+    if kind == "greedy":
+        return True
+    if kind not in ("search", "perfect") or "random_ties" in settings.get("options", ()):
+        return False
+    has_playouts = settings.get("method") == "mcts" and "heuristic" not in settings
+    return not has_playouts and set(settings.get("limit", {})) <= set(_REPRODUCIBLE)

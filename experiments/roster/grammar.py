@@ -1,0 +1,182 @@
+"""Reads specs by the table of kinds, and completes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import heuristics
+from experiments.roster.kinds import KINDS, SWITCHES
+from experiments.roster.spec import UNITS, Spec, SpecError, fail, number_of, parse_limit
+from isolation.limits import Limit
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+
+_NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
+
+
+def parse_agent(text: str, default_limit: Limit | None = None) -> Agent:
+    """The agent a spec names.
+
+    >>> parse_agent("ID:improved@nodes=2000").name
+    'ID_Improved_2000nodes'
+
+    Raises:
+        SpecError: the spec is malformed or names nothing that exists; the message points at the wrong part.
+    """
+    return make_agent(complete(parse_spec(text), default_limit))
+
+
+def parse_spec(text: str) -> Spec:
+    """Read a spec; file names are not looked at.
+
+    Raises:
+        SpecError: the text does not follow the grammar, or an option does not go with the player.
+    """
+    if name := _NAME.match(text):
+        given, start = name[1].strip(), name.end()
+    else:
+        given, start = "", 0
+    at = _find_options(text, start)
+    spec = replace(_parse_player(text, start, at), name=given)
+    return _parse_options(spec, at + 1) if at < len(text) else spec
+
+
+def expand(spec: Spec) -> list[Spec]:
+    """One spec for every heuristic of the registry where the heuristic is `*`; otherwise the spec itself."""
+    if spec.target != "*":
+        return [spec]
+    if spec.name:
+        raise SpecError("a name cannot go with *, which stands for many agents", spec.text, 0, len(spec.name))
+    return [replace(spec, target=name) for name in heuristics.names()]
+
+
+def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
+    """The spec with everything said: its name, its limit, the absolute path of its file.
+
+    MM and AB search 3 and 5 plies unless told otherwise, and perfect has nodes enough for most games of 7x7;
+    `default_limit` (10,000 nodes) is for all others. The default name shows method, heuristic and whatever differs from
+    the default.
+    """
+    usual = KINDS[spec.kind].usual_limit(spec, default_limit)
+    limit = spec.limit or usual
+    return replace(
+        spec,
+        name=spec.name or _default_name(spec, limit, usual),
+        limit=limit,
+        target=_absolute(spec.target) if spec.is_file else spec.target,
+    )
+
+
+def make_agent(spec: Spec) -> Agent:
+    """The agent a completed spec stands for.
+
+    Raises:
+        SpecError: its file cannot be loaded or lacks the name, or the name is not a heuristic or a player.
+    """
+    try:
+        return KINDS[spec.kind].make(spec)
+    except ValueError as error:
+        fail(str(error), spec.text, spec.start, spec.end)
+
+
+def settings_text(spec: Spec, agent: Agent) -> str:
+    """All that influences an agent's play, its name aside, as it stands in the log: JSON, with a hash of any file."""
+    from isolation.loading import content_hash
+
+    file = {"content_hash": content_hash(spec.target.rpartition(":")[0])} if spec.is_file else {}
+    return json.dumps({**agent.settings(), **file}, sort_keys=True)
+
+
+def _find_options(text: str, start: int) -> int:
+    """Where the `@` of the options stands; an `@` inside the path of a file is part of the path."""
+    after_file = text.rfind(".py:", start)
+    at = text.find("@", max(start, after_file))
+    return at if at >= 0 else len(text)
+
+
+def _parse_player(text: str, start: int, end: int) -> Spec:
+    for kind in KINDS.values():
+        if spec := kind.read(text, start, end):
+            return spec
+    word = text[start:end].strip()
+    fail(_unknown_player(word) if word else "a player is missing", text, start, end)
+
+
+def _unknown_player(word: str) -> str:
+    """The message for a word that is no player; people often write the name of an agent or of a heuristic."""
+    if re.fullmatch(r"(MM|AB|ID|MCTS)_\w+", word, re.IGNORECASE):
+        method, _, heuristic = word.partition("_")
+        return f"no player is called {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
+    if word in heuristics.names():
+        return f"{word!r} is a heuristic, not a player; did you mean ID:{word}?"
+    words = {known.lower(): known for kind in KINDS.values() for known in kind.words}
+    near = get_close_matches(word.partition(":")[0].lower(), words, n=1)
+    hint = f"did you mean {words[near[0]]}? " if near else ""
+    *forms, last = (form for kind in KINDS.values() for form in kind.forms)
+    return f"no player is called {word!r}; {hint}players are {', '.join(forms)} or {last}"
+
+
+def _parse_options(spec: Spec, start: int) -> Spec:
+    first = start
+    for part in spec.text[start:].split(","):
+        add = _with_switch if part.strip() in SWITCHES else _with_limit
+        spec = add(spec, part.strip(), first, first + len(part))
+        first += len(part) + 1
+    deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
+    if "agree" in spec.switches and not deepens:
+        fail("agree needs iterations to compare: give a limit of nodes or time", spec.text, start, len(spec.text))
+    return spec
+
+
+def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
+    methods = ("AB", "ID") if word == "order" else ("MM", "AB", "ID")
+    if spec.method not in methods:
+        fail(f"{word} is an option of {' and '.join(methods)} only", spec.text, first, last)
+    return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
+
+
+def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
+    unit = word.partition("=")[0]
+    if unit not in UNITS:
+        near = get_close_matches(unit.lower(), [*UNITS, *SWITCHES], n=1, cutoff=0.8)
+        known = (
+            f"did you mean {near[0]}?" if near else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}"
+        )
+        fail(f"no option is called {unit!r}; {known}", spec.text, first, last)
+    if spec.limit:
+        fail(f"a second limit, after {spec.limit}", spec.text, first, last)
+    if refusal := KINDS[spec.kind].refuse_limit(spec, unit):
+        fail(refusal, spec.text, first, last)
+    try:
+        return replace(spec, limit=parse_limit(word))
+    except ValueError as error:
+        fail(str(error), spec.text, first, last)
+
+
+def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
+    target = _file_name(spec.target) if spec.is_file else spec.target.title()
+    player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
+    differing = [_limit_name(limit)] if limit and limit != usual else []
+    return "_".join([*player, *differing, *spec.switches])
+
+
+def _limit_name(limit: Limit) -> str:
+    return f"depth{limit.depth}" if limit.depth else f"{number_of(limit)}{limit.unit}"
+
+
+def _file_name(target: str) -> str:
+    """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player."""
+    path, _, name = target.rpartition(".py:")
+    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-2:]
+    return re.sub(r"[^\w.+-]", "_", ".".join([*parts, name]))
+
+
+def _absolute(target: str) -> str:
+    path, _, name = target.rpartition(":")
+    return f"{Path(path).expanduser().absolute()}:{name}"

@@ -1,0 +1,278 @@
+"""The kinds of agents, a row each: how a spec names one, which limits it takes, how it is made, who may start it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import heuristics
+from experiments.roster.spec import Spec, fail
+from isolation.limits import Limit
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+    from isolation.search import Method
+
+DEFAULT_LIMIT = Limit(nodes=10_000)
+"""About what the classic engines searched in their 150 ms a move."""
+CLASSIC_LIMIT = Limit(ms=150)
+"""What players with a clock of their own get where the default limit is not a time."""
+
+METHODS: dict[str, Method] = {"MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "MCTS": "mcts"}
+SWITCHES = {
+    "order": "order_moves",
+    "quiescence": "quiescence",
+    "agree": "stop_on_agreement",
+    "ties": "random_ties",
+}
+"""Options without a value, as specs and as `SearchOptions` call them."""
+_FIXED = {"MM": Limit(depth=3), "AB": Limit(depth=5)}
+_BEST = "territory"
+"""What the perfect player goes by where it cannot solve."""
+_BOARD_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
+"""The largest limits whose search does not keep people waiting."""
+_BOARD_MINIMAX_DEPTH = 7
+
+
+def _refuse_on_board(spec: Spec) -> str:
+    who = "agents from files" if spec.is_file else f"{spec.kind} players"
+    return f"{who} are named when the board is started, with --agent"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of agents.
+
+    Attributes:
+        name: what a completed spec calls it.
+        forms: how its players are written, for people.
+        words: what those begin with.
+        read: the spec of a player in text[start:end], or None if that is none of this kind; raises SpecError.
+        refuse_limit: why a player of a spec cannot be limited by a unit; empty if it can.
+        usual_limit: the limit of a spec that gives none, under a default limit for all agents, if there is one.
+        make: the agent of a completed spec; raises ValueError.
+        refuse_on_board: why the analysis board may not start an agent of a completed spec that its page asks for; empty
+            if it may. It may only what a row allows.
+    """
+
+    name: str
+    forms: tuple[str, ...]
+    words: tuple[str, ...]
+    read: Callable[[str, int, int], Spec | None]
+    refuse_limit: Callable[[Spec, str], str]
+    usual_limit: Callable[[Spec, Limit | None], Limit | None]
+    make: Callable[[Spec], Agent]
+    refuse_on_board: Callable[[Spec], str] = _refuse_on_board
+
+
+def board_refusal(spec: Spec) -> str:
+    """Why the analysis board may not start an agent of a completed spec; empty if it may."""
+    return KINDS[spec.kind].refuse_on_board(spec)
+
+
+# Players that are one word
+
+
+def _reader(word: str) -> Callable[[str, int, int], Spec | None]:
+    def read(text: str, start: int, end: int) -> Spec | None:
+        return Spec(text, word, start=start, end=end) if text[start:end].strip().lower() == word else None
+
+    return read
+
+
+def _without_limit(word: str, make: Callable[[Spec], Agent]) -> Kind:
+    return Kind(
+        word,
+        (word,),
+        (word,),
+        _reader(word),
+        refuse_limit=lambda spec, unit: f"{word} has no limit",
+        usual_limit=lambda spec, default: None,
+        make=make,
+        refuse_on_board=_beyond_caps,
+    )
+
+
+def _make_random(spec: Spec) -> Agent:
+    from isolation.agents import RandomAgent
+
+    return RandomAgent(spec.name)
+
+
+def _make_greedy(spec: Spec) -> Agent:
+    from isolation.agents import GreedyAgent
+
+    return GreedyAgent(spec.name)
+
+
+def _refuse_perfect_limit(spec: Spec, unit: str) -> str:
+    if unit == "depth":
+        return "perfect searches to the end of the game; limit it by nodes, ms or cpu_ms"
+    return ""
+
+
+def _usual_perfect_limit(spec: Spec, default: Limit | None) -> Limit:
+    from isolation.perfect import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
+
+    return ENOUGH_TO_SOLVE
+
+
+def _make_perfect(spec: Spec) -> Agent:
+    from isolation.perfect import PerfectAgent
+
+    assert spec.limit is not None
+    return PerfectAgent(spec.name, heuristics.get(_BEST), _BEST, spec.limit)
+
+
+# A heuristic under a search method
+
+
+def _read_search(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    method = head.strip().upper()
+    if method not in METHODS:
+        return None
+    at = start + len(head) + len(colon)
+    if not colon and method != "MCTS":
+        fail(f"{method} needs a heuristic, like {method}:improved", text, start, end)
+    if colon and not rest.strip():
+        fail(f"a heuristic must follow {method}:", text, at - 1, at)
+    return Spec(text, "search", method=method, target=_read_heuristic(text, at, end), start=at, end=end)
+
+
+def _read_heuristic(text: str, start: int, end: int) -> str:
+    word = text[start:end].strip()
+    if not word or word == "*":
+        return word
+    if ".py" in word:
+        return _read_file(text, start, end, "my_score")
+    try:
+        return heuristics.canonical_name(word)
+    except ValueError as error:
+        fail(str(error), text, start, end)
+
+
+def _read_file(text: str, start: int, end: int, example: str) -> str:
+    word = text[start:end].strip()
+    path, _, name = word.rpartition(".py:")
+    if not path or not name.isidentifier():
+        fail(
+            f"a file is followed by the name inside it, like {word.partition('.py')[0]}.py:{example}", text, start, end
+        )
+    return word
+
+
+def _refuse_search_limit(spec: Spec, unit: str) -> str:
+    if spec.method == "MCTS" and unit == "depth":
+        return "MCTS has no depth; limit it by nodes (simulations), ms or cpu_ms"
+    return ""
+
+
+def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
+    default = default or DEFAULT_LIMIT
+    if spec.method == "MCTS" and default.unit == "depth":
+        return DEFAULT_LIMIT
+    return _FIXED.get(spec.method, default)
+
+
+def _make_search(spec: Spec) -> Agent:
+    from isolation.agents import SearchAgent
+    from isolation.loading import load_heuristic
+    from isolation.search import SearchOptions
+
+    path, _, name = spec.target.rpartition(":")
+    assert spec.limit is not None
+    if spec.is_file:
+        heuristic, heuristic_name = load_heuristic(path, name).value, f"{Path(path).name}:{name}"
+    else:
+        heuristic, heuristic_name = heuristics.get(spec.target) if spec.target else None, spec.target
+    options = SearchOptions(**{SWITCHES[switch]: True for switch in spec.switches})
+    return SearchAgent(
+        spec.name, METHODS[spec.method], heuristic, heuristic_name, spec.limit, options, is_user_code=spec.is_file
+    )
+
+
+def _beyond_caps(spec: Spec) -> str:
+    limit = spec.limit
+    if limit and limit.value > _BOARD_CAPS[limit.unit]:
+        return f"at most {limit.unit}={_BOARD_CAPS[limit.unit]:,}"
+    return ""
+
+
+def _refuse_search_on_board(spec: Spec) -> str:
+    if spec.is_file:
+        return _refuse_on_board(spec)
+    if spec.target == "*":
+        return "one heuristic, not all of them"
+    if refusal := _beyond_caps(spec):
+        return refusal
+    if spec.method == "MM" and spec.limit and (spec.limit.depth or 0) > _BOARD_MINIMAX_DEPTH:
+        return f"minimax looks at most depth={_BOARD_MINIMAX_DEPTH} deep here; AB and ID go deeper"
+    return ""
+
+
+# A player object of a user's file
+
+
+def _read_classic(text: str, start: int, end: int) -> Spec | None:
+    if ".py" not in text[start:end]:
+        return None
+    return Spec(text, "classic", target=_read_file(text, start, end, "CustomPlayer"), start=start, end=end)
+
+
+def _refuse_classic_limit(spec: Spec, unit: str) -> str:
+    return "a player from a file is limited by time: ms or cpu_ms" if unit in ("depth", "nodes") else ""
+
+
+def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
+    return CLASSIC_LIMIT if default is None or default.is_reproducible else default
+
+
+def _make_classic(spec: Spec) -> Agent:
+    from isolation.agents import ClassicAgent
+    from isolation.loading import load_player
+
+    path, _, name = spec.target.rpartition(":")
+    assert spec.limit is not None
+    return ClassicAgent(
+        spec.name, load_player(path, name).value, (("player", f"{Path(path).name}:{name}"),), spec.limit
+    )
+
+
+_ROWS = (
+    _without_limit("random", _make_random),
+    _without_limit("greedy", _make_greedy),
+    Kind(
+        "perfect",
+        ("perfect",),
+        ("perfect",),
+        _reader("perfect"),
+        _refuse_perfect_limit,
+        _usual_perfect_limit,
+        _make_perfect,
+        _beyond_caps,
+    ),
+    Kind(
+        "search",
+        ("MM:…", "AB:…", "ID:…", "MCTS"),
+        tuple(METHODS),
+        _read_search,
+        _refuse_search_limit,
+        _usual_search_limit,
+        _make_search,
+        _refuse_search_on_board,
+    ),
+    Kind(
+        "classic",
+        ("FILE.py:CLASS",),
+        (),
+        _read_classic,
+        _refuse_classic_limit,
+        _usual_classic_limit,
+        _make_classic,
+    ),
+)
+KINDS = {kind.name: kind for kind in _ROWS}
+"""All kinds by name; a player is of the first kind that reads it."""

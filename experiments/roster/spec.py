@@ -1,0 +1,80 @@
+"""What an agent's spec says, and how it is refused: with the wrong part underlined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+from isolation.limits import Limit
+
+UNITS = ("depth", "nodes", "ms", "cpu_ms")
+
+
+class SpecError(ValueError):
+    """A spec that cannot be read: the message, then the spec with the wrong part underlined."""
+
+    def __init__(self, message: str, text: str, start: int, end: int) -> None:
+        super().__init__(f"{message}\n  {text}\n  {' ' * start}{'^' * max(1, end - start)}")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed spec. What it does not say is empty or None until `complete` fills it in.
+
+    `kind` is the name of a row of `kinds.KINDS`; `method` how it searches, if it does. `target` is a registry name,
+    `*`, `FILE.py:FUNCTION`, or for a classic player `FILE.py:CLASS`; `start` and `end` are where it stands in `text`,
+    for messages.
+    """
+
+    text: str
+    kind: str
+    name: str = ""
+    method: str = ""
+    target: str = ""
+    limit: Limit | None = None
+    switches: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the target is a user's file."""
+        return ".py:" in self.target
+
+    def __str__(self) -> str:
+        """The spec in the grammar; `parse_spec` reads it back."""
+        player = ":".join(part for part in (self.method, self.target) if part) or self.kind
+        limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
+        options = ",".join(part for part in (limit, *self.switches) if part)
+        return f"{self.name + '=' if self.name else ''}{player}{'@' + options if options else ''}"
+
+
+def parse_limit(text: str) -> Limit:
+    """Read `depth=N`, `nodes=N`, `ms=X` or `cpu_ms=X`.
+
+    >>> parse_limit("nodes=5000")
+    Limit(nodes=5000)
+
+    Raises:
+        ValueError: the text is none of these, or the number is not positive.
+    """
+    unit, equals, value = text.partition("=")
+    if unit not in UNITS or not equals:
+        raise ValueError(f"a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not {text!r}")
+    whole = unit in ("depth", "nodes")
+    try:
+        return Limit(**{unit: int(value) if whole else float(value)})  # type: ignore[arg-type]
+    except ValueError:
+        raise ValueError(f"{unit} must be a positive {'whole number' if whole else 'number'}, not {value!r}") from None
+
+
+def number_of(limit: Limit) -> float:
+    """The number of a limit, as short as it goes and in full."""
+    return int(limit.value) if limit.value.is_integer() else limit.value
+
+
+def fail(message: str, text: str, start: int, end: int) -> NoReturn:
+    """Raise a SpecError that underlines text[start:end] without the blanks around it."""
+    part = text[start:end]
+    start += len(part) - len(part.lstrip()) if part.strip() else 0
+    raise SpecError(message, text, start, start + len(part.strip()))

@@ -1,0 +1,119 @@
+"""The other side of `isolation.engines.guard`: a process in which an agent plays.
+
+Lines hold pickled objects in base 64. First comes an `Order`; the answer is None, or a `Refusal`. Then come `NEW_GAME`,
+answered by None, and (board, seed), answered by a `SearchResult`; either may be answered by a `Loss`.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+import signal
+import sys
+import threading
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from isolation.agents import Player
+
+NEW_GAME = "new game"
+START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.engines.child import serve; serve()"
+"""The program of the process; its arguments are the folders that modules are looked for in."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Who is to play: the agent, packed, and the (rows, columns) of the boards, for which its code is compiled."""
+
+    agent: bytes
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the agent cannot play here."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How the player has lost the game: the number of a `Reason`, and the detail."""
+
+    reason: int
+    detail: str
+
+
+def encode(value: object) -> bytes:
+    """An object as a line."""
+    return base64.b64encode(pickle.dumps(value))
+
+
+def decode(line: bytes) -> Any:
+    """The object again."""
+    return pickle.loads(base64.b64decode(line))
+
+
+def serve() -> None:
+    """Answer questions, until the process that asks them is gone."""
+    lines, answers = _take_over_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.argv[1:] = []
+    questions: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_listen, args=(lines, questions), daemon=True).start()
+    player = _begin(decode(questions.get()), answers)
+    while True:
+        question = decode(questions.get())
+        _say(answers, _answer(player, question))
+
+
+def _take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes for questions and answers; what a player reads is empty, and what it prints goes to the errors."""
+    lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return lines, answers
+
+
+def _listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
+    """Take in questions, also while the player thinks, so that the end of whoever asks them is noticed at once."""
+    for line in lines:
+        questions.put(line)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _begin(order: Order, answers: BinaryIO) -> Player:
+    from isolation.engines.crossing import one_line, unpack
+
+    try:
+        agent = unpack(order.agent)
+        agent.compiled(order.size)
+        player = agent.open()
+    except Exception as error:
+        _say(answers, Refusal(one_line(error)))
+        sys.exit()
+    _say(answers, None)
+    return player
+
+
+def _answer(player: Player, question: Any) -> object:
+    from isolation.agents import as_loss
+
+    try:
+        if question == NEW_GAME:
+            player.new_game()
+            return None
+        return player.choose(*question)
+    except BaseException as error:
+        loss = as_loss(error)
+        return Loss(int(loss.reason), loss.detail)
+
+
+def _say(answers: BinaryIO, answer: object) -> None:
+    answers.write(encode(answer) + b"\n")
+    answers.flush()

@@ -1,0 +1,67 @@
+"""Agents as bytes, for another process on the same machine.
+
+What an agent holds of a user's file goes as the file and the name in it, and is loaded again. Functions and classes
+of a script, lambdas and what is defined inside a function go as code; those of importable modules as their names.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import TYPE_CHECKING, Any
+
+from isolation.loading import content_hash, load, origin_of
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+
+
+class CannotCross(ValueError):
+    """An agent cannot be made again in another process: its name, and why, as one line."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} cannot play in a process of its own, as a hard cap needs: {why}")
+
+
+def pack(agent: Agent) -> bytes:
+    """An agent as bytes.
+
+    Raises:
+        CannotCross: it holds something that belongs to this process, such as an open file or a lock.
+    """
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, value: Any) -> tuple[str, str, str] | None:
+            loaded = origin_of(value)
+            return (str(loaded.path), loaded.name, loaded.content_hash) if loaded else None
+
+    file = io.BytesIO()
+    try:
+        Pickler(file).dump(agent)
+    except Exception as error:
+        raise CannotCross(agent.name, one_line(error)) from None
+    return file.getvalue()
+
+
+def unpack(packed: bytes) -> Agent:
+    """The agent again.
+
+    Raises:
+        Exception: a user's file has changed or is gone, or a module cannot be imported here.
+    """
+    agent: Agent = _Unpickler(io.BytesIO(packed)).load()
+    return agent
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, origin: Any) -> Any:
+        path, name, content = origin
+        if content_hash(path) != content:
+            raise ValueError(f"{path} has changed since it was loaded")
+        return load(path, name).value
+
+
+def one_line(error: Exception) -> str:
+    """What went wrong, without line breaks."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,160 @@
+"""Players that might never answer, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from isolation.agents import Forfeit
+from isolation.engines.child import NEW_GAME, START, Loss, Order, Refusal, decode, encode
+from isolation.engines.crossing import CannotCross, pack
+from isolation.engines.transport import Ended, ProcessTransport, Silence, Transport
+from isolation.outcome import Reason
+from isolation.search.result import SearchResult
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+    from isolation.board import Board
+
+START_SECONDS = 60.0
+"""What a process may take to start, to load a user's file with all it imports, and to load compiled code."""
+MOST_IDLE = 4
+"""How many processes are kept for their agents' next games once nobody plays with them."""
+
+_DIED = Forfeit(Reason.ERROR, "RuntimeError: its process died")
+
+
+def start_process() -> Transport:
+    """A new Python process that waits for an `Order`."""
+    folders = [folder for folder in sys.path if isinstance(folder, str)]
+    return ProcessTransport([sys.executable, "-P", "-c", START, *folders])
+
+
+@dataclass
+class Guard:
+    """The player of an agent whose code might hang: it lives in a process that is ended if it does.
+
+    The process serves one game after another, is replaced when it had to be ended, and is kept for a while after
+    `close`, for whoever opens the same agent next.
+    """
+
+    name: str
+    order: Order
+    hard_cap: float
+    start: Callable[[], Transport] = start_process
+    _transport: Transport | None = field(default=None, init=False)
+    _is_waiting: bool = field(default=False, init=False)
+
+    def new_game(self) -> None:
+        """Have the process make a fresh player.
+
+        Raises:
+            Forfeit: it fails, does not answer within the hard cap, or the process dies.
+            CannotCross: the agent cannot be made in another process.
+        """
+        self._ask(NEW_GAME)
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """The move that the player in the process chooses.
+
+        Raises:
+            Forfeit: it has lost, does not answer within the hard cap, or the process dies.
+            CannotCross: the agent cannot be made in another process.
+        """
+        result = self._ask((board, seed))
+        assert isinstance(result, SearchResult)
+        return result
+
+    def close(self) -> None:
+        """Leave the process to the next who opens the agent; end it if an answer is still due."""
+        transport, self._transport = self._transport, None
+        if transport is None:
+            return
+        if self._is_waiting:
+            transport.end()
+        else:
+            _idle.put(self.order, transport)
+
+    def _ask(self, question: object) -> object:
+        if self._transport is None:
+            self._transport = _idle.take(self.order) or self._started()
+        try:
+            answer = self._exchange(self._transport, question, self.hard_cap)
+        except Silence:
+            self._end()
+            raise Forfeit(Reason.HANG, f"no answer within {self.hard_cap:g} s") from None
+        except Ended:
+            self._end()
+            raise _DIED from None
+        if isinstance(answer, Loss):
+            raise Forfeit(Reason(answer.reason), answer.detail)
+        return answer
+
+    def _started(self) -> Transport:
+        self._transport = self.start()
+        try:
+            answer = self._exchange(self._transport, self.order, START_SECONDS)
+        except Silence:
+            self._end()
+            raise Forfeit(Reason.HANG, f"its process did not start within {START_SECONDS:g} s") from None
+        except Ended:
+            self._end()
+            raise _DIED from None
+        if isinstance(answer, Refusal):
+            self._end()
+            raise CannotCross(self.name, answer.why)
+        return self._transport
+
+    def _exchange(self, transport: Transport, question: object, seconds: float) -> object:
+        """An answer; if this is cut short, it is still due."""
+        self._is_waiting = True
+        transport.send(encode(question), seconds)
+        answer: object = decode(transport.receive(seconds))
+        self._is_waiting = False
+        return answer
+
+    def _end(self) -> None:
+        if self._transport is not None:
+            self._transport.end()
+        self._transport, self._is_waiting = None, False
+
+
+def guard(agent: Agent, size: tuple[int, int], hard_cap: float) -> Guard:
+    """The guarded player of an agent for boards of (rows, columns); the process starts when it is first asked.
+
+    Raises:
+        CannotCross: the agent cannot be sent to another process.
+    """
+    return Guard(agent.name, Order(pack(agent), size), hard_cap)
+
+
+class _Idle:
+    """Processes without a game, by what was ordered of them; of too many the one that waits longest is ended."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, Order, Transport]] = []
+        self._lock = threading.Lock()
+
+    def take(self, order: Order) -> Transport | None:
+        """A process of this very order that this process has started."""
+        with self._lock:
+            for place, (owner, known, transport) in enumerate(self._waiting):
+                if owner == os.getpid() and known == order:
+                    del self._waiting[place]
+                    return transport
+        return None
+
+    def put(self, order: Order, transport: Transport) -> None:
+        """Keep a process."""
+        with self._lock:
+            self._waiting.append((os.getpid(), order, transport))
+            surplus = self._waiting.pop(0) if len(self._waiting) > MOST_IDLE else None
+        if surplus is not None:
+            surplus[2].end()
+
+
+_idle = _Idle()
