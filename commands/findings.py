@@ -113,7 +113,8 @@ def plan(
 @format_option
 def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
     """Analyse published results anew: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
-    from reports.published import analyse_file, published_sections
+    from experiments.published import analyse_file
+    from reports.published import published_sections
 
     print_sections(published_sections(analyse_file(file, baseline)), output, only)
 

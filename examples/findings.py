@@ -19,6 +19,7 @@ from experiments.config import Config, load_config
 from experiments.inference.comparison import Comparison
 from experiments.inference.published import Claim, PublishedAnalysis
 from experiments.play.runner import play_tournament
+from experiments.published import analyse_file
 from experiments.runs import is_finished, is_run
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings, load_findings
@@ -28,7 +29,6 @@ from reports.page import write_report
 from reports.plots.limits import draw_limits
 from reports.plots.style import save
 from reports.progress import display
-from reports.published import analyse_file
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

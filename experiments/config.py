@@ -159,14 +159,14 @@ def parse_openings(text: str) -> OpeningSpec:
     raise ValueError("openings are random:PLIES, placements or file:PATH")
 
 
-def load_config(path: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
     """The configuration of a TOML file (or the classic evaluation), with some keys replaced.
 
     Raises:
         ValueError: the file cannot be read or a key or value is wrong: one line with the file, the key, the value and
             what would be right.
     """
-    data = _read_toml(path) if path else {}
+    data = _read_toml(Path(path)) if path else {}
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     try:
         return Config.model_validate({**data, **given})

@@ -6,9 +6,9 @@ The public names are loaded on first use, so that ``from isolation import Board`
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from isolation.lazy import LazyPackage
 
 if TYPE_CHECKING:
     from isolation.board import Board
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from isolation.search import SearchResult, search
     from isolation.solver import solve
     from isolation.transcript import game_as_text
+
+__version__: str
 
 __all__ = ["Board", "Limit", "Outcome", "SearchResult", "game_as_text", "perft", "play", "search", "solve"]
 
@@ -34,24 +36,4 @@ _HOMES = {
     "solve": "isolation.solver",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'isolation' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """Keeps `isolation.search` and `isolation.perft` the functions when the modules that define them are imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, getattr(value, name) if isinstance(value, ModuleType) and name in _HOMES else value)
-
-
-sys.modules[__name__].__class__ = _Package
+sys.modules[__name__].__class__ = LazyPackage

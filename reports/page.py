@@ -75,13 +75,13 @@ class RunFacts:
     versions: str
 
 
-def write_report(findings: Findings, out: Path) -> Path:
+def write_report(findings: Findings, out: str | Path) -> Path:
     """Write the page of a run into the file `out`, whole or not at all.
 
     Raises:
         ValueError: there is no such directory.
     """
-    page = report_page(findings)
+    page, out = report_page(findings), Path(out)
     if not out.parent.is_dir():
         raise ValueError(f"{out.parent}: no such directory to write the report to")
     write_text(out, page)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 
 import numpy as np
@@ -18,41 +17,12 @@ from rich.text import Text
 
 from experiments.config import Config
 from experiments.design import Plan
-from experiments.inference.betting import confidence_sequence
 from experiments.play.runner import Outcome, Progress, Show, play_tournament
-from experiments.schedule import pair_points
+from experiments.verdicts.live import live_standings
 from reports.tables import terminal_width
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
-
-
-@dataclass(frozen=True)
-class Standing:
-    """One agent's share of points over the openings whose games are all played, with an anytime-valid 95 % interval."""
-
-    name: str
-    openings: int
-    rate: float
-    low: float
-    high: float
-
-
-def standings(plan: Plan, points: NDArray[np.int8]) -> list[Standing]:
-    """How the agents that are measured stand, best first: contenders, baseline and control.
-
-    The interval holds however often one looks: it reads the completed openings in the order of the schedule, each as
-    the share of points the agent won from it against all its opponents.
-    """
-    pairs = pair_points(points)
-    found = []
-    for place, entrant in enumerate(plan.entrants):
-        shares = _shares(plan, pairs, place)
-        if shares is not None and set(entrant.roles) != {"opponent"}:
-            low, high = confidence_sequence(shares).last
-            rate = float(shares.mean()) if len(shares) else float("nan")
-            found.append(Standing(entrant.agent.name, len(shares), rate, low, high))
-    return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
 
 
 def opponent_table(plan: Plan, points: NDArray[np.int8]) -> Table:
@@ -184,7 +154,7 @@ def _standings_table(progress: Progress) -> Table:
     table.add_column("Agent")
     for title in ("openings", "win rate", "95 % at any time"):
         table.add_column(title, justify="right")
-    best = standings(progress.plan, progress.points)
+    best = live_standings(progress.plan, progress.points)
     for standing in best[:_SHOWN]:
         interval = f"{100 * standing.low:.1f} – {100 * standing.high:.1f}"
         rate = f"{100 * standing.rate:.1f} %" if standing.openings else "–"
@@ -192,19 +162,6 @@ def _standings_table(progress: Progress) -> Table:
     if len(best) > _SHOWN:
         table.add_row(f"and {len(best) - _SHOWN} more", "", "", "")
     return table
-
-
-def _shares(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.float64] | None:
-    """For each completed opening, the share of points of one agent over all its matches; None if it has none."""
-    matches = plan.schedule.matches
-    own = [number for number, match in enumerate(matches) if place in (match.first, match.second)]
-    if not own:
-        return None
-    columns = pairs[:, own]
-    done = columns[(columns >= 0).all(axis=1)].astype(np.float64) / 2
-    seconds = np.array([matches[number].second == place for number in own])
-    shares: NDArray[np.float64] = np.where(seconds, 1 - done, done).mean(axis=1)
-    return shares
 
 
 @contextmanager

@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from experiments.inference.published import (
-    AgentResult,
-    Claim,
-    PublishedAnalysis,
-    analyse_published,
-    parse_published,
-)
-from experiments.inference.published_rows import bundled_csv, parse_csv
+from experiments.inference.published import AgentResult, Claim, PublishedAnalysis
 from reports.cells import Points, PValue, Share, estimate_of
 from reports.sections import Section
-
-
-def analyse_file(path: Path | None, baseline: str | None = None) -> PublishedAnalysis:
-    """The analysis of a file, or of the tables that ship with the project.
-
-    Raises:
-        ValueError: the file cannot be read, or holds no results, or nobody in it is called `baseline`.
-    """
-    if path is None:
-        return analyse_published(parse_csv(bundled_csv()), baseline)
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    try:
-        return analyse_published(parse_published(text, path.stem), baseline)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.published import analyse_file
 from experiments.verdicts.findings import load_findings
 from reports.compare import judge
-from reports.published import analyse_file
 
 
 @pytest.fixture(scope="module")

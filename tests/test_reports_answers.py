@@ -6,9 +6,10 @@ from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
 from experiments.inference.elo import score_from_elo
+from experiments.published import analyse_file
 from experiments.verdicts.findings import load_findings
 from reports.plan import plan_sections
-from reports.published import analyse_file, published_sections
+from reports.published import published_sections
 from reports.ratings import rating_sections
 from reports.sections import render_sections
 from reports.sprt import sprt_sections

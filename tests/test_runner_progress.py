@@ -10,7 +10,8 @@ from experiments.config import load_config
 from experiments.design import Plan, make_plan
 from experiments.play.runner import Progress
 from experiments.schedule import points_table
-from reports.progress import display, opponent_table, standings
+from experiments.verdicts.live import live_standings
+from reports.progress import display, opponent_table
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def results(plan: Plan, wins: dict[str, int]) -> np.ndarray:
 
 def test_standings_are_best_first_and_leave_out_mere_opponents(plan: Plan) -> None:
     points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
-    found = standings(plan, points)
+    found = live_standings(plan, points)
     assert [standing.name for standing in found] == ["MM_Open", "ID_Improved", "ID_Improved_control"]
     assert [standing.rate for standing in found] == [1.0, 0.5, 0.0]
     assert all(standing.low <= standing.rate <= standing.high and standing.openings == 20 for standing in found)
@@ -37,8 +38,8 @@ def test_standings_are_best_first_and_leave_out_mere_opponents(plan: Plan) -> No
 def test_only_openings_played_against_everybody_count(plan: Plan) -> None:
     points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
     points[5:, 0] = -1
-    assert sorted(standing.openings for standing in standings(plan, points)) == [5, 20, 20]
-    assert all(standing.openings == 0 for standing in standings(plan, points_table(plan.schedule)))
+    assert sorted(standing.openings for standing in live_standings(plan, points)) == [5, 20, 20]
+    assert all(standing.openings == 0 for standing in live_standings(plan, points_table(plan.schedule)))
 
 
 def text_of(renderable: object) -> str:

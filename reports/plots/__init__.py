@@ -40,7 +40,7 @@ OF_ONE_AGENT = tuple(name for name, kind in KINDS.items() if kind.takes_agent)
 def draw_plot(
     kind: str,
     runs: Sequence[str | Path],
-    out: Path,
+    out: str | Path,
     baseline: str | None = None,
     mixed: bool = False,
     agent: str | None = None,
@@ -54,6 +54,7 @@ def draw_plot(
     from reports.plots.limits import draw_limits
     from reports.plots.style import save
 
+    out = Path(out)
     if kind not in KINDS:
         raise ValueError(f"no plot is called {kind!r}; there are {', '.join(KINDS)}")
     if agent is not None and kind not in OF_ONE_AGENT:

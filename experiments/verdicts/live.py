@@ -1,0 +1,53 @@
+"""How agents stand while a run is being played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.design import Plan
+from experiments.inference.betting import confidence_sequence
+from experiments.schedule import pair_points
+
+
+@dataclass(frozen=True)
+class LiveStanding:
+    """One agent's share of points over the openings whose games are all played, with an anytime-valid 95 % interval."""
+
+    name: str
+    openings: int
+    rate: float
+    low: float
+    high: float
+
+
+def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
+    """How the agents that are measured stand, best first: contenders, baseline and control.
+
+    The interval holds however often one looks: it reads the completed openings in the order of the schedule, each as
+    the share of points the agent won from it against all its opponents.
+    """
+    pairs = pair_points(points)
+    found = []
+    for place, entrant in enumerate(plan.entrants):
+        shares = _shares(plan, pairs, place)
+        if shares is not None and set(entrant.roles) != {"opponent"}:
+            low, high = confidence_sequence(shares).last
+            rate = float(shares.mean()) if len(shares) else float("nan")
+            found.append(LiveStanding(entrant.agent.name, len(shares), rate, low, high))
+    return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
+
+
+def _shares(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.float64] | None:
+    """For each completed opening, the share of points of one agent over all its matches; None if it has none."""
+    matches = plan.schedule.matches
+    own = [number for number, match in enumerate(matches) if place in (match.first, match.second)]
+    if not own:
+        return None
+    columns = pairs[:, own]
+    done = columns[(columns >= 0).all(axis=1)].astype(np.float64) / 2
+    seconds = np.array([matches[number].second == place for number in own])
+    shares: NDArray[np.float64] = np.where(seconds, 1 - done, done).mean(axis=1)
+    return shares

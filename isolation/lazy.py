@@ -1,0 +1,38 @@
+"""Packages whose public names are loaded on first use, so that importing the package stays quick."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class LazyPackage(ModuleType):
+    """A package with a table `_HOMES` of its public names and the modules they come from, and a `__version__`.
+
+    A package becomes one by ``sys.modules[__name__].__class__ = LazyPackage``. Where a module of the package is called
+    like a public name, as `isolation.search` is, the name stays what the table says when that module is imported.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: Any = version("knights-isolation")
+        elif name in self._homes():
+            value = getattr(import_module(self._homes()[name]), name)
+        else:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_module = isinstance(value, ModuleType) and name in self._homes()
+        super().__setattr__(name, getattr(value, name) if is_module else value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *self._homes(), "__version__"})
+
+    def _homes(self) -> dict[str, str]:
+        homes: dict[str, str] = self.__dict__.get("_HOMES", {})
+        return homes

@@ -1,0 +1,66 @@
+"""The command line and what is written about it agree."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.md.jinja"))]
+
+
+def options_of(command: click.Command) -> set[str]:
+    options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
+    return {"-h", "--help"} | {name for option in options for name in option.opts}
+
+
+def code_of(text: str) -> list[str]:
+    """The lines of code blocks, and the pieces of code in sentences."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    sentences = re.sub(r"^```\w*\n.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", sentences)]
+    return [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()] + spans
+
+
+def unknown(text: str) -> list[str]:
+    """What a page calls a command of ours, or an option of one, and is none."""
+    every = set[str]().union(*map(options_of, main.commands.values()))
+    wrong = []
+    for code in code_of(text):
+        options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", code))
+        if called := re.match(r"isolation ([a-z][a-z-]*)", code):
+            command = main.commands.get(called[1])
+            wrong += [code] if command is None or options - options_of(command) else []
+        elif code.startswith("--") and not options <= every:
+            wrong.append(code)
+    return wrong
+
+
+def test_pages_that_are_wrong_are_found() -> None:
+    assert unknown("`isolation tornament`, `isolation compare RUN --pairs 3`, `--nope`") == [
+        *("isolation tornament", "isolation compare RUN --pairs 3", "--nope")
+    ]
+    assert unknown("```\n$ isolation sprt RUN --elo2 3\n```\n") == ["isolation sprt RUN --elo2 3"]
+    assert unknown("`isolation sprt RUN --elo1 3`, `isolation`, `--mixed`") == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_no_command_or_option_that_there_is_not(page: Path) -> None:
+    assert unknown(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_every_command_helps_with_all_its_options(name: str) -> None:
+    result = CliRunner().invoke(main, [name, "--help"], prog_name="isolation")
+    assert result.exit_code == 0
+    assert result.output.startswith(f"Usage: isolation {name}")
+    assert all(option in result.output for option in options_of(main.commands[name]))
+
+
+def test_readme_mentions_every_command() -> None:
+    named = re.findall(r"isolation ([a-z][a-z-]*)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert main.commands.keys() - set(named) == set()
