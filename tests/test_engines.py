@@ -48,6 +48,9 @@ def until_gone(pid):
         os.close(handle)
 
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at other processes as Linux shows them")
+
+
 # The transport
 
 
@@ -92,6 +95,7 @@ def test_who_takes_no_lines_is_silent_and_who_is_gone_has_ended():
     gone.end()
 
 
+@on_linux
 def test_a_process_ends_with_all_it_has_started_and_ending_it_twice_does_nothing():
     transport = python(
         "import subprocess, sys\n"
@@ -106,6 +110,7 @@ def test_a_process_ends_with_all_it_has_started_and_ending_it_twice_does_nothing
     transport.end()
 
 
+@on_linux
 def test_a_process_has_no_open_file_of_ours():
     ours = os.pipe()
     for end in ours:
@@ -426,6 +431,7 @@ play(ClassicAgent("it", Hanging, (), Limit(ms=10)), GreedyAgent(), [24, 14], har
 """
 
 
+@on_linux
 def test_a_script_needs_no_main_guard_and_killing_it_ends_the_player_s_process(tmp_path):
     script, fifo = tmp_path / "script.py", tmp_path / "pid"
     script.write_text(HANGING_SCRIPT)
