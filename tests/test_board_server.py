@@ -13,6 +13,8 @@ from random_games import positions
 
 import heuristics
 import isolation
+from experiments.roster import Spec, complete, make_agent, parse_spec
+from experiments.roster.kinds import KINDS, Kind
 from isolation import Board
 from isolation.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
@@ -21,6 +23,16 @@ from reports.board.guarding import MOST_BYTES, refusal
 from reports.board.questions import Position, ValuesQuestion, as_position, board_of, boards_of, parse
 from reports.board.server import Shelf, listen, make_app
 
+ENGINE = Kind(
+    "engine",
+    forms=("engine",),
+    words=("engine",),
+    read=lambda text, start, end: Spec(text, "engine") if text[start:end] == "engine" else None,
+    refuse_limit=lambda spec, unit: "",
+    usual_limit=lambda spec, default: None,
+    make=lambda spec: RandomAgent(spec.name),
+)
+"""A kind of agents that says nothing of the board."""
 OPENING = {"size": "7x7", "moves": [24, 14]}
 
 
@@ -398,3 +410,28 @@ def test_agents_play_on_from_a_position_that_was_set_up(port):
 def test_safe_agents_are_those_of_the_toolkit():
     assert safe_agent("random") == RandomAgent()
     assert safe_agent("ID:improved").name == "ID_Improved"
+    for text in ("greedy", "perfect", "MCTS@nodes=100", "MM:open@depth=7", "AB:open@depth=12", "ID:open@ms=10000"):
+        safe_agent(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("a.py:Player", "agents from files are named when the board is started, with --agent"),
+        ("ID:a.py:score", "agents from files are named when the board is started, with --agent"),
+        ("ID:*", "one heuristic, not all of them"),
+        ("MM:open@depth=8", "minimax looks at most depth=7 deep here; AB and ID go deeper"),
+        ("MM:open@depth=13", "at most depth=12"),
+        ("AB:open@depth=13", "at most depth=12"),
+        ("ID:open@nodes=20000001", "at most nodes=20,000,000"),
+        ("perfect@nodes=20000001", "at most nodes=20,000,000"),
+        ("perfect@ms=10001", "at most ms=10,000"),
+        ("MCTS@cpu_ms=10001", "at most cpu_ms=10,000"),
+        ("engine@nodes=1", "engine players are named when the board is started, with --agent"),
+    ],
+)
+def test_the_page_starts_only_what_a_kind_allows(text, refusal, monkeypatch):
+    monkeypatch.setitem(KINDS, "engine", ENGINE)
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}: {re.escape(refusal)}$"):
+        safe_agent(text)
+    assert make_agent(complete(parse_spec("engine@nodes=1"))) == RandomAgent("Engine_1nodes")

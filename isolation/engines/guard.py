@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 """What a process may take to start, to load a user's file with all it imports, and to load compiled code."""
-MOST_IDLE = 4
+MOST_IDLE = 8
 """How many processes are kept for their agents' next games once nobody plays with them."""
 
 _DIED = Forfeit(Reason.ERROR, "RuntimeError: its process died")

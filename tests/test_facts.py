@@ -1,0 +1,83 @@
+"""Facts about agents: what an agent says of itself is read of it, from run.json, from the log, from old runs."""
+
+import json
+
+import pytest
+
+from experiments import runs
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.facts import read_facts, run_facts
+from experiments.roster import complete, make_agent, parse_spec, settings_text
+from experiments.verdicts.findings import load_findings
+
+SPECS = [
+    "random", "greedy", "perfect", "perfect@ms=50", "ID:improved@nodes=2000", "AB:open@depth=4", "MM:null",
+    "ID:improved@nodes=50,ties", "ID:improved@cpu_ms=5", "MCTS@nodes=30", "MCTS:improved@nodes=30", "MCTS:open@ms=3",
+    "ID:improved@ms=7,order,quiescence",
+]  # fmt: skip
+
+
+def described(text):
+    spec = complete(parse_spec(text))
+    agent = make_agent(spec)
+    return spec, agent, settings_text(spec, agent)
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_facts_are_what_the_agent_says_of_itself(text):
+    spec, agent, settings = described(text)
+    entry = {"spec": str(spec), "roles": ["opponent"], "settings": settings, "deterministic": agent.is_deterministic}
+    facts = run_facts("it", entry)
+    assert (facts.name, facts.roles, facts.spec) == ("it", ("opponent",), str(spec))
+    assert facts.settings == json.loads(settings)
+    assert facts.is_deterministic == agent.is_deterministic
+    assert facts.method == getattr(agent, "method", "")
+    assert facts.heuristic == getattr(agent, "heuristic_name", "")
+    assert facts.limit == ((spec.limit.unit, spec.limit.value) if spec.limit else None)
+    assert facts.limit_text == (f"{spec.limit.unit}={spec.limit.value:g}" if spec.limit else "")
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_what_agents_of_old_runs_left_to_chance_is_told_from_their_settings(text):
+    spec, agent, settings = described(text)
+    old = {"spec": str(spec), "roles": [], "settings": settings}
+    assert run_facts("it", old).is_deterministic == read_facts(settings).is_deterministic == agent.is_deterministic
+
+
+def test_a_player_of_a_file_or_of_no_known_kind_is_not_deterministic_unless_it_says_so():
+    engine = '{"kind": "ugi", "limit": {"nodes": 10}}'
+    for settings in ('{"kind": "classic", "limit": {"ms": 150.0}}', engine, "{}", ""):
+        assert not read_facts(settings).is_deterministic
+    assert run_facts("it", {"spec": "", "roles": [], "settings": engine, "deterministic": True}).is_deterministic
+
+
+def test_what_run_json_says_counts_more_than_the_rule_for_old_runs():
+    _, _, settings = described("greedy")
+    assert not run_facts("it", {"spec": "", "roles": [], "settings": settings, "deterministic": False}).is_deterministic
+
+
+def test_agents_that_differ_in_their_limit_only_have_the_rest_in_common():
+    one, other, third = (
+        read_facts(described(text)[2]) for text in ("ID:open@nodes=5", "ID:open@ms=7", "ID:null@nodes=5")
+    )
+    assert one.apart_from_limit == other.apart_from_limit != third.apart_from_limit
+
+
+def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):
+    keys = {
+        "contenders": ["Noisy=ID:open@nodes=5,ties"],
+        "opponents": ["random", "greedy"],
+        "pairs": 2,
+        "control": False,
+    }
+    config = load_config(None, keys)
+    plan = make_plan(config)
+    runs.create(tmp_path / "run", plan, config)
+    entries = runs.load_run(tmp_path / "run").agents
+    expected = {entrant.agent.name: entrant.agent.is_deterministic for entrant in plan.entrants}
+    assert {name: entry["deterministic"] for name, entry in entries.items()} == expected
+    assert expected["Noisy"] is expected["Random"] is False
+    assert expected["Greedy"] is True
+    facts = {name: run_facts(name, entry) for name, entry in entries.items()}
+    assert dict(load_findings([tmp_path / "run"]).agents) == facts

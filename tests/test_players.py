@@ -1,0 +1,232 @@
+"""The life of players: opened for a batch, told of each game, closed once, however the games end."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+import heuristics
+from experiments.roster import parse_agent
+from isolation import Board, Limit, play
+from isolation.agents import (
+    PLACING_NODES,
+    ClassicAgent,
+    Forfeit,
+    GreedyAgent,
+    Plain,
+    RandomAgent,
+    SearchAgent,
+    ask_once,
+    closing,
+)
+from isolation.human import Seat, play_human
+from isolation.match import play_games
+from isolation.outcome import REASON_WORDS, Outcome, Reason
+from isolation.perfect import PerfectAgent
+from isolation.search import SearchResult
+from isolation.speed import agent_nodes_per_second
+
+OPENINGS = [(24, 14), (0, 1), (8, 30)]
+
+
+@dataclass
+class Counting(Plain):
+    """An agent whose players play the lowest cell, note what is asked of them, and fail as `failures` tells."""
+
+    name: str = "Counting"
+    is_deterministic: bool = True
+    is_user_code: bool = False
+    is_compilable: bool = False
+    heuristic: None = None
+    failures: dict = field(default_factory=dict)
+    asked: list = field(default_factory=list)
+
+    def settings(self):
+        return {"kind": "counting"}
+
+    def compiled(self, size):
+        return None
+
+    def note(self, what):
+        self.asked.append(what)
+        if what in self.failures:
+            raise self.failures[what]
+
+    def open(self):
+        self.note("open")
+        return CountingPlayer(self)
+
+    def times(self, what):
+        return self.asked.count(what)
+
+
+@dataclass
+class CountingPlayer:
+    agent: Counting
+
+    def new_game(self):
+        self.agent.note("new game")
+
+    def choose(self, board, seed):
+        self.agent.note("choose")
+        cell = board.legal_cells()[0]
+        return SearchResult(cell, 0.0, 1, 1, 0.001, (cell,), False)
+
+    def close(self):
+        self.agent.note("close")
+
+
+def games_against(agent, opponent=None):
+    return play_games(agent, opponent or GreedyAgent(), OPENINGS, range(3))
+
+
+def test_a_player_is_opened_once_a_batch_told_of_every_game_and_closed_last():
+    agent = Counting()
+    games_against(agent)
+    assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 3, 1)
+    assert (agent.asked[0], agent.asked[-1]) == ("open", "close")
+    assert agent.asked[1:3] == ["new game", "choose"]
+
+
+def test_both_sides_of_a_game_between_two_of_a_kind_are_opened_and_closed():
+    one, other = Counting("one"), Counting("other")
+    games_against(one, other)
+    for agent in (one, other):
+        assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 3, 1)
+
+
+@pytest.mark.parametrize("what", ["new game", "choose"])
+@pytest.mark.parametrize(
+    ("failure", "reason", "detail"),
+    [
+        (Forfeit(Reason.TIMEOUT, "took 9 ms of 5 ms"), Reason.TIMEOUT, "took 9 ms of 5 ms"),
+        (KeyError("lost my way"), Reason.ERROR, "KeyError: 'lost my way'"),
+        (SystemExit(3), Reason.ERROR, "SystemExit: 3"),
+    ],
+)
+def test_a_player_that_fails_loses_each_game_and_is_closed_once(what, failure, reason, detail):
+    agent = Counting(failures={what: failure})
+    games = games_against(agent)
+    assert games.winner.tolist() == [2, 2, 2]
+    assert games.reason.tolist() == [reason] * 3
+    assert games.detail == [detail] * 3
+    assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 3, 1)
+
+
+def test_an_interrupted_game_closes_both_players():
+    one, other = Counting("one"), Counting("other", failures={"choose": KeyboardInterrupt()})
+    with pytest.raises(KeyboardInterrupt):
+        games_against(one, other)
+    assert (one.times("close"), other.times("close")) == (1, 1)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("stuck"), OSError("gone")])
+def test_a_player_that_cannot_be_closed_loses_nothing_and_the_other_is_closed(failure):
+    one, other = Counting("one", failures={"close": failure}), Counting("other", failures={"close": failure})
+    games = games_against(one, other)
+    assert games.reason.tolist() == [Reason.NO_MOVES] * 3
+    assert (one.times("close"), other.times("close")) == (1, 1)
+
+
+def test_if_the_second_player_cannot_be_opened_the_first_is_closed():
+    one, other = Counting("one"), Counting("other", failures={"open": ValueError("no such engine")})
+    with pytest.raises(ValueError, match="no such engine"):
+        games_against(one, other)
+    assert (one.times("close"), other.times("close")) == (1, 0)
+
+
+def test_a_classic_player_has_a_fresh_object_for_each_game():
+    made = []
+
+    class Player:
+        def __init__(self):
+            made.append(self)
+
+        def get_move(self, game, time_left):
+            return game.get_legal_moves()[0]
+
+    games_against(ClassicAgent("it", Player, (), Limit(ms=1000)))
+    assert len(made) == len(set(map(id, made))) == 3
+
+
+def test_one_move_is_asked_of_a_player_that_is_opened_and_closed_for_it():
+    agent = Counting()
+    assert ask_once(agent, Board.from_moves([24, 14]), 0).move == 9
+    assert agent.asked == ["open", "new game", "choose", "close"]
+    failing = Counting(failures={"choose": RuntimeError()})
+    with pytest.raises(RuntimeError):
+        ask_once(failing, Board.from_moves([24, 14]), 0)
+    assert failing.asked[-1] == "close"
+
+
+def test_closing_lets_the_error_inside_through():
+    agent = Counting(failures={"close": OSError()})
+    with pytest.raises(KeyError), closing(agent.open()):
+        raise KeyError
+    assert agent.times("close") == 1
+
+
+@pytest.mark.parametrize("lines", [["quit"], [], ["1", "quit"], ["hint", "resign"]])
+def test_a_person_s_opponent_is_closed_when_the_game_is_over_or_left(lines):
+    def ask(prompt):
+        if not lines:
+            raise EOFError
+        return lines.pop(0)
+
+    opponent, adviser = Counting("opponent"), Counting("adviser")
+    seat = Seat(opponent, adviser, 1, ask, lambda text: None, lambda path, game: None)
+    play_human(seat, "7x7", [24, 14])
+    assert (opponent.times("open"), opponent.times("close")) == (1, 1)
+    assert adviser.times("open") == adviser.times("close")
+
+
+def test_measuring_speed_closes_the_player():
+    agent = Counting()
+    assert agent_nodes_per_second(agent, at_least=0.0001) == pytest.approx(1000)
+    assert (agent.times("open"), agent.times("new game"), agent.times("close")) == (1, 1, 1)
+
+
+# What agents say of themselves
+
+
+SEARCH = SearchAgent("it", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=30))
+PERFECT = PerfectAgent("it", heuristics.get("territory"), "territory")
+CLASSIC = ClassicAgent("it", object, (), Limit(ms=1000))
+
+
+def test_only_a_search_is_cut_short_while_a_person_waits_for_its_placement():
+    assert SEARCH.placing().limit == Limit(nodes=PLACING_NODES)
+    for agent in (RandomAgent(), GreedyAgent(), PERFECT, CLASSIC):
+        assert agent.placing() is agent
+
+
+def test_agents_know_whether_compiled_code_plays_their_games():
+    assert all(agent.is_compilable for agent in (RandomAgent(), GreedyAgent(), SEARCH))
+    assert not PERFECT.is_compilable
+    assert not CLASSIC.is_compilable
+    assert (RandomAgent().heuristic, CLASSIC.heuristic) == (None, None)
+
+
+def test_a_search_says_why_it_runs_interpreted_and_nobody_else_does():
+    assert SEARCH.why_interpreted((7, 7)) == ""
+    assert SEARCH.why_interpreted((12, 12)) == "compiled search serves up to 128 cells"
+
+    def noisy(game, player):
+        return random.random()
+
+    refused = SearchAgent("it", "alphabeta", noisy, "noisy", Limit(depth=1)).why_interpreted((7, 7))
+    assert "random" in refused
+    assert "\n" not in refused
+    for agent in (RandomAgent(), GreedyAgent("it", noisy, "noisy"), PERFECT, CLASSIC):
+        assert agent.why_interpreted((12, 12)) == ""
+
+
+# Reasons
+
+
+def test_reasons_are_numbers_with_words():
+    assert REASON_WORDS == ("no_moves", "timeout", "illegal_move", "error", "hang")
+    assert [int(reason) for reason in Reason] == [0, 1, 2, 3, 4]
+    record = play(parse_agent("random"), parse_agent("random"), [24, 14])
+    assert record.reason == Reason.NO_MOVES.word
+    assert Board.from_moves(record.moves).outcome() == Outcome(record.winner, "no_moves")
