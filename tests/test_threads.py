@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import subprocess
@@ -28,6 +29,7 @@ from isolation import Board, Limit, perft, search, solve
 from isolation.agents import try_to_compile
 from isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from isolation.compiling.compiler import compile_heuristic, sample_positions
+from isolation.compiling.rewriting import rewrite
 from isolation.loading import load_module
 from isolation.match import play_games
 from isolation.native import desks
@@ -254,8 +256,24 @@ def test_first_use_with_nothing_compiled_yet(tmp_path: Path) -> None:
 def test_nobody_sees_a_users_file_half_loaded(tmp_path: Path) -> None:
     path = tmp_path / "slow.py"
     path.write_text(SLOW_TO_LOAD)
-    modules = at_once([partial(load_module, path)] * THREADS)
-    assert {module.score for module in modules} == {modules[0].score}
+    functions = at_once([lambda: load_module(path).score] * THREADS)
+    assert set(functions) == {functions[0]}
+
+
+@pytest.mark.usefixtures("hurried")
+def test_lines_of_files_are_looked_up_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking, find = threading.Lock(), inspect.findsource
+
+    def findsource(function: Any) -> Any:
+        assert looking.acquire(blocking=False)
+        try:
+            return find(function)
+        finally:
+            looking.release()
+
+    monkeypatch.setattr(inspect, "findsource", findsource)
+    sources = at_once([lambda: rewrite(three_is_too_few).source] * THREADS)
+    assert sources == [sources[0]] * THREADS
 
 
 @pytest.mark.usefixtures("hurried")
