@@ -29,7 +29,7 @@ from isolation import Board, Limit, perft, search, solve
 from isolation.agents import try_to_compile
 from isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from isolation.compiling.compiler import compile_heuristic, sample_positions
-from isolation.compiling.rewriting import rewrite
+from isolation.compiling.rewrites.sources import file_tree
 from isolation.loading import load_module
 from isolation.match import play_games
 from isolation.native import desks
@@ -272,8 +272,8 @@ def test_lines_of_files_are_looked_up_by_one_thread_at_a_time(monkeypatch: pytes
             looking.release()
 
     monkeypatch.setattr(inspect, "findsource", findsource)
-    sources = at_once([lambda: rewrite(three_is_too_few).source] * THREADS)
-    assert sources == [sources[0]] * THREADS
+    trees = at_once([lambda: [file_tree(three_is_too_few) for _ in range(50)]] * THREADS)
+    assert len({id(tree) for found in trees for tree in found}) == 1
 
 
 @pytest.mark.usefixtures("hurried")
