@@ -180,7 +180,7 @@ def _play_compiled(
             starts,
             np.array(seeds, np.uint64),
             np.array([_as_row(player) for player in players], np.int64),
-            desk.ctypes.data,
+            desk.address,
             note,
             (winner, reason, ends),
             plies,

@@ -118,7 +118,7 @@ class Meter:
         plies = _TO_THE_END if within is None else within
 
         def search(nodes: int, clock: int, budget: int, desk: desks.Desk) -> float:
-            return call(low, high, own, other, plies, nodes, clock, budget, desk.ctypes.data)
+            return call(low, high, own, other, plies, nodes, clock, budget, desk.address)
 
         if not self._may_take_long:
             return self._run(search, self._most - self.nodes)
@@ -131,8 +131,8 @@ class Meter:
 
         with desks.lent() as desk:
             won = search(nodes, *self._clock, desk)
-            self.nodes += int(desk[on_desk.NODES])
-            return None if desk[on_desk.STOPPED] else won == 1.0
+            self.nodes += int(desk.numbers[on_desk.NODES])
+            return None if desk.numbers[on_desk.STOPPED] else won == 1.0
 
     @property
     def _may_take_long(self) -> bool:
@@ -160,7 +160,7 @@ def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: d
         try:
             return running.result()
         except BaseException:
-            desk[on_desk.NODE_LIMIT] = desk[on_desk.CHECKPOINT] = 0
+            desk.numbers[on_desk.NODE_LIMIT] = desk.numbers[on_desk.CHECKPOINT] = 0
             raise
 
 

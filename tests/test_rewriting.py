@@ -13,14 +13,19 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import heuristics
 from heuristics import Composite
 from isolation import Board
 from isolation.compiling.compiler import compile_heuristic, sample_positions
 from isolation.compiling.rewrites import iterating
+from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewriting import CompileError, rewrite
+from isolation.compiling.specialise import own_code
 from isolation.loading import load_module
+from isolation.syntax import unwarned
 
 USER = Path(__file__).parent / "data" / "user"
 
@@ -117,6 +122,25 @@ def test_the_source_stands_alone_and_keeps_the_lines() -> None:
     assert inspect.getsourcelines(plain)[1] + 1 in rewritten.lines.values()
 
 
+def test_a_copy_of_a_template_loses_the_imports_of_templates_and_no_others() -> None:
+    template = (
+        '"""A template."""\n'
+        "from __future__ import annotations\n"
+        "from numpy.random import default_rng\n"
+        "from isolation.native.kernels.random import think\n"
+        "from isolation.native.kernels.open_names import score\n"
+        "from isolation.native.kernels.desk import MOVE\n"
+        "from random import random\n"
+        "MOST = 3\n"
+    )
+    assert own_code(template).splitlines() == [
+        "from numpy.random import default_rng",
+        "from isolation.native.kernels.desk import MOVE",
+        "from random import random",
+        "MOST = 3",
+    ]
+
+
 def test_the_same_function_is_always_rewritten_alike() -> None:
     assert rewrite(plain).source == rewrite(plain).source
 
@@ -172,6 +196,12 @@ def only_empty(game: Any, player: Any) -> Any:
     return float(len(found))
 
 
+def compares_nothing(game: Any, player: Any, least: Any = None) -> Any:
+    if game.width > 100 and (least < 3 or least > 5):
+        return 1.0
+    return 3.0
+
+
 def two_types(game: Any, player: Any) -> Any:
     best = ()
     for move in game.get_legal_moves(player):
@@ -183,6 +213,7 @@ def two_types(game: Any, player: Any) -> Any:
     ("function", "offset", "reason"),
     [
         (unknown_method, 2, "it uses .popularity of a list of cells, which compiled code does not have"),
+        (compares_nothing, 1, "it computes (None) < (whole number), which compiled code cannot do"),
         (two_types, 4, "the variable best is here an empty tuple and there a list of cells"),
         (returns_nothing, 0, "it never returns a value: a return with a number is missing"),
         (returns_text, 0, "it returns text, where a number is expected"),
@@ -225,6 +256,32 @@ def test_what_is_no_function_with_a_source_is_refused(thing: Any, reason: str) -
         rewrite(thing)
 
 
+def adds_up_nothing(game: Any, player: Any) -> Any:
+    moves = game.get_legal_moves(player)
+    return len(moves) + sum()  # type: ignore[call-overload]
+
+
+def test_a_rewrite_that_fails_is_a_reason_with_its_line() -> None:
+    with pytest.raises(CompileError) as error:
+        compile_heuristic(adds_up_nothing)
+    assert error.value.line == inspect.getsourcelines(adds_up_nothing)[1] + 2
+
+
+@pytest.mark.parametrize("failure", [KeyError("oops"), RecursionError("too\ndeep"), AssertionError()])
+def test_whatever_a_rewrite_fails_on_names_what_it_was_about(
+    monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    def fail(self: Any, node: ast.GeneratorExp) -> None:
+        raise failure
+
+    monkeypatch.setattr(Tidy, "visit_GeneratorExp", fail, raising=False)
+    with pytest.raises(CompileError) as error:
+        rewrite(plain)
+    assert error.value.line == inspect.getsourcelines(plain)[1] + 1
+    assert type(failure).__name__ in error.value.reason
+    assert "\n" not in str(error.value)
+
+
 def test_two_lambdas_on_one_line_are_told_apart() -> None:
     first, second = lambda game, player: 1.0, lambda game, player: 2.0
     assert "1.0" in rewrite(first).source
@@ -234,7 +291,7 @@ def test_two_lambdas_on_one_line_are_told_apart() -> None:
 def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import njit
 
-    from isolation.compiling.rewrites import support
+    from isolation.native import support
 
     monkeypatch.setattr(iterating, "COMPENSATED", True)
     assert "_isolation.added" in rewrite(plain).source
@@ -248,3 +305,61 @@ def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: 
 
     values = [0.1] * 10 + [1e100, 1.0, -1e100]
     assert compensated(tuple(values)) == math.fsum(values)
+
+
+ODD = st.recursive(
+    st.sampled_from(
+        ["1", "0.5", "None", "'a'", "True", "()", "[]", "{}", "game", "player", "k", "moves", "no_such_name"]
+    ),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "<", "is", "and", "or", "in", "not in", "**", "==", "//"]), inner).map(
+            lambda parts: f"({' '.join(parts)})"
+        ),
+        st.tuples(
+            st.sampled_from(["sum", "max", "min", "any", "sorted", "len", "map", "set", "range", "zip", "dict", "abs"]),
+            st.lists(inner, max_size=3),
+        ).map(lambda parts: f"{parts[0]}({', '.join(parts[1])})"),
+        st.tuples(inner, inner).map(lambda parts: f"{parts[0]}[{parts[1]}]"),
+        st.tuples(inner, inner, inner).map(lambda parts: f"({parts[0]} if {parts[1]} else {parts[2]})"),
+        st.tuples(inner, inner).map(lambda parts: f"[{parts[0]} for m in {parts[1]} if m]"),
+        inner.map(lambda part: f"(lambda *a: {part})(1)"),
+        inner.map(lambda part: f"(kept := {part})"),
+        inner.map(lambda part: f"moves.index({part})"),
+    ),
+    max_leaves=8,
+)
+
+
+def is_python(expression: str) -> bool:
+    try:
+        with unwarned():
+            compile(expression, "<odd>", "eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+@settings(max_examples=150)
+@given(odd=ODD.filter(is_python))
+def test_odd_functions_are_rewritten_or_refused_with_a_line_of_theirs(
+    tmp_path_factory: pytest.TempPathFactory, odd: str
+) -> None:
+    path = tmp_path_factory.mktemp("odd") / "odd.py"
+    path.write_text(f"def odd(game, player, k=None):\n    moves = game.get_legal_moves()\n    return {odd}\n")
+    assert line_refused(load_module(path).odd) in (None, 1, 2, 3)
+
+
+def line_refused(function: Any) -> int | None:
+    try:
+        rewrite(function)
+    except CompileError as error:
+        assert error.line is not None  # noqa: PT017
+        return error.line
+    return None
+
+
+def test_what_is_nested_too_deep_for_the_rewrites_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "deep.py"
+    path.write_text(f"def deep(game, player):\n    own = 1\n    return {' + '.join(['own'] * 900)}\n")
+    assert load_module(path).deep(Board.from_moves([24, 14]), 1) == 900
+    assert line_refused(load_module(path).deep) == 3

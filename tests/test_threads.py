@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import json
 import os
 import subprocess
@@ -18,7 +19,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 import pytest
 from board_server import request, serving
 
@@ -28,6 +28,7 @@ from isolation import Board, Limit, perft, search, solve
 from isolation.agents import try_to_compile
 from isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from isolation.compiling.compiler import compile_heuristic, sample_positions
+from isolation.compiling.rewrites.sources import file_tree
 from isolation.loading import load_module
 from isolation.match import play_games
 from isolation.native import desks
@@ -178,7 +179,7 @@ def test_no_desk_is_lent_twice_at_a_time() -> None:
     def both() -> tuple[int, int]:
         with desks.lent() as one, desks.lent() as other:
             everybody.wait()
-            return one.ctypes.data, other.ctypes.data
+            return one.address, other.address
 
     everybody = threading.Barrier(THREADS)
     addresses = [address for pair in at_once([both] * THREADS) for address in pair]
@@ -189,7 +190,7 @@ def test_a_desk_that_may_still_be_written_on_is_not_lent_again() -> None:
     with pytest.raises(KeyboardInterrupt), desks.lent() as interrupted:
         raise KeyboardInterrupt
     with desks.lent() as desk:
-        assert not np.shares_memory(desk, interrupted)
+        assert desk.address != interrupted.address
 
 
 # First use
@@ -254,8 +255,24 @@ def test_first_use_with_nothing_compiled_yet(tmp_path: Path) -> None:
 def test_nobody_sees_a_users_file_half_loaded(tmp_path: Path) -> None:
     path = tmp_path / "slow.py"
     path.write_text(SLOW_TO_LOAD)
-    modules = at_once([partial(load_module, path)] * THREADS)
-    assert {module.score for module in modules} == {modules[0].score}
+    functions = at_once([lambda: load_module(path).score] * THREADS)
+    assert set(functions) == {functions[0]}
+
+
+@pytest.mark.usefixtures("hurried")
+def test_lines_of_files_are_looked_up_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking, find = threading.Lock(), inspect.findsource
+
+    def findsource(function: Any) -> Any:
+        assert looking.acquire(blocking=False)
+        try:
+            return find(function)
+        finally:
+            looking.release()
+
+    monkeypatch.setattr(inspect, "findsource", findsource)
+    trees = at_once([lambda: [file_tree(three_is_too_few) for _ in range(50)]] * THREADS)
+    assert len({id(tree) for found in trees for tree in found}) == 1
 
 
 @pytest.mark.usefixtures("hurried")

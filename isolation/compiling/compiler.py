@@ -49,8 +49,8 @@ class CompiledHeuristic:
 
     def _evaluate(self, board: Board, player_index: int) -> float | None:
         with desks.lent() as desk:
-            value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.ctypes.data)
-            return None if desk[FAILED] else value
+            value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.address)
+            return None if desk.numbers[FAILED] else value
 
     def _evaluation(self, rows: int, columns: int) -> NativeFunction:
         return native_function("evaluate", self.score, rows, columns)

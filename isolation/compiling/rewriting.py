@@ -75,9 +75,12 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
 
 
 def _line_reached(error: Exception) -> int | None:
-    """The line that was being rewritten: that of the innermost syntax node that a function it came through is about."""
-    nodes = [frame.f_locals.get("node") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return next((node.lineno for node in reversed(nodes) if hasattr(node, "lineno")), None)
+    """The line that was being rewritten: that of the innermost syntax node which what failed had in hand."""
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        for value in frame.f_locals.values():
+            if isinstance(value, ast.AST) and hasattr(value, "lineno"):
+                return int(value.lineno)
+    return None
 
 
 def _rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:

@@ -12,13 +12,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Desk: TypeAlias = "NDArray[np.int64]"
+
+@dataclass(frozen=True)
+class Desk:
+    """Memory, int64[DESK_SIZE], and its address, which compiled code takes and which takes NumPy long to tell."""
+
+    numbers: NDArray[np.int64]
+    address: int
 
 
 class _Free(threading.local):
@@ -33,7 +40,7 @@ _free = _Free()
 
 @contextmanager
 def lent() -> Iterator[Desk]:
-    """A desk of int64[DESK_SIZE], nobody else's for the length of the block; compiled code takes its address.
+    """A desk that is nobody else's for the length of the block.
 
     What lies on it is left over from earlier calls. After an exception it is not lent again: a call may still be
     writing on it.
@@ -51,4 +58,5 @@ def _new() -> Desk:
 
     from isolation.native.kernels.desk import DESK_SIZE
 
-    return np.zeros(DESK_SIZE, np.int64)
+    numbers = np.zeros(DESK_SIZE, np.int64)
+    return Desk(numbers, numbers.ctypes.data)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from isolation.board import Board
 from isolation.compiling.compiler import CompiledHeuristic
 from isolation.compiling.specialise import NativeFunction, Template, native_function, pack
@@ -92,11 +95,11 @@ def run_native(function: NativeFunction, board: Board, wanted: Settings, seed: i
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
     with desks.lent() as desk:
-        score = function.call(low, high, own, other, *numbers, desk.ctypes.data)
-        return _read(desk, score)
+        score = function.call(low, high, own, other, *numbers, desk.address)
+        return _read(desk.numbers, score)
 
 
-def _read(desk: desks.Desk, score: float) -> SearchResult:
+def _read(desk: NDArray[np.int64], score: float) -> SearchResult:
     """What a compiled player has left on its desk.
 
     Raises:
