@@ -12,7 +12,8 @@ from random_games import random_game
 
 from experiments import labels
 from experiments.labels import label_moves, label_run, mistakes, read_labels
-from experiments.log import locked, read_games
+from experiments.locks import locked
+from experiments.log import read_games
 from isolation import Board, Limit, solve
 
 PLENTY = Limit(nodes=10**9)

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+Interrupted = Callable[[], bool]
+"""Says whether Ctrl-C was pressed."""
+
 PATIENCE = 5.0
 """Seconds after which another Ctrl-C is more than impatience: the first one has had no effect."""
 
@@ -56,7 +59,7 @@ def heard_once() -> Iterator[None]:
 
 
 @contextmanager
-def asked() -> Iterator[Callable[[], bool]]:
+def asked() -> Iterator[Interrupted]:
     """Raise nothing: gives a function that says whether Ctrl-C was pressed."""
     with heard_once():
         ear = _ear if threading.current_thread() is threading.main_thread() else None

@@ -7,13 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from experiments.play.batches import Feed
+from experiments.play.interrupts import Interrupted
 from experiments.play.ledger import Ledger
 from experiments.play.played import Played, lost_by_error
 from experiments.play.pool import TICK, Died, Event, Failed, Finished, Pool
 from experiments.play.recovery import EndRun, GiveBack, Instruction, Lose, PlayAlone, Recovery, died_alone
 from experiments.schedule import Schedule
-
-Interrupted = Callable[[], bool]
 
 
 def play_missing(pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupted, report: Callable[[], None]) -> None:

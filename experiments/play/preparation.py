@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from experiments.design import Entrant, Plan
+from experiments.play.interrupts import Interrupted
 from experiments.play.pool import TICK, Answered, Died, Failed, Pool
 from experiments.play.worker import Worker
 from isolation.agents import code_hash
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 Sharers = tuple[int, ...]
 """Agents, by their places in the plan, that share compiled code: two processes must not both compile it."""
 
-Interrupted = Callable[[], bool]
 _DIED = "its process died while it was compiled and checked"
 
 

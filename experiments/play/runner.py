@@ -19,7 +19,7 @@ from experiments.design import Plan, make_plan, on_the_clock
 from experiments.locks import locked
 from experiments.play.batches import Feed, Stop
 from experiments.play.cost import Measure, at_equal_cost, check_scalable
-from experiments.play.interrupts import asked, heard_once
+from experiments.play.interrupts import Interrupted, asked, heard_once
 from experiments.play.ledger import Ledger
 from experiments.play.loky_pool import LokyPool
 from experiments.play.playing import play_missing
@@ -207,7 +207,7 @@ def _prepare(
     pool: Pool,
     plan: Plan,
     jobs: int,
-    interrupted: Callable[[], bool],
+    interrupted: Interrupted,
     notes: list[str],
     report: Callable[[Phase, str], None],
 ) -> None:

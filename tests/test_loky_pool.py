@@ -1,0 +1,180 @@
+"""The pool of processes: what it tells of workers that die, and how it gets from one task to the next."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.play.crash import Suspect
+from experiments.play.loky_pool import LokyPool
+from experiments.play.pool import Answered, Died, Event, Failed, Finished
+from experiments.play.worker import Task, Worker, task_of
+
+USER = """
+import os, pathlib
+HERE = pathlib.Path(__file__).parent
+
+class Busy:
+    def get_move(self, game, time_left):
+        (HERE / "is_busy").touch()
+        while True:
+            pass
+
+class Deadly:
+    def get_move(self, game, time_left):
+        while not (HERE / "is_busy").exists():
+            pass
+        os.kill(os.getpid(), 9)
+"""
+
+
+def task(folder: Path, *contenders: str) -> Task:
+    """Ids 2 * i and 2 * i + 1 are the first pair of contender i, which moves first in the former."""
+    (folder / "user.py").write_text(USER)
+    agents = [f"{name}={folder}/user.py:{name}@ms=99999" if name in USER else name for name in contenders]
+    keys: dict[str, Any] = {"format": "head-to-head", "contenders": agents, "baseline": "MM:null@depth=1", "pairs": 3}
+    return task_of(make_plan(load_config(None, keys)))
+
+
+@pytest.fixture
+def pool() -> Iterator[LokyPool]:
+    with LokyPool(2) as made:
+        yield made
+
+
+def everything(pool: LokyPool) -> list[Event]:
+    """All that happens until nothing is out."""
+    events = []
+    while pool.is_busy:
+        events += pool.finished(1)
+    return events
+
+
+def process_of(worker: Worker) -> int:
+    return os.getpid()
+
+
+def processes(pool: LokyPool) -> set[int]:
+    """The processes that answer several calls."""
+    for _ in range(8):
+        pool.call(process_of)
+    return {event.value for event in everything(pool) if isinstance(event, Answered)}
+
+
+def exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_when_one_of_several_workers_dies_it_alone_is_suspect_and_all_are_lost(pool: LokyPool, tmp_path: Path) -> None:
+    pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
+    for ids in ([0], [2], [4, 5]):
+        pool.submit(np.array(ids))
+    call = pool.call(process_of)
+    (death,) = everything(pool)
+    assert death == Died(lost=(0, 2, 4, 5), suspects=(Suspect(0, 1),), calls=(call,))
+
+
+def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_second(
+    pool: LokyPool, tmp_path: Path
+) -> None:
+    pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
+    (tmp_path / "is_busy").touch()
+    pool.submit(np.array([0]))
+    (first,) = everything(pool)
+    pool.submit(np.array([4, 5]))
+    (second,) = everything(pool)
+    (tmp_path / "is_busy").unlink()
+    for ids in ([2], [1]):
+        pool.submit(np.array(ids))
+    (third,) = everything(pool)
+    assert first == Died((0,), (Suspect(0, 1),), ())
+    assert isinstance(second, Finished)
+    assert second.batch.played.ids.tolist() == [4, 5]
+    assert third == Died((2, 1), (Suspect(1, 2),), ())
+
+
+def test_a_death_that_is_noticed_while_something_is_sent_is_told_like_any_other(pool: LokyPool, tmp_path: Path) -> None:
+    pool.assign(task(tmp_path, "random"))
+    pids: set[int] = set()
+    while len(pids) < 2:
+        pids |= processes(pool)
+    os.kill(pids.pop(), signal.SIGKILL)
+    while exists(next(iter(pids))):  # ended by loky, once it has noticed
+        time.sleep(0.01)
+    pool.submit(np.array([0, 1]))
+    call = pool.call(process_of)
+    assert everything(pool) == [Died(lost=(0, 1), suspects=(), calls=(call,))]
+    pool.submit(np.array([0, 1]))
+    (event,) = everything(pool)
+    assert isinstance(event, Finished)
+
+
+def test_another_task_finds_the_same_processes_and_nothing_of_what_was_out(pool: LokyPool, tmp_path: Path) -> None:
+    pool.assign(task(tmp_path, "random"))
+    before = processes(pool)
+    pool.assign(task(tmp_path, "greedy"))
+    pool.submit(np.array([0]))
+    (event,) = everything(pool)
+    assert isinstance(event, Finished)
+    assert (
+        event.batch.played.games.winner.tolist()
+        == Worker(task(tmp_path, "greedy")).play_batch(np.array([0])).played.games.winner.tolist()
+    )
+    assert processes(pool) & before
+    pool.assign(task(tmp_path, "Busy"))
+    pool.submit(np.array([0]))
+    pool.assign(task(tmp_path, "random"))
+    assert not pool.is_busy
+    assert pool.finished(0) == []
+    pool.submit(np.array([1]))
+    (event,) = everything(pool)
+    assert isinstance(event, Finished)
+
+
+def test_what_a_batch_and_a_call_raise_comes_back_after_what_went_well(pool: LokyPool, tmp_path: Path) -> None:
+    pool.assign(task(tmp_path, "Busy", "random"))
+    pool.submit(np.array([2]))
+    call = pool.call(Worker.measure_speed, "nobody")
+    results = everything(pool)
+    assert {type(event) for event in results} == {Finished, Failed}
+    (failed,) = (event for event in results if isinstance(event, Failed))
+    assert (failed.call, type(failed.error)) == (call, ValueError)
+    (tmp_path / "user.py").write_text(USER.replace("while True", "while 1"))
+    pool.assign(task(tmp_path, "Busy"))
+    (tmp_path / "user.py").write_text(USER.replace("while True", "while 2"))
+    pool.submit(np.array([0]))
+    (failed,) = (event for event in everything(pool) if isinstance(event, Failed))
+    assert failed.call is None
+    assert str(failed.error) == "the code of Busy has changed since the run began"
+
+
+def test_there_is_room_for_two_batches_a_worker(tmp_path: Path) -> None:
+    with LokyPool(1) as pool:
+        pool.assign(task(tmp_path, "Busy"))
+        pool.submit(np.array([0]))
+        assert pool.has_room
+        pool.call(process_of)
+        assert pool.has_room
+        pool.submit(np.array([1]))
+        assert not pool.has_room
+
+
+def test_a_pool_of_one_worker_for_a_deadly_game_leaves_the_others_alone(pool: LokyPool, tmp_path: Path) -> None:
+    pool.assign(task(tmp_path, "Deadly", "random"))
+    before = processes(pool)
+    (tmp_path / "is_busy").touch()
+    with pool.alone() as alone:
+        alone.submit(np.array([0]))
+        assert everything(alone) == [Died((0,), (Suspect(0, 1),), ())]  # type: ignore[arg-type]
+    assert processes(pool) & before

@@ -1,0 +1,209 @@
+"""What is done when workers die, without a process: instructions, and runs in a pool that dies by a script."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from scripted_pool import Script, ScriptedPool
+
+from experiments import log
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.play.crash import Suspect
+from experiments.play.pool import Died
+from experiments.play.recovery import EndRun, GiveBack, Lose, PlayAlone, Recovery, died_alone
+from experiments.play.runner import Outcome, play_tournament
+
+KEYS: dict[str, Any] = {
+    "format": "head-to-head", "contenders": ["greedy"], "baseline": "MM:null@depth=1", "pairs": 20, "jobs": 2,
+}  # fmt: skip
+TIMING = ["time_us", "started_at"]
+
+# Instructions
+
+
+def death(*lost: int, suspects: tuple[Suspect, ...] = ()) -> Died:
+    return Died(lost, suspects, ())
+
+
+def test_the_suspect_is_played_alone_and_the_others_again_with_all() -> None:
+    suspect = Suspect(5, 2)
+    assert Recovery().died(death(4, 5, 6, suspects=(suspect,))) == [GiveBack((4, 6)), PlayAlone(suspect, 1)]
+
+
+def test_where_nobody_knows_who_died_every_suspect_is_played_alone() -> None:
+    suspects = (Suspect(4, 1), Suspect(6, 2))
+    assert Recovery().died(death(4, 5, 6, 7, suspects=suspects)) == [
+        GiveBack((5, 7)),
+        PlayAlone(suspects[0], 1),
+        PlayAlone(suspects[1], 1),
+    ]
+
+
+def test_a_game_that_goes_on_killing_is_lost_at_the_third_death_by_whom_it_found_on_the_move_last() -> None:
+    second = died_alone(PlayAlone(Suspect(5, 2), 1), death(5, suspects=(Suspect(5, 1),)))
+    assert second == PlayAlone(Suspect(5, 1), 2)
+    assert died_alone(second, death(5)) == Lose(Suspect(5, 1), 3)
+
+
+def test_three_deaths_in_a_row_without_a_game_end_the_run() -> None:
+    recovery = Recovery()
+    assert recovery.died(death(1, 2)) == recovery.died(death(1, 2)) == [GiveBack((1, 2))]
+    assert recovery.died(death(1, 2)) == [EndRun("worker processes die before they play a game")]
+
+
+@pytest.mark.parametrize("between", ["a finished batch", "a death with a suspect"])
+def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
+    recovery = Recovery()
+    for _ in range(5):
+        recovery.died(death(1))
+        assert recovery.died(death(1)) == [GiveBack((1,))]
+        if between == "a finished batch":
+            recovery.finished()
+        else:
+            recovery.died(death(1, 2, suspects=(Suspect(2, 1),)))
+
+
+# Runs
+
+
+def play(out: Path, script: Script, **keys: Any) -> Outcome:
+    config = load_config(None, {**KEYS, **keys, "out": str(out)})
+    return play_tournament(config, pools=lambda jobs: ScriptedPool(script))
+
+
+def games(run: Path) -> pd.DataFrame:
+    return log.read_games(run).drop(columns=TIMING)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    run = tmp_path_factory.mktemp("runs") / "undisturbed"
+    assert play(run, Script()).finished
+    return games(run)
+
+
+def assert_undisturbed(run: Path, undisturbed: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(games(run), undisturbed, check_categorical=False)
+
+
+def a_few_times(times: int, suspects: Callable[[list[int]], list[Suspect]]) -> Callable[[list[int]], Any]:
+    """Deaths with these suspects, so many times, and none after."""
+    left = [suspects] * times
+    return lambda ids: left.pop()(ids) if left else None
+
+
+def nobody(ids: list[int]) -> list[Suspect]:
+    return []
+
+
+def test_a_run_is_played_in_whatever_pool_is_given(undisturbed: pd.DataFrame, tmp_path: Path) -> None:
+    script = Script()
+    assert play(tmp_path / "run", script).logged == len(undisturbed) == 40
+    assert (len(script.assigned), script.alone, script.closed) == (1, [], 1)
+
+
+@pytest.mark.parametrize("broken", range(1, 8))
+def test_a_pool_that_breaks_between_any_two_things_that_are_sent_changes_no_game(
+    broken: int, undisturbed: pd.DataFrame, tmp_path: Path
+) -> None:
+    script = Script(broken=broken)
+    assert play(tmp_path / "run", script).finished
+    assert script.sent > broken
+    assert_undisturbed(tmp_path / "run", undisturbed)
+
+
+def test_a_death_without_suspects_changes_no_game(undisturbed: pd.DataFrame, tmp_path: Path) -> None:
+    script = Script(kills=a_few_times(2, nobody))
+    assert play(tmp_path / "run", script).finished
+    assert script.alone == []
+    assert_undisturbed(tmp_path / "run", undisturbed)
+
+
+def test_deaths_without_suspects_may_go_on_as_long_as_games_are_played_between_them(
+    undisturbed: pd.DataFrame, tmp_path: Path
+) -> None:
+    turns = count(1)
+    script = Script(kills=lambda ids: [] if next(turns) % 3 else None)
+    assert play(tmp_path / "run", script).finished
+    assert next(turns) > 6
+    assert_undisturbed(tmp_path / "run", undisturbed)
+
+
+def test_workers_that_never_play_end_the_run_and_what_was_logged_stays(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="worker processes die before they play a game"):
+        play(tmp_path / "run", Script(kills=nobody))
+    assert log.count_games(tmp_path / "run") == 0
+
+
+def test_a_game_that_killed_once_is_played_alone_interpreted_and_no_other_is(
+    undisturbed: pd.DataFrame, tmp_path: Path
+) -> None:
+    script = Script(kills=a_few_times(1, lambda ids: [Suspect(ids[1], 1)]))
+    assert play(tmp_path / "run", script).finished
+    assert script.alone == [(1, True)]
+    assert script.closed == 2
+    assert_undisturbed(tmp_path / "run", undisturbed)
+
+
+def test_a_game_that_kills_again_and_again_is_lost_by_its_mover_and_the_innocent_suspect_is_played(
+    undisturbed: pd.DataFrame, tmp_path: Path
+) -> None:
+    def kills_alone(ids: list[int]) -> list[Suspect] | None:
+        return [Suspect(2, 1)] if ids == [2] else None
+
+    script = Script(kills=a_few_times(1, lambda ids: [Suspect(1, 2), Suspect(2, 2)]), kills_alone=kills_alone)
+    assert play(tmp_path / "run", script).reasons == {"no_moves": 39, "error": 1}
+    assert script.alone == [(1, True), (2, True), (2, True)]
+    frame = games(tmp_path / "run")
+    lost = frame.loc[2]
+    assert (lost.winner, lost.reason, lost.detail) == (2, "error", "its process died 3 times in this game")
+    pd.testing.assert_frame_equal(frame.drop(2), undisturbed.drop(2), check_categorical=False)
+
+
+def test_a_death_alone_is_laid_on_the_game_even_if_nobody_is_suspect(tmp_path: Path) -> None:
+    script = Script(kills=a_few_times(1, lambda ids: [Suspect(3, 2)]), kills_alone=nobody)
+    play(tmp_path / "run", script)
+    lost = games(tmp_path / "run").loc[3]
+    assert (lost.winner, lost.reason) == (1, "error")
+
+
+# Preparing and measuring
+
+
+def test_deaths_while_preparing_are_laid_on_the_code_that_kills_alone(tmp_path: Path) -> None:
+    source = tmp_path / "my.py"
+    source.write_text("def score(game, player):\n    return 1.0\n")
+    keys = {"contenders": [f"X=AB:{source}:score@depth=1", "greedy"]}
+    plan = make_plan(load_config(None, {**KEYS, **keys}))
+    guilty = [entrant.agent.name for entrant in plan.entrants].index("X")
+    outcome = play(tmp_path / "run", Script(kills_calls=lambda arguments: arguments == ((guilty,),)), **keys)
+    assert outcome.finished
+    (note,) = [note for note in outcome.notes if "interpreted" in note]
+    assert note.startswith("X runs interpreted")
+    assert note.endswith("its process died while it was compiled and checked")
+
+
+def test_a_death_while_measuring_names_the_agent_and_writes_nothing(tmp_path: Path) -> None:
+    keys = {"contenders": ["ID:open"], "baseline": "ID:improved", "equal_cost": True}
+    script = Script(kills_calls=lambda arguments: arguments == ("ID_Open",))
+    with pytest.raises(ValueError, match="equal_cost cannot measure ID_Open: ValueError: its process died"):
+        play(tmp_path / "run", script, **keys)
+    assert not (tmp_path / "run").exists()
+
+
+# A pool that outlives runs
+
+
+def test_a_pool_may_outlive_runs_and_gets_a_new_task_for_each(undisturbed: pd.DataFrame, tmp_path: Path) -> None:
+    script = Script()
+    pool = ScriptedPool(script)
+    for name, keys in (("other", {"contenders": ["random"], "pairs": 3}), ("run", {})):
+        config = load_config(None, {**KEYS, **keys, "out": str(tmp_path / name)})
+        assert play_tournament(config, pools=lambda jobs: nullcontext(pool)).finished
+    assert (len(script.assigned), script.closed) == (2, 0)
+    assert_undisturbed(tmp_path / "run", undisturbed)

@@ -1,0 +1,126 @@
+"""The worker by itself, in this process: batches, what runs interpreted, and code that has changed."""
+
+import os
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.config import load_config
+from experiments.design import Plan, make_plan
+from experiments.play.played import Played, joined
+from experiments.play.worker import Worker, task_of
+from isolation.match import REASONS, Games, play_games
+
+
+def plan_of(*contenders: str) -> Plan:
+    keys: dict[str, Any] = {"format": "head-to-head", "contenders": contenders, "baseline": "random", "pairs": 4}
+    return make_plan(load_config(None, keys))
+
+
+def facts(played: Played) -> dict[int, tuple[int, str, list[int]]]:
+    """Winner, reason's detail and moves by id."""
+    games = played.games
+    return {
+        int(id_): (int(games.winner[i]), games.detail[i], games.moves[games.offsets[i] : games.offsets[i + 1]].tolist())
+        for i, id_ in enumerate(played.ids)
+    }
+
+
+def test_a_batch_holds_every_game_as_it_is_played_by_itself() -> None:
+    plan = plan_of("greedy", "MM:open@depth=2")
+    ids = np.array([9, 2, 0, 1, 5])
+    played = Worker(task_of(plan)).play_batch(ids).played
+    assert sorted(played.ids.tolist()) == sorted(ids.tolist())
+    for id_, (winner, _, moves) in facts(played).items():
+        one = np.array([id_])
+        agents = [plan.entrants[place].agent for place in plan.schedule.players(one)[0]]
+        games = play_games(*agents, plan.schedule.openings(one), plan.schedule.seeds(one).tolist())
+        assert (winner, moves) == (games.winner[0], games.moves.tolist())
+
+
+def test_interpreted_games_are_the_same() -> None:
+    worker = Worker(task_of(plan_of("MM:open@depth=2")))
+    compiled, interpreted = (worker.play_batch(np.arange(6), interpreted=flag).played for flag in (False, True))
+    assert facts(compiled) == facts(interpreted)
+
+
+def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = count()
+    monkeypatch.setattr("time.time", lambda: float(next(ticks)))
+    batch = Worker(task_of(plan_of("greedy", "MM:open@depth=2"))).play_batch(np.array([0, 4, 2]))
+    assert dict(zip(batch.matches.tolist(), batch.seconds.tolist(), strict=True)) == {0: 1.0, 1: 2.0}
+
+
+def test_the_marker_is_free_after_the_batch() -> None:
+    marker = np.full(4, 9)
+    Worker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
+    assert marker[0] == 0
+
+
+def test_the_marker_says_where_the_game_is_while_it_is_on(tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(
+        "MARKER, SEEN = [], []\n"
+        "class Watching:\n"
+        "    def get_move(self, game, time_left):\n"
+        "        SEEN.append(MARKER[0].tolist())\n"
+        "        return game.get_legal_moves()[0]\n"
+    )
+    worker = Worker(task_of(plan_of("greedy", f"X={tmp_path}/my.py:Watching@ms=5000")))
+    (watching,) = (agent for agent in worker.agents if agent.name == "X")
+    module = sys.modules[watching.factory.__module__]  # type: ignore[attr-defined]
+    marker = np.zeros(4, np.int64)
+    module.MARKER.append(marker)
+    ids = np.array([0, 2, 3, 6, 7])  # of X: 2 and 6 as first, 3 and 7 as second mover
+    worker.play_batch(ids, marker)
+    pid = os.getpid()
+    assert {tuple(seen) for seen in module.SEEN} == {(pid, 1, 0, 0), (pid, 1, 1, 0), (pid, 2, 0, 1), (pid, 2, 1, 1)}
+
+
+def test_what_runs_interpreted_is_told_with_its_place_and_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text("SEEN = []\n\ndef score(game, player):\n    SEEN.append(1)\n    return float(len(SEEN))\n")
+    plan = plan_of("greedy", f"X=AB:{path}:score@depth=1", "AB:open@depth=1")
+    names = [entrant.agent.name for entrant in plan.entrants]
+    found = Worker(task_of(plan)).compile_agents(range(len(names)))
+    assert [names[place] for place in found] == ["X"]
+    assert "line 4" in found[names.index("X")]
+
+
+def test_changed_code_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "my.py"
+    path.write_text("def score(game, player):\n    return 1.0\n")
+    task = task_of(plan_of(f"X=ID:{path}:score@depth=1"))
+    path.write_text("def score(game, player):\n    return 2.0\n")
+    with pytest.raises(ValueError, match="the code of X has changed since the run began"):
+        Worker(task)
+
+
+def test_speed_is_measured_of_the_agent_of_that_name() -> None:
+    assert Worker(task_of(plan_of("X=ID:open@nodes=500", "Y=ID:improved@nodes=500"))).measure_speed("Y") > 1000
+
+
+# Played games
+
+
+def two_games(first_id: int, detail: list[str]) -> Played:
+    lengths = [first_id % 3 + 1, 2]
+    plies = sum(lengths)
+    games = Games(
+        np.array([1, 2], np.int8), np.array([0, REASONS.index("error")], np.int8), detail,
+        np.append(0, np.cumsum(lengths)), np.arange(plies, dtype=np.int16) + 10 * first_id, np.full(plies, 0.5),
+        *(np.ones(plies, kind) for kind in (np.int16, np.int64, np.int64, np.bool_)),
+    )  # fmt: skip
+    return Played(np.array([first_id, first_id + 1]), games, np.array([5, 6]) * first_id)
+
+
+def test_joined_games_keep_their_plies_and_details() -> None:
+    parts = [two_games(1, ["", "one"]), two_games(4, ["four", ""]), two_games(9, ["", ""])]
+    whole = joined(parts)
+    assert facts(whole) == {id_: fact for part in parts for id_, fact in facts(part).items()}
+    assert whole.started_us.tolist() == [5, 6, 20, 24, 45, 54]
+    assert whole.games.moves.dtype == np.int16
+    assert len(whole.games.score) == whole.games.offsets[-1]
