@@ -203,6 +203,15 @@ def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, re
     assert error.value.line == inspect.getsourcelines(function)[1] + offset
 
 
+def test_the_line_is_right_after_the_function_has_moved_in_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "moving.py"
+    for above in (0, 3):
+        file.write_text("\n" * above + "def text(game, player):\n    moves = 1\n    return moves + 'a'\n")
+        with pytest.raises(CompileError) as error:
+            compile_heuristic(load_module(file).text)
+        assert error.value.line == above + 3
+
+
 def no_game(position: Any) -> float:
     return 0.0
 
@@ -234,7 +243,7 @@ def test_two_lambdas_on_one_line_are_told_apart() -> None:
 def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import njit
 
-    from isolation.compiling.rewrites import support
+    from isolation.native import support
 
     monkeypatch.setattr(iterating, "COMPENSATED", True)
     assert "_isolation.added" in rewrite(plain).source
