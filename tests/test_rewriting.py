@@ -234,6 +234,15 @@ def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, re
     assert error.value.line == inspect.getsourcelines(function)[1] + offset
 
 
+def test_the_line_is_right_after_the_function_has_moved_in_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "moving.py"
+    for above in (0, 3):
+        file.write_text("\n" * above + "def text(game, player):\n    moves = 1\n    return moves + 'a'\n")
+        with pytest.raises(CompileError) as error:
+            compile_heuristic(load_module(file).text)
+        assert error.value.line == above + 3
+
+
 def no_game(position: Any) -> float:
     return 0.0
 

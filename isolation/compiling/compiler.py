@@ -94,19 +94,22 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
         problem = _find_problem(compiled, rewritten, size)
         library.write(file, json.dumps(problem))
     if problem is not None:
-        raise CompileError(problem["reason"], problem["line"])
+        raise CompileError(problem["reason"], rewritten.written_at(problem["line"]))
     return compiled
 
 
 def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> dict[str, Any] | None:
-    """Why a heuristic does not compile or computes something else than its source; None if all is well."""
+    """Why a heuristic does not compile or computes something else than its source; None if all is well.
+
+    The line is one of the generated source: that stays what it is where the function moves in its file.
+    """
     try:
         compiled._evaluation(*size)
     except (MemoryError, OSError):
         raise
     except Exception as error:  # numba refuses a function with errors of many kinds
-        told = rewritten.explain(error)
-        return {"reason": told.reason, "line": told.line}
+        reason, line = rewritten.explain(error)
+        return {"reason": reason, "line": line}
     started = time.perf_counter()
     for board in sample_positions(size, CHECKED_POSITIONS):
         for index, player in enumerate(board.players):

@@ -49,14 +49,18 @@ class Rewritten:
     entry: str
     lines: dict[int, int]
 
-    def explain(self, error: Exception) -> CompileError:
-        """Put what numba says against the module in plain words."""
+    def explain(self, error: Exception) -> tuple[str, int | None]:
+        """Put what numba says against the module in plain words, with the line of the source it speaks of."""
         reason, line = explain_line(str(error))
         last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
         if line is not None and line >= last:
             reason = explain_result(str(error)) or reason
+        return reason, line
+
+    def written_at(self, line: int | None) -> int | None:
+        """The line of the user's file that a line of the source comes from, if any does."""
         known = [own for own in self.lines if line is not None and own <= line]
-        return CompileError(reason, self.lines[max(known)] if known else None)
+        return self.lines[max(known)] if known else None
 
 
 def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
