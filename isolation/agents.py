@@ -25,6 +25,7 @@ from isolation.outcome import Reason
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
 from isolation.search.interpreted import greedy_interpreted, random_interpreted
+from isolation.syntax import reading
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
@@ -439,6 +440,7 @@ def _own_source(heuristic: Heuristic) -> str:
     while isinstance(heuristic, partial):
         heuristic = heuristic.func
     try:
-        return getsource(heuristic if isroutine(heuristic) else type(heuristic))
+        with reading:
+            return getsource(heuristic if isroutine(heuristic) else type(heuristic))
     except (OSError, TypeError):
         return repr(type(heuristic))

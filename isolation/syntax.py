@@ -8,21 +8,23 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_filtering = threading.RLock()
-"""What Python warns of is a setting of the whole process: two threads that change and restore it would mix it up."""
+reading = threading.RLock()
+"""Held by whoever reads source: what Python warns of is a setting of the whole process, `inspect` fills a table of
+lines, and Python 3.11.7 raises SystemError where two threads make syntax trees at once.
+"""
 
 
 @contextmanager
 def unwarned() -> Iterator[None]:
     """Read source without a word: workers read the same file again and again, and each would warn of it again."""
-    with _filtering, warnings.catch_warnings():
+    with reading, warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
 
 
 def parse(source: str | bytes) -> ast.Module:
-    """The syntax tree of a file.
+    """The syntax tree of a file, made by one thread at a time.
 
     Raises:
         SyntaxError, ValueError: it is not Python.
@@ -31,13 +33,20 @@ def parse(source: str | bytes) -> ast.Module:
         return ast.parse(source)
 
 
+def parse_expression(source: str) -> ast.expr:
+    """The syntax tree of an expression."""
+    (statement,) = parse(source).body
+    assert isinstance(statement, ast.Expr)
+    return statement.value
+
+
 def doubtful_lines(source: str | bytes) -> list[tuple[int, str]]:
     """What Python warns of in a source that it can read, such as `is` with a number: the line and the warning.
 
     >>> doubtful_lines("x = 1\\nassert (x, 'always true')")
     [(2, 'assertion is always true, perhaps remove parentheses?')]
     """
-    with _filtering, warnings.catch_warnings(record=True) as found:
+    with reading, warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         compile(source, "<source>", "exec", dont_inherit=True)
     # Another thread may warn of something else meanwhile.

@@ -29,6 +29,7 @@ from isolation.agents import try_to_compile
 from isolation.compiling import FUNCTIONS_REMEMBERED, specialise
 from isolation.compiling.compiler import compile_heuristic, sample_positions
 from isolation.compiling.rewrites.sources import file_tree
+from isolation.compiling.rewriting import rewrite
 from isolation.loading import load_module
 from isolation.match import play_games
 from isolation.native import desks
@@ -50,6 +51,21 @@ def hurried() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def tidied() -> Iterator[None]:
+    """Memory is tidied up all the time, which lets another thread run wherever something is allocated."""
+
+    def run_python(phase: str, info: dict[str, int]) -> None:
+        sum(range(10))
+
+    before = gc.get_threshold()
+    gc.callbacks.append(run_python)
+    gc.set_threshold(20, 50, 10**6)
+    yield
+    gc.set_threshold(*before)
+    gc.callbacks.remove(run_python)
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -275,7 +291,7 @@ def test_lines_of_files_are_looked_up_by_one_thread_at_a_time(monkeypatch: pytes
     assert len({id(tree) for found in trees for tree in found}) == 1
 
 
-@pytest.mark.usefixtures("hurried")
+@pytest.mark.usefixtures("hurried", "tidied")
 def test_reading_sources_leaves_the_filters_of_warnings_as_they_were() -> None:
     def read() -> None:
         for _ in range(200):
@@ -284,6 +300,12 @@ def test_reading_sources_leaves_the_filters_of_warnings_as_they_were() -> None:
     before = list(warnings.filters)
     at_once([read] * THREADS)
     assert warnings.filters == before
+
+
+@pytest.mark.usefixtures("hurried", "tidied")
+def test_heuristics_are_rewritten_at_once() -> None:
+    sources = at_once([lambda: rewrite(three_is_too_few).source] * THREADS)
+    assert sources == [rewrite(three_is_too_few).source] * THREADS
 
 
 # What is remembered

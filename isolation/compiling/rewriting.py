@@ -31,6 +31,7 @@ from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as
 from isolation.compiling.rewrites.sources import Definition, definition, parameters
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.syntax import parse, parse_expression
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 
@@ -109,22 +110,22 @@ class _Module:
     def add(self, part: ast.stmt) -> None:
         """Add a function, compiled, or another statement."""
         if isinstance(part, ast.FunctionDef):
-            part.decorator_list = [ast.parse(f"{SUPPORT}.jit", mode="eval").body]
+            part.decorator_list = [parse_expression(f"{SUPPORT}.jit")]
         self.parts.append(part)
 
     def finish(self, entry: str) -> Rewritten:
         """Return the source."""
-        imports = ast.parse(f"from isolation.native import support as {SUPPORT}").body
+        imports = parse(f"from isolation.native import support as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
         lower_walrus(tree)
         source = ast.unparse(tree) + "\n"
         lines: dict[int, int] = {}
-        _match_lines(ast.parse(source), tree, lines)
+        _match_lines(parse(source), tree, lines)
         return Rewritten(source, entry, lines)
 
     def evaluate(self, heuristic: Any, what: str) -> ast.expr:
         """Write a heuristic and return its call on `game` and `player`."""
-        call = ast.parse("lambda game, player: HEURISTIC(game, player)", mode="eval").body
+        call = parse_expression("lambda game, player: HEURISTIC(game, player)")
         assert isinstance(call, ast.Lambda)
         callee = as_callee(heuristic)
         if callee is None and not hasattr(heuristic, "phases"):

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
+from isolation.syntax import parse
 
 Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
 
@@ -124,7 +125,7 @@ def _piece(name: str) -> str:
 
 def own_code(template: str) -> str:
     """A template's code without its docstring and the imports of what a copy defines itself."""
-    kept = [node for node in ast.parse(template).body[1:] if not _is_replaced(node)]
+    kept = [node for node in parse(template).body[1:] if not _is_replaced(node)]
     return ast.unparse(ast.Module(body=kept, type_ignores=[]))
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from isolation.compiling.rewrites.errors import refuse
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Known, Nested, Scope, as_callee, builtin_name
 from isolation.compiling.rewrites.sources import Definition
+from isolation.syntax import parse
 
 _RETURNS: dict[str, Kind] = {"forecast_move": "game", "copy": "game", "get_opponent": "player"}
 
@@ -175,7 +176,7 @@ def statements(text: str, **parts: ast.expr) -> list[ast.stmt]:
             part = parts.get(node.id, node)
             return ast.Name(part.id, node.ctx) if isinstance(part, ast.Name) else part
 
-    tree = ast.parse(text)
+    tree = parse(text)
     for node in ast.walk(tree):
         for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
             if hasattr(node, attribute):

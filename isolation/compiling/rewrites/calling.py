@@ -17,6 +17,7 @@ from isolation.compiling.rewrites.errors import refuse
 from isolation.compiling.rewrites.literals import written_out
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
 from isolation.compiling.rewrites.sources import CHANGING_METHODS, Definition, definition, parameters
+from isolation.syntax import parse_expression
 
 _BUILTINS = {abs, bool, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
 _BUILTINS |= {reversed, round, set, slice, sum, tuple, zip}
@@ -303,7 +304,7 @@ class Call(Rewrite):
 
 
 def _dotted(path: str) -> ast.expr:
-    return ast.parse(path, mode="eval").body
+    return parse_expression(path)
 
 
 def _numpy_path(value: Any, called: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from isolation.compiling.rewrites.errors import refuse
+from isolation.syntax import parse, parse_expression
 
 Table = Mapping[Any, Any]
 
@@ -69,7 +70,7 @@ def _array(array: np.ndarray[Any, Any], node: ast.AST, what: str) -> ast.expr:
         refuse(f"it uses {what}, an array of {array.dtype}", node)
     kind = {"b": "bool_", "i": "int64", "f": "float64"}[array.dtype.kind]
     text = f"_isolation.np.array({array.tolist()!r}, _isolation.np.{kind})".replace("inf", "_isolation.np.inf")
-    return ast.parse(text.replace("nan", "_isolation.np.nan"), mode="eval").body
+    return parse_expression(text.replace("nan", "_isolation.np.nan"))
 
 
 def lookup(table: Table, node: ast.AST, what: str) -> list[ast.stmt]:
@@ -119,7 +120,7 @@ def get_or_none(key):
         return None
     return look_up(key)
 """
-    return ast.parse(text).body
+    return parse(text).body
 
 
 def _at(index: int, width: int) -> str:

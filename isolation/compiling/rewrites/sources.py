@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
-import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
 from isolation.compiling.rewrites.errors import CompileError, refuse
-from isolation.syntax import parse, unwarned
+from isolation.syntax import parse, reading, unwarned
 
 Definition = ast.FunctionDef | ast.Lambda
 
 CHANGING_METHODS = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse"}
 CHANGING_METHODS |= {"setdefault", "sort", "update"}
-
-_reading = threading.Lock()
-"""`inspect` keeps the lines of files in a table that two threads must not fill at once; and one file has one tree."""
 
 
 @lru_cache(maxsize=64)
@@ -29,7 +25,7 @@ def _parse(text: str) -> ast.Module:
 def file_tree(function: FunctionType) -> ast.Module:
     """Return the syntax tree of the file that defines a function."""
     try:
-        with _reading:
+        with reading:
             lines, _ = inspect.findsource(function)
             return _parse("".join(lines))
     except (OSError, TypeError, SyntaxError):
