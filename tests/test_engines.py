@@ -354,6 +354,29 @@ def test_a_search_by_a_function_of_a_script_crosses_and_plays_compiled():
     assert against_greedy(agent).moves == play(agent, GreedyAgent(), [24, 14]).moves
 
 
+class Compiling:
+    """An agent whose players say in a new game for which boards its code has been compiled before."""
+
+    name = "it"
+
+    def compiled(self, size):
+        self.size = size
+
+    def open(self):
+        return self
+
+    def new_game(self):
+        raise ValueError(f"compiled for {self.size}")
+
+
+def test_code_is_compiled_before_the_hard_cap_counts():
+    player = guard(Compiling(), (5, 6), 20.0)
+    with pytest.raises(Forfeit) as caught:
+        player.new_game()
+    player.close()
+    assert caught.value.detail == "ValueError: compiled for (5, 6)"
+
+
 def test_what_belongs_to_this_process_cannot_cross_and_says_so_in_a_line():
     lock = threading.Lock()
 

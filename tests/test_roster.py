@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import heuristics
 from experiments.roster import SpecError, complete, expand, parse_agent, parse_limit, parse_spec, settings_text
+from experiments.roster.kinds import KINDS
 from isolation import Limit
 
 METHODS = st.sampled_from(["MM", "AB", "ID", "MCTS"])
@@ -172,3 +173,15 @@ def test_limits() -> None:
     for wrong in ("nodes", "nodes=1.5", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
         with pytest.raises(ValueError, match=r"must be a positive|a limit is written"):
             parse_limit(wrong)
+
+
+def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("class P:\n    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n")
+    texts = {"random": "random", "greedy": "greedy", "perfect": "perfect", "search": "ID:open", "classic": f"{path}:P"}
+    assert list(texts) == list(KINDS)
+    for kind, text in texts.items():
+        spec = complete(parse_spec(text))
+        agent = parse_agent(text)
+        assert (spec.kind, agent.settings()["kind"], agent.name) == (kind, kind, spec.name)
+        assert str(complete(parse_spec(str(spec)))) == str(spec)
