@@ -78,11 +78,16 @@ def exists(pid: int) -> bool:
 
 def test_when_one_of_several_workers_dies_it_alone_is_suspect_and_all_are_lost(pool: LokyPool, tmp_path: Path) -> None:
     pool.assign(task(tmp_path, "Deadly", "Busy", "random"))
-    for ids in ([0], [2], [4, 5]):
+    for ids in ([4], [0]):
+        pool.submit(np.array(ids))
+    while not (before := pool.finished(1)):
+        pass
+    for ids in ([2], [5]):
         pool.submit(np.array(ids))
     call = pool.call(process_of)
     (death,) = everything(pool)
-    assert death == Died(lost=(0, 2, 4, 5), suspects=(Suspect(0, 1),), calls=(call,))
+    assert [type(event) for event in before] == [Finished]
+    assert death == Died(lost=(0, 2, 5), suspects=(Suspect(0, 1),), calls=(call,))
 
 
 def test_after_a_death_the_pool_plays_on_and_a_second_death_is_blamed_on_the_second(
