@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
-from reports.compare import judge
 from reports.published import analyse_file
 
 
