@@ -97,7 +97,7 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
     )  # fmt: skip
     summary = summarise(shipped_pairs(SIZE), SIZE)
     found = accuracies(fresh)
-    decisions = run_decisions(gauntlet.parts[0].info.path)
+    decisions = run_decisions(gauntlet.sources[0].info.path)
     return templates.get_template("perfect_play.md.jinja").render(
         size=SIZE,
         boards=[_board_row(summarise(shipped_pairs(size), size)) for size in _sizes()],
@@ -168,7 +168,7 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
     }
     run = played(home / f"round-robin-{depth}", keys)
     facts = {name: agent.heuristic for name, agent in run.agents.items()}
-    scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.table)}
+    scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.pairs)}
     kept = {one.heuristic: one.kept.estimate for one in accuracies(fresh[fresh["depth"] == depth])}
     names = sorted(kept)
     found = spearmanr([kept[name] for name in names], [scores[name] for name in names])
@@ -206,7 +206,7 @@ def _gauntlet_rows(found: Sequence[Accuracy], gauntlet: Findings) -> list[list[s
     """By measured agent, the most accurate first: its moves, and its games by the winner of the opening."""
     splits = {
         one.agent: one
-        for one in by_theory(gauntlet.games, opening_winners(gauntlet.parts[0].info.path), gauntlet.measured)
+        for one in by_theory(gauntlet.games, opening_winners(gauntlet.sources[0].info.path), gauntlet.measured)
     }
     ranked = sorted((one for one in found if one.agent in splits), key=lambda one: -one.kept.estimate)
     return [
