@@ -13,7 +13,8 @@ from experiments.config import load_config
 from experiments.design import Plan, make_plan
 from experiments.play.played import Played, joined
 from experiments.play.worker import Worker, task_of
-from isolation.match import REASONS, Games, play_games
+from isolation.match import Games, play_games
+from isolation.outcome import Reason
 
 
 def plan_of(*contenders: str) -> Plan:
@@ -110,7 +111,7 @@ def two_games(first_id: int, detail: list[str]) -> Played:
     lengths = [first_id % 3 + 1, 2]
     plies = sum(lengths)
     games = Games(
-        np.array([1, 2], np.int8), np.array([0, REASONS.index("error")], np.int8), detail,
+        np.array([1, 2], np.int8), np.array([0, Reason.ERROR], np.int8), detail,
         np.append(0, np.cumsum(lengths)), np.arange(plies, dtype=np.int16) + 10 * first_id, np.full(plies, 0.5),
         *(np.ones(plies, kind) for kind in (np.int16, np.int64, np.int64, np.bool_)),
     )  # fmt: skip
