@@ -348,6 +348,7 @@ class ClassicAgent(Plain):
 
     def open(self) -> Player:
         """What makes a fresh player object for each game, and asks it for moves."""
+        _seed_numpy(0)  # imports it now, before anybody waits for a move
         return _ClassicPlayer(self.factory, self.limit)
 
 

@@ -300,10 +300,10 @@ class Dying:
 
 
 def classic(factory, **limit):
-    return ClassicAgent("it", factory, (), Limit(**(limit or {"ms": 10_000})))
+    return ClassicAgent("it", factory, (), Limit(**(limit or {"ms": 60_000})))
 
 
-def against_greedy(agent, hard_cap=20.0):
+def against_greedy(agent, hard_cap=60.0):
     return play(agent, GreedyAgent(), [24, 14], hard_cap=hard_cap)
 
 
@@ -410,7 +410,7 @@ def test_a_player_of_a_file_is_loaded_there_again_unless_the_file_has_changed(tm
     path = tmp_path / "my-player.py"
     path.write_text(PLAYER)
     (tmp_path / "aside.py").write_text("def pick(moves):\n    return moves[0]\n")
-    agent = parse_agent(f"It={path}:Mine@ms=10000")
+    agent = parse_agent(f"It={path}:Mine@ms=60000")
     assert against_greedy(agent).reason == "no_moves"
     packed = pack(agent)
     assert unpack(packed).factory is load_player(path, "Mine").value

@@ -1,7 +1,7 @@
 """The life of players: opened for a batch, told of each game, closed once, however the games end."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -196,6 +196,8 @@ CLASSIC = ClassicAgent("it", object, (), Limit(ms=1000))
 
 def test_only_a_search_is_cut_short_while_a_person_waits_for_its_placement():
     assert SEARCH.placing().limit == Limit(nodes=PLACING_NODES)
+    assert replace(SEARCH, limit=Limit(nodes=10_000)).placing().limit == Limit(nodes=PLACING_NODES)
+    assert replace(SEARCH, limit=Limit(nodes=10)).placing().limit == Limit(nodes=10)
     for agent in (RandomAgent(), GreedyAgent(), PERFECT, CLASSIC):
         assert agent.placing() is agent
 
