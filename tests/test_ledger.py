@@ -1,0 +1,82 @@
+"""What is known of a run's games while it runs: the same whether it was just played or is found in the log."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import log
+from experiments.config import load_config
+from experiments.design import Plan, make_plan
+from experiments.play.ledger import Ledger
+from experiments.play.played import Played, joined, lost_by_error
+from experiments.play.worker import Worker, task_of
+from isolation.match import REASONS
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 5}
+    return make_plan(load_config(None, keys))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    log.games_folder(tmp_path).mkdir()
+    return tmp_path
+
+
+def played(plan: Plan, *ids: int) -> Played:
+    return Worker(task_of(plan)).play_batch(np.array(ids)).played
+
+
+def test_games_count_once_they_are_in_the_log(plan: Plan, run: Path) -> None:
+    ledger = Ledger(run, plan)
+    ledger.add(played(plan, 0, 1))
+    ledger.add(played(plan, 5))
+    assert np.count_nonzero(ledger.points >= 0) == 3
+    assert ledger.logged == log.count_games(run) == 0
+    ledger.write()
+    ledger.write()
+    assert ledger.logged == log.count_games(run) == 3
+
+
+def test_a_ledger_that_is_opened_again_knows_what_the_first_knew(plan: Plan, run: Path) -> None:
+    first = Ledger(run, plan)
+    for part in (played(plan, 0, 1, 4), lost_by_error(plan.schedule, 3, 2, "why")):
+        first.add(part)
+        first.write()
+    second = Ledger(run, plan)
+    assert second.points.tolist() == first.points.tolist()
+    assert (second.logged, second.reasons, second.forfeits) == (first.logged, first.reasons, first.forfeits)
+    assert second.reasons == {"no_moves": 3, "error": 1}
+
+
+def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) -> None:
+    ledger = Ledger(run, plan)
+    greedy, random = (plan.schedule.agents.index(name) for name in ("Greedy", "Random"))
+    for game_id, mover, detail in ((0, 1, "a"), (1, 2, "b"), (2, 2, "c")):  # in game 1 Greedy moves second
+        ledger.add(lost_by_error(plan.schedule, game_id, mover, detail))
+    ledger.write()
+    assert ledger.forfeits == {(greedy, "error"): {"a": 1, "b": 1}, (random, "error"): {"c": 1}}
+    first, second = ledger.forfeit_notes()
+    assert first.startswith("Greedy lost 2 of 3 games by error, such as a (")
+    assert second.startswith("Random lost 1 of 3 games by error: c (")
+
+
+def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
+    ledger = Ledger(run, plan)
+    games = joined([lost_by_error(plan.schedule, game_id, 1, "") for game_id in range(5)])
+    games.games.reason[:] = [REASONS.index(name) for name in ("timeout", "hang", "error", "illegal_move", "hang")]
+    ledger.add(games)
+    ledger.write()
+    assert ledger.ended_by_clock == 3
+
+
+def test_a_log_that_holds_a_game_twice_is_refused(plan: Plan, run: Path) -> None:
+    ledger = Ledger(run, plan)
+    for _ in range(2):
+        ledger.add(played(plan, 2, 3))
+        ledger.write()
+    with pytest.raises(ValueError, match="holds a game twice"):
+        Ledger(run, plan)
