@@ -47,9 +47,9 @@ class Comparison:
     `baseline_openings` the baseline's. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
     played by one of the two only; `missing` opponents, met by one of the two only.
 
-    `difference` is about openings at large, with an interval by resampling openings; `standard_error` is that of the
-    mean of the per-opponent `effects`, from their `covariance` clustered by opening. `on_these` is about the `pool` of
-    openings the played ones were drawn from, exact if all were played; None without a pool, or unless `paired`.
+    `difference` is about openings at large, with an interval by resampling openings; the per-opponent `effects` have a
+    `covariance` (opponents, opponents) clustered by opening. `on_these` is about the `pool` of openings the played ones
+    were drawn from, exact if all were played; None without a pool, or unless `paired`.
     `p_value` is two-sided, exact for a paired comparison. `adjusted_p` is Holm-adjusted over the `family` of
     contenders in one report; in a report of one, and for a control, it is `p_value` and `family` is 1.
     `heterogeneity_q` with `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be
@@ -72,10 +72,7 @@ class Comparison:
     confidence: float
     alpha: float
     seed: int
-    contender_rate: float
-    baseline_rate: float
     difference: Interval
-    standard_error: float
     on_these: Interval | None
     p_value: float
     adjusted_p: float
@@ -86,6 +83,21 @@ class Comparison:
     heterogeneity_df: int
     heterogeneity_p: float
     p_every_opponent: float
+
+    @property
+    def contender_rate(self) -> float:
+        """Mean over opponents; NaN without any."""
+        return _mean([effect.contender_rate for effect in self.effects])
+
+    @property
+    def baseline_rate(self) -> float:
+        """Mean over opponents; NaN without any."""
+        return _mean([effect.baseline_rate for effect in self.effects])
+
+    @property
+    def standard_error(self) -> float:
+        """That of the mean of the per-opponent effects, clustered by opening; NaN without opponents."""
+        return math.sqrt(max(float(np.mean(self.covariance)), 0.0)) if self.effects else math.nan
 
     @property
     def is_empty(self) -> bool:
@@ -166,35 +178,32 @@ def compare(
     whole("seed", seed)
     inside("confidence", confidence)
     inside("alpha", alpha)
-    shared = _shared_play(table, contender, baseline)
-    own, base, samples = shared.own, shared.base, shared.samples
+    play = _shared_play(table, contender, baseline)
+    own, base, samples = play.own, play.base, play.samples
     if pool is not None and whole("pool", pool) < own.opening.size:
         raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
     # one generator in a fixed order: effects, then the test, the interval and that of these openings
     rng = np.random.default_rng([seed, zlib.crc32(contender.encode())])
-    effects = tuple(_effect(name, i, own, base, samples, rng, confidence) for i, name in enumerate(shared.opponents))
+    effects = tuple(_effect(play, column, rng, confidence) for column in range(len(play.opponents)))
     covariance = np.sum([sample.covariance for sample in samples], axis=0)
     q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
     test = _test(samples, slice(None), rng)
     return Comparison(
         contender=contender,
         baseline=baseline,
-        opponents=shared.opponents,
-        missing=shared.missing,
-        paired=shared.paired,
+        opponents=play.opponents,
+        missing=play.missing,
+        paired=play.paired,
         openings=own.opening.size,
         baseline_openings=base.opening.size,
-        unshared=shared.unshared,
+        unshared=play.unshared,
         unfinished=_unfinished(table, contender, baseline),
         pool=pool,
         confidence=confidence,
         alpha=alpha,
         seed=seed,
-        contender_rate=_mean([e.contender_rate for e in effects]),
-        baseline_rate=_mean([e.baseline_rate for e in effects]),
         difference=_interval(samples, slice(None), rng, confidence),
-        standard_error=math.sqrt(max(float(covariance.mean()), 0.0)) if effects else math.nan,
-        on_these=_on_these(samples[0], pool, rng, confidence) if shared.paired and pool else None,
+        on_these=_on_these(samples[0], pool, rng, confidence) if play.paired and pool else None,
         p_value=test.p_value,
         adjusted_p=test.p_value,
         family=1,
@@ -373,23 +382,15 @@ def _test(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator) 
     return label_test(one, other, rng)
 
 
-def _effect(
-    opponent: str,
-    column: int,
-    own: _Cells,
-    base: _Cells,
-    samples: Sequence[_Sample],
-    rng: np.random.Generator,
-    confidence: float,
-) -> OpponentEffect:
+def _effect(play: _SharedPlay, column: int, rng: np.random.Generator, confidence: float) -> OpponentEffect:
     columns = slice(column, column + 1)
     return OpponentEffect(
-        opponent=opponent,
-        openings=int(np.count_nonzero(own.pairs[:, column])),
-        contender_rate=float(np.nanmean(own.rates[:, column])),
-        baseline_rate=float(np.nanmean(base.rates[:, column])),
-        difference=_interval(samples, columns, rng, confidence),
-        p_better=_test(samples, columns, rng).p_better,
+        opponent=play.opponents[column],
+        openings=int(np.count_nonzero(play.own.pairs[:, column])),
+        contender_rate=float(np.nanmean(play.own.rates[:, column])),
+        baseline_rate=float(np.nanmean(play.base.rates[:, column])),
+        difference=_interval(play.samples, columns, rng, confidence),
+        p_better=_test(play.samples, columns, rng).p_better,
     )
 
 

@@ -13,9 +13,14 @@ import numpy as np
 from scipy.special import xlog1py
 
 from experiments.inference.arguments import Floats
+from experiments.inference.convergence import NotConverged
 
 _STEPS = 200
+_NEWTON_STEPS = 130
+"""Newton's method has taken 75 steps at most; what is open after so many is halved, which is sure to end."""
 _ROUNDS = 50
+_STILL = 1e-6
+"""Near the end of a tilt's range rounding keeps shares moving by about 1e-9: this much is more than rounding."""
 
 
 def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
@@ -23,28 +28,37 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
 
     `shares` and `deviations` broadcast to (…, k); every set of deviations has both signs. If an extreme outcome has
     no share the sum may keep its sign; x is then the end of its range, which is the constrained maximum as well.
+
+    Raises:
+        ValueError: a share is not a number.
+        NotConverged: no x is found, as with deviations all of one sign.
     """
     shares, deviations = np.broadcast_arrays(shares, deviations)
     classes = shares.shape[-1]
     p, a = shares.reshape(-1, classes), deviations.reshape(-1, classes)
+    if not np.isfinite(p).all():
+        raise ValueError(f"shares must be numbers, not {p[~np.isfinite(p)][0]}")
     low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
     tolerance = 1e-14 * (high - low)
     x = np.zeros(len(p))
     # most rows take a few Newton steps, those near the end of their range dozens: only open rows go on
     rows = np.arange(len(p))
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         ratios = a[rows] / (1 + x[rows, None] * a[rows])
         value = (p[rows] * ratios).sum(axis=-1)
         low[rows] = np.where(value > 0, x[rows], low[rows])
         high[rows] = np.where(value < 0, x[rows], high[rows])
         newton = x[rows] + value / (p[rows] * ratios**2).sum(axis=-1)
         inside = (low[rows] < newton) & (newton < high[rows])
-        following = np.where(inside | (value == 0), newton, (low[rows] + high[rows]) / 2)
-        is_open = np.abs(following - x[rows]) > tolerance[rows]
+        takes_newton = (inside & (step < _NEWTON_STEPS)) | (value == 0)
+        following = np.where(takes_newton, newton, (low[rows] + high[rows]) / 2)
+        is_settled = np.abs(following - x[rows]) <= tolerance[rows]
         x[rows] = following
-        rows = rows[is_open]
+        rows = rows[~is_settled]
         if not rows.size:
             break
+    else:
+        raise NotConverged(f"no likeliest shares found in {_STEPS} steps, given shares such as {p[rows[0]].tolist()}")
     return x.reshape(shares.shape[:-1])
 
 
@@ -62,6 +76,9 @@ def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
 
     The constraint is not linear; it is linearised at the last solution until the shares stand still.
     All `shares` must be positive.
+
+    Raises:
+        NotConverged: the shares do not come to stand still.
     """
     outcomes = np.linspace(0, 1, shares.shape[-1])
     t = deviations_from_half
@@ -71,8 +88,13 @@ def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
         deviation = np.sqrt((fitted @ outcomes**2)[..., None] - mean**2)
         linear = outcomes - 0.5 - t * deviation * (1 + ((mean - outcomes) / deviation) ** 2) / 2
         previous, fitted = fitted, shares / (1 + solve_tilt(shares, linear)[..., None] * linear)
-        if np.abs(fitted - previous).max(initial=0.0) < 1e-12:
+        moved = np.abs(fitted - previous).max(initial=0.0)
+        if moved < 1e-12:
             break
+    if not moved < _STILL:
+        raise NotConverged(
+            f"shares that are {t:g} deviations from a half still move by {moved:.1g} after {_ROUNDS} rounds"
+        )
     return fitted
 
 

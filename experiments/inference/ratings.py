@@ -27,6 +27,7 @@ from scipy.special import expit
 
 from experiments.inference.arguments import Floats, inside, whole
 from experiments.inference.clusters import student_tail
+from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import ELO_PER_LOGIT
 from experiments.inference.pairing import PairTable
 
@@ -35,6 +36,9 @@ DRAWS = 500
 _CHUNK_CELLS = 4_000_000
 _STEPS = 200
 _LONGEST_STEP = 2.0
+_SETTLED = 1e-10
+_STILL = 1e-6
+"""Rounding can keep the logits of hundreds of thousands of games moving a little: less than this is 0.0002 Elo."""
 
 
 @dataclass(frozen=True)
@@ -77,24 +81,21 @@ def rate_agents(
     """Fit ratings to the complete pairs of `table`, with intervals by resampling whole openings `draws` times.
 
     `zero` names the agent whose rating is 0; without it the pool's mean is. An opening carries everything played from
-    it into a resample, by whatever agents. Raises ValueError for an unknown `zero`.
+    it into a resample, by whatever agents.
+
+    Raises:
+        ValueError: `zero` is unknown.
+        NotConverged: the ratings, or those of a resample, do not settle.
     """
     whole("seed", seed)
     whole("draws", draws, 2)
     inside("confidence", confidence)
     zero_code = None if zero is None else table.code(zero)
     agents = len(table.agents)
-    complete = table.complete
-    _, group = np.unique(table.cluster[complete], return_inverse=True)
-    openings = int(group.max(initial=-1)) + 1
+    met, won, lost = _by_opening(table)
+    openings = len(won)
     if not openings:
         return Ratings((), (), zero, (), 0, table.unfinished, confidence, draws, seed)
-    first, second, wins = table.first[complete], table.second[complete], table.wins[complete]
-    met, matchup = np.unique(first * agents + second, return_inverse=True)
-    shape = openings * met.size
-    won = np.bincount(group * met.size + matchup, wins, shape).reshape(openings, met.size).astype(np.float64)
-    lost = np.bincount(group * met.size + matchup, 2 - wins, shape).reshape(openings, met.size).astype(np.float64)
-
     totals = _win_matrix(np.ones((1, openings)), won, lost, met, agents)
     added = outside_main_group(totals[0])
     logits = _anchored(fit_ratings(totals), zero_code)[0]
@@ -133,6 +134,19 @@ def rate_agents(
     )
 
 
+def _by_opening(table: PairTable) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Who met, as `first * agents + second`, and games won and lost by the first, (openings, meetings)."""
+    agents, complete = len(table.agents), table.complete
+    _, group = np.unique(table.cluster[complete], return_inverse=True)
+    first, second, wins = table.first[complete], table.second[complete], table.wins[complete]
+    met, meeting = np.unique(first * agents + second, return_inverse=True)
+    shape = int(group.max(initial=-1)) + 1, met.size
+    won, lost = np.zeros(shape), np.zeros(shape)
+    np.add.at(won, (group, meeting), wins)
+    np.add.at(lost, (group, meeting), 2 - wins)
+    return met, won, lost
+
+
 def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
     """Which agents have no finite likeliest rating beside the others, from `wins[i, j]` of i over j.
 
@@ -147,39 +161,55 @@ def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
 
 
 def fit_ratings(wins: Floats) -> Floats:
-    """Likeliest ratings in logits, mean zero, for a stack of win matrices (…, agents, agents); by Newton's method.
+    """Likeliest ratings in logits, mean zero, shape (…, agents), for win matrices (…, agents, agents); Newton's method.
 
     Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly over all others.
+
+    Raises:
+        NotConverged: the ratings do not settle, as with wins so many that the losses beside them are lost in rounding.
     """
-    stack = wins.reshape(-1, *wins.shape[-2:]).copy()
-    agents = stack.shape[-1]
+    agents = wins.shape[-1]
     if agents < 2:
         return np.zeros(wins.shape[:-1])
+    stack = _joined(wins.reshape(-1, agents, agents))
+    games = stack + stack.transpose(0, 2, 1)
+    logits = np.zeros(stack.shape[:-1])
+    for _ in range(_STEPS):
+        step = _newton_step(stack, games, logits)
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        logits += step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, 1e-300))
+        if longest.max(initial=0.0) < _SETTLED:
+            break
+    if not longest.max(initial=0.0) < _STILL:
+        raise NotConverged(f"ratings still move by {longest.max() * ELO_PER_LOGIT:.1g} Elo after {_STEPS} steps")
+    return np.asarray((logits - logits.mean(axis=1, keepdims=True)).reshape(wins.shape[:-1]))
+
+
+def _joined(stack: Floats) -> Floats:
+    """A copy of win matrices with the added half games, and nobody playing itself."""
+    stack = stack.copy()
+    share = 0.5 / (stack.shape[-1] - 1)
     for matrix in stack:
         outside = outside_main_group(matrix)
-        share = 0.5 / (agents - 1)
         matrix[outside, :] += share
         matrix[:, outside] += share
         np.fill_diagonal(matrix, 0)
-    games = stack + stack.transpose(0, 2, 1)
-    logits = np.zeros(stack.shape[:-1])
+    return stack
+
+
+def _newton_step(stack: Floats, games: Floats, logits: Floats) -> Floats:
+    """Where the likelihood's slope and curvature at `logits` say its maximum lies, from there; shape of `logits`."""
+    agents = logits.shape[-1]
+    chances = expit(logits[:, :, None] - logits[:, None, :])
+    gradient = (stack - games * chances).sum(axis=2)
+    weights = games * chances * (1 - chances)
+    information = -weights
+    diagonal = np.arange(agents)
+    information[:, diagonal, diagonal] += weights.sum(axis=2)
+    # ratings are determined up to a constant; the added matrix of ones keeps their mean where it is
     ones = np.ones((agents, agents)) / agents
-    for _ in range(_STEPS):
-        chances = expit(logits[:, :, None] - logits[:, None, :])
-        gradient = (stack - games * chances).sum(axis=2)
-        weights = games * chances * (1 - chances)
-        information = -weights
-        diagonal = np.arange(agents)
-        information[:, diagonal, diagonal] += weights.sum(axis=2)
-        # ratings are determined up to a constant; the added matrix of ones keeps their mean where it is
-        step = np.linalg.solve(information + ones * weights.sum(axis=(1, 2))[:, None, None], gradient[:, :, None])[
-            ..., 0
-        ]
-        longest = np.abs(step).max(axis=1, keepdims=True)
-        logits += step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, 1e-300))
-        if longest.max() < 1e-10:
-            break
-    return np.asarray((logits - logits.mean(axis=1, keepdims=True)).reshape(wins.shape[:-1]))
+    pinned = information + ones * weights.sum(axis=(1, 2))[:, None, None]
+    return np.asarray(np.linalg.solve(pinned, gradient[:, :, None])[..., 0])
 
 
 def _anchored(logits: Floats, zero: int | None) -> Floats:
