@@ -17,18 +17,20 @@ from rich.console import Console
 
 from experiments.config import Config, load_config
 from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
 from experiments.inference.published import Claim, PublishedAnalysis
 from experiments.play.runner import play_tournament
 from experiments.published import analyse_file
 from experiments.runs import is_finished, is_run
+from experiments.verdicts.comparisons import Verdicts, judge
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings, load_findings
 from reports.cells import Points, Share, Times, counted, estimate_of
-from reports.compare import Duel, Verdicts, control_sentence, judge
 from reports.page import write_report
 from reports.plots.limits import draw_limits
 from reports.plots.style import save
 from reports.progress import display
+from reports.wording import claim_words, control_sentence, repetition_words
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
@@ -144,9 +146,9 @@ def findings_text(results: Sequence[AtLimit], priced: Findings, published: Publi
         ],
         every=[(f"{result.nodes:,}", _against_every(result)) for result in results],
         claims=[_claim_row(claim, results) for claim in _each_once(published)],
-        fallen=[claim for claim in published.claims if claim.published != "equal" and not claim.stands],
+        fallen=[claim_words(claim) for claim in published.claims if claim.published != "equal" and not claim.stands],
         standing=[claim for claim in published.claims if claim.stands],
-        repetitions=[one.words for one in published.repetitions],
+        repetitions=[repetition_words(one) for one in published.repetitions],
         baseline=last.verdicts.baseline,
     )
 

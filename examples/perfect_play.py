@@ -168,7 +168,7 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
     }
     run = played(home / f"round-robin-{depth}", keys)
     facts = {name: agent.settings["heuristic"] for name, agent in run.agents.items()}
-    scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.table)}
+    scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.pairs)}
     kept = {one.heuristic: one.kept.estimate for one in accuracies(fresh[fresh["depth"] == depth])}
     names = sorted(kept)
     found = spearmanr([kept[name] for name in names], [scores[name] for name in names])

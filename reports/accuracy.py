@@ -52,8 +52,8 @@ def accuracy_row(one: Accuracy, with_depth: bool) -> dict[str, Any]:
 def theory_section(findings: Findings) -> Section | None:
     """Results split by who would win the opening with perfect play; None if no opening's winner is known."""
     winners: dict[int, int] = {}
-    for part in findings.parts:
-        winners |= opening_winners(part.info.path)
+    for source in findings.sources:
+        winners |= opening_winners(source.info.path)
     if not winners:
         return None
     splits = by_theory(findings.games, winners, findings.measured)

@@ -17,18 +17,12 @@ from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
 from experiments.log import write_text
 from experiments.runs import CONFIG
+from experiments.verdicts.comparisons import Verdicts, judge
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from reports.accuracy import accuracy_sections, theory_section
 from reports.cells import Points, Share, counted, estimate_of
-from reports.compare import (
-    Verdicts,
-    control_sentence,
-    duels_section,
-    effects_section,
-    judge,
-    verdict_section,
-)
+from reports.compare import duels_section, effects_section, verdict_section
 from reports.plots import KINDS, draw_kind
 from reports.plots.accuracy import draw_accuracy_by_ply
 from reports.plots.intervals import draw_forest
@@ -44,6 +38,7 @@ from reports.summary import (
     standings_section,
 )
 from reports.tables import render_rows, show
+from reports.wording import control_sentence
 
 _HERE = Path(__file__).parent / "templates"
 
@@ -116,8 +111,8 @@ def report_page(findings: Findings) -> str:
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
         plots=_plots(findings, verdicts, decisions),
-        runs=[_run_facts(findings, number) for number in range(len(findings.parts))],
-        reproduce=f"isolation report {' '.join(str(part.info.path) for part in findings.parts)}",
+        runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
+        reproduce=f"isolation report {' '.join(str(source.info.path) for source in findings.sources)}",
     )
 
 
@@ -200,7 +195,7 @@ def _on_these(verdicts: Verdicts) -> list[str]:
                 f"On exactly these {one.openings:,} openings, {one.contender} is {one.verdict_on_these}: {points}."
             )
     for duel in verdicts.duels:
-        if duel.on_these and duel.on_these.is_census:
+        if duel.is_census:
             share = Share(duel.pairs.score).shown
             sentences.append(
                 f"On exactly these {duel.pairs.n:,} openings, {duel.contender} won {share}, without sampling error."
@@ -229,7 +224,7 @@ def _plots_of(findings: Findings, verdicts: Verdicts | None) -> list[str]:
 
 def _decisions(findings: Findings) -> pd.DataFrame | None:
     """The moves of a single run that have exact values; None where there are none."""
-    runs = [part.info.path for part in findings.parts]
+    runs = [source.info.path for source in findings.sources]
     return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
 
 
@@ -250,27 +245,27 @@ def _svg_url(figure: Figure) -> str:
 
 
 def _title(findings: Findings) -> str:
-    formats = dict.fromkeys(part.info.requested["format"] for part in findings.parts)
-    boards = dict.fromkeys(part.info.requested["board"] for part in findings.parts)
+    formats = dict.fromkeys(source.info.requested["format"] for source in findings.sources)
+    boards = dict.fromkeys(source.info.requested["board"] for source in findings.sources)
     return f"{' and '.join(formats).capitalize()} on {' and '.join(boards)}"
 
 
 def _facts(findings: Findings) -> list[tuple[str, str]]:
     games, planned = len(findings.games) + findings.repeated, findings.planned
-    limits = dict.fromkeys(part.info.requested["limit"] for part in findings.parts)
-    openings = dict.fromkeys(part.info.requested["openings"] for part in findings.parts)
+    limits = dict.fromkeys(source.info.requested["limit"] for source in findings.sources)
+    openings = dict.fromkeys(source.info.requested["openings"] for source in findings.sources)
     return [
         ("Games", f"{games:,}" if games == planned else f"{games:,} of {planned:,} planned"),
-        ("Agents", f"{len(findings.table.agents)}"),
+        ("Agents", f"{len(findings.pairs.agents)}"),
         ("Openings", f"{findings.games['opening_id'].nunique():,}, {' and '.join(openings)}"),
         ("Limit", " and ".join(limits)),
         ("Census", "yes" if findings.is_census else "no"),
-        ("Played", ", ".join(dict.fromkeys(part.info.created_at[:10] for part in findings.parts))),
+        ("Played", ", ".join(dict.fromkeys(source.info.created_at[:10] for source in findings.sources))),
     ]
 
 
 def _run_facts(findings: Findings, number: int) -> RunFacts:
-    info = findings.parts[number].info
+    info = findings.sources[number].info
     try:
         config = (info.path / CONFIG).read_text(encoding="utf-8")
     except OSError:

@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import joblib
-
 from experiments.inference.elo import score_from_elo
-from experiments.inference.planning import (
-    TYPICAL_VARIANCE,
-    openings_after_pilot,
-    pairs_after_pilot,
-    pairs_for_effect,
-    sprt_plan,
-)
+from experiments.inference.planning import TYPICAL_VARIANCE, FixedPlan, pairs_for_effect, sprt_plan
 from experiments.inference.sequential import Sprt
-from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
-from reports.compare import judge
+from experiments.verdicts.pilot import games_a_second, plan_contenders
 from reports.sections import Section
 
 GAMES_A_SECOND = 500.0
@@ -58,7 +49,7 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
     for name, variance in (("half of the pairs split", TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
         plan = pairs_for_effect(effect, power, alpha, variance)
         name = name if plan.variance == variance else "no pair lost"
-        rows.append(_row(name, effect, elo, power, alpha, plan.variance, plan.pairs, 2 * plan.pairs, GAMES_A_SECOND))
+        rows.append(_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND))
     notes = [
         "Head to head, two-sided. What fits your agents a pilot tells: isolation plan … --pilot RUN. "
         f"Time at {GAMES_A_SECOND:g} games a second, about what two cores do at 10,000 nodes a move.",
@@ -67,75 +58,36 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
 
 
 def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float, alpha: float) -> Section:
-    verdicts = judge(pilot, alpha)
-    # a verdict is Holm-adjusted, so each contender has to pass its share of alpha
-    family = max(len(verdicts.duels) + len(verdicts.claims), 1)
-    alpha /= family
-    speed = games_a_second(pilot)
-    rows = []
-    for duel in verdicts.duels:
-        planned = pairs_after_pilot(duel.pairs, effect, power, alpha)
-        row = _row(
-            duel.contender,
-            effect,
-            elo,
-            power,
-            alpha,
-            planned.plan.variance,
-            planned.plan.pairs,
-            2 * planned.more,
-            speed,
-        )
-        rows.append({**row, "pilot": duel.pairs.n, "more": planned.more})
-    for one in verdicts.claims:
-        if elo is not None:
-            raise ValueError(
-                "Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates"
-            )
-        gauntlet = openings_after_pilot(one, effect, power, alpha)
-        games = gauntlet.more * 4 * len(one.opponents)
-        row = _row(one.contender, effect, elo, power, alpha, gauntlet.plan.variance, gauntlet.plan.pairs, games, speed)
-        rows.append({**row, "pilot": one.openings, "more": gauntlet.more})
-    if not rows:
-        raise ValueError("the pilot holds no complete pairs yet; without one, leave it out")
-    unit = "pairs" if verdicts.duels else "openings, each met by contender and baseline against every opponent"
+    plans = plan_contenders(pilot, effect, power, alpha)
+    if elo is not None and not all(one.is_duel for one in plans):
+        raise ValueError("Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates")
+    speed = games_a_second(pilot, GAMES_A_SECOND)
+    rows = [
+        {**_row(one.contender, elo, one.plan, one.games, speed), "pilot": one.played, "more": one.more} for one in plans
+    ]
+    is_duel = any(one.is_duel for one in plans)
+    unit = "pairs" if is_duel else "openings, each met by contender and baseline against every opponent"
     notes = [
         f"Counted in {unit}. Time for what is still to be played, at {speed:,.0f} games a second: the "
         "pilot's time a move, on all of this machine's cores."
     ]
-    if family > 1:
-        notes.append(f"Alpha is shared between {family} contenders, as the verdicts' p-values are Holm-adjusted.")
+    if len(plans) > 1:
+        notes.append(f"Alpha is shared between {len(plans)} contenders, as the verdicts' p-values are Holm-adjusted.")
     return Section("plan", "To be played", tuple(rows), tuple(notes))
 
 
-def _row(
-    name: str,
-    effect: float,
-    elo: float | None,
-    power: float,
-    alpha: float,
-    variance: float,
-    needed: int,
-    games: int,
-    speed: float,
-) -> dict[str, Any]:
+def _row(name: str, elo: float | None, plan: FixedPlan, games: int, speed: float) -> dict[str, Any]:
     row: dict[str, Any] = {
         "for": name,
-        "effect": effect,
-        "power": power,
-        "alpha": alpha,
-        "variance": variance,
-        "needed": needed,
+        "effect": plan.effect,
+        "power": plan.power,
+        "alpha": plan.alpha,
+        "variance": plan.variance,
+        "needed": plan.pairs,
         "games": games,
         "minutes": games / speed / 60,
     }
     if elo is not None:
-        test = sprt_plan(Sprt(0.0, abs(elo)), abs(elo), variance)
+        test = sprt_plan(Sprt(0.0, abs(elo)), abs(elo), plan.variance)
         row["expected_in_sprt"] = math.ceil(test.expected_pairs)
     return row
-
-
-def games_a_second(findings: Findings) -> float:
-    """How fast this machine's cores play the runs' games, by the time their moves took."""
-    seconds = sum(effort.microseconds for effort in measure_effort(findings).values()) / 1e6
-    return len(findings.games) * joblib.cpu_count() / seconds if seconds else GAMES_A_SECOND

@@ -5,6 +5,7 @@ from __future__ import annotations
 from experiments.inference.published import AgentResult, Claim, PublishedAnalysis
 from reports.cells import Points, PValue, Share, estimate_of
 from reports.sections import Section
+from reports.wording import claim_words, repetition_words
 
 
 def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
@@ -26,10 +27,10 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
                 }
                 for one in analysis.repetitions
             ),
-            tuple(one.words for one in analysis.repetitions),
+            tuple(repetition_words(one) for one in analysis.repetitions),
         ),
         Section("results", "Results", tuple(row for one in analysis.results for row in _results(one))),
-        Section("words", "In words", (), tuple(one.words for one in (*analysis.claims, *analysis.pooled))),
+        Section("words", "In words", (), tuple(claim_words(one) for one in (*analysis.claims, *analysis.pooled))),
     ]
     return tuple(section for section in sections if section.rows or section.notes)
 

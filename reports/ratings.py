@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from experiments.inference.ratings import Ratings, rate_agents
+from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
+from experiments.verdicts.ratings import rate
 from reports.cells import Chance, Elo, Estimate, Share, counted
 from reports.sections import Section
 from reports.summary import run_notes
-
-
-def rate(findings: Findings, zero: str | None = None) -> Ratings:
-    """Ratings with the baseline at zero, or `zero`; in a run without baseline the pool's mean is zero.
-
-    Raises:
-        ValueError: no games of `zero`.
-    """
-    if zero is None and findings.baseline in findings.table.agents:
-        zero = findings.baseline
-    return rate_agents(findings.table, zero)
 
 
 def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
@@ -56,8 +46,8 @@ def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
     if not ratings.ratings:
         return (*notes, "No complete pairs to rate yet.")
     zero = f"{ratings.zero} is 0" if ratings.zero else "the mean of the pool is 0"
-    limits = sorted({part.info.requested["limit"] for part in findings.parts})
-    boards = sorted({part.info.requested["board"] for part in findings.parts})
+    limits = sorted({source.info.requested["limit"] for source in findings.sources})
+    boards = sorted({source.info.requested["board"] for source in findings.sources})
     notes.append(
         f"Elo by Bradley and Terry's model; {zero}. They hold for this pool of {len(ratings.ratings)} agents on "
         f"{', '.join(boards)} at {', '.join(limits)}, not for any other. {ratings.confidence:.0%} intervals by "

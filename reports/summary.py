@@ -32,7 +32,7 @@ def standings_section(findings: Findings) -> Section:
     """Every agent's wins, pairs and win rate, best first."""
     census = findings.is_census
     rows = []
-    for one in standings(findings.table):
+    for one in standings(findings.pairs):
         row: dict[str, Any] = {
             "agent": one.agent,
             "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
@@ -54,7 +54,7 @@ def opponents_section(findings: Findings) -> Section:
     """Each measured agent against each opponent."""
     rows = []
     for agent in findings.measured:
-        for one in matchups(findings.table, agent):
+        for one in matchups(findings.pairs, agent):
             rows.append(_opponent_row(findings, one))
     with_pool = [row for row in rows if row["these_openings"] is not None]
     if not with_pool:
@@ -80,7 +80,7 @@ def sides_section(findings: Findings) -> Section:
             "win_rate": estimate_of(one.rate),
         }
         for agent in findings.measured
-        for one in splits(findings.table, agent)
+        for one in splits(findings.pairs, agent)
         if one.games
     ]
     return Section("sides", "By side and colour role of the opening", tuple(rows))
@@ -103,7 +103,7 @@ def forfeits_section(findings: Findings) -> Section:
                 "agent": agent,
                 "reason": reason,
                 "games": len(group),
-                "first_in": f"{findings.parts[run].info.path} {own_id}",
+                "first_in": f"{findings.sources[run].info.path} {own_id}",
                 "detail": detail[run].get(own_id, ""),
             }
         )
@@ -164,7 +164,7 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games were in several runs and count once.")
-    if unfinished := findings.table.unfinished:
+    if unfinished := findings.pairs.unfinished:
         notes.append(f"Unfinished, lacking a game, and left out of paired analyses: {counted(unfinished, 'pair')}.")
     return tuple(notes)
 
@@ -201,6 +201,6 @@ def _in_order(findings: Findings, present: Any) -> list[str]:
 
 
 def _details(findings: Findings, run: int) -> dict[int, str]:
-    frame = read_games(findings.parts[run].info.path, ["game_id", "detail"])
+    frame = read_games(findings.sources[run].info.path, ["game_id", "detail"])
     told = frame[(frame["detail"] != "").to_numpy()]
     return dict(zip(told["game_id"].tolist(), told["detail"].tolist(), strict=True))

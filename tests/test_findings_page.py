@@ -7,8 +7,8 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.published import analyse_file
+from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
-from reports.compare import judge
 
 
 @pytest.fixture(scope="module")

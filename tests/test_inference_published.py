@@ -224,7 +224,6 @@ def test_of_the_published_claims_only_those_beyond_luck_stand():
     assert standing == {"ID_accessibility_score", "ID_offensive_score"}
     best = by_name["ID_net_advantage_score", "single-heuristic evaluation"]
     assert (best.published, best.stands) == ("better", False)
-    assert "does not stand" in best.words
     dynamic = by_name["edge_distance_dynamic", "table8"]
     assert dynamic.test.p_value < 0.05 < dynamic.adjusted_p
     assert dynamic.test.difference.estimate == pytest.approx((2006 - 1923) / 2800)
@@ -238,7 +237,6 @@ def test_two_runs_of_one_agent_taken_together_can_carry_a_claim_that_neither_car
     assert dynamic.tables == ("table7", "table8")
     assert dynamic.contender_games == dynamic.baseline_games == 4200
     assert dynamic.stands
-    assert "The claim that it is better stands." in dynamic.words
 
 
 def test_repeated_runs_of_the_baseline_are_the_experiment_that_shows_luck():
@@ -248,7 +246,7 @@ def test_repeated_runs_of_the_baseline_are_the_experiment_that_shows_luck():
     assert repetition.test.p_value > 0.5
     assert repetition.test.degrees == 3
     assert 0.03 < repetition.expected_difference < 0.04
-    assert "measured 4 times" in repetition.words
+    assert repetition.is_luck
 
 
 def test_it_is_said_that_pairing_is_unknown_and_what_is_wrong_with_the_text():
@@ -264,9 +262,11 @@ def test_notes_of_the_classic_scripts_are_judged_like_tables():
     assert len(analyse_published(parse_published(SECOND_EDITION)).claims) == 3
 
 
-def test_a_placeholder_name_in_several_runs_comes_with_a_caveat():
+def test_a_name_that_templates_give_may_be_another_function_in_every_run():
     (pooled,) = analyse_published(parse_published(FIRST_EDITION * 2)).pooled
-    assert "if Student was the same function in all 2 runs" in pooled.words
+    (named,) = analyse_published(parse_published(FIRST_EDITION.replace("Student", "Tortoise") * 2)).pooled
+    assert pooled.is_anonymous
+    assert not named.is_anonymous
 
 
 def test_a_run_without_its_own_baseline_is_compared_with_those_of_the_same_source():
@@ -293,7 +293,6 @@ def test_an_agent_that_met_none_of_the_baselines_opponents_says_nothing():
     (claim,) = analyse_published(PublishedTables(rows)).claims
     assert math.isnan(claim.test.difference.estimate)
     assert not claim.stands
-    assert "nothing can be said" in claim.words
 
 
 def test_one_opponent_is_fishers_exact_test():

@@ -3,8 +3,9 @@ import json
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
-from reports.compare import compare_sections, judge
+from reports.compare import compare_sections
 from reports.sections import render_sections, section_called
 from reports.summary import summarize
 
@@ -83,7 +84,7 @@ def test_a_clear_winner_is_called_better_and_luck_is_not(tmp_path):
     verdicts = {one.contender: one for one in judge(load_findings([run.write(tmp_path / "run")])).comparisons}
     assert verdicts["Good"].verdict == "better"
     assert verdicts["Good"].better_against_every_opponent
-    assert verdicts["Alike"].words.startswith("cannot tell")
+    assert verdicts["Alike"].verdict == "cannot tell"
     assert verdicts["Good"].family == 2
 
 
@@ -132,7 +133,7 @@ def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
     run = gauntlet(5, better_on_all, planned=999)
     run.rows.pop()
     findings = load_findings([run.write(tmp_path / "run")])
-    assert findings.table.unfinished == 1
+    assert findings.pairs.unfinished == 1
     notes = " ".join(summarize(findings)[0].notes)
     assert "1 pair" in notes
     assert "39 of 999 planned games" in notes
@@ -173,7 +174,7 @@ def test_games_that_two_runs_share_count_once(tmp_path):
     findings = load_findings([one, two])
     assert findings.repeated == 10 * 2 * 2 * 2
     assert len(findings.games) == 15 * 2 * 2 * 2
-    assert findings.table.unfinished == 0
+    assert findings.pairs.unfinished == 0
 
 
 def test_players_that_leave_things_to_chance_are_not_taken_for_repetitions(tmp_path):
@@ -194,7 +195,7 @@ def test_halves_of_a_pair_in_two_runs_are_joined(tmp_path):
     one.rows.pop(0)
     two.rows.pop(1)
     findings = load_findings([one.write(tmp_path / "one"), two.write(tmp_path / "two")])
-    assert findings.table.unfinished == 0
+    assert findings.pairs.unfinished == 0
 
 
 @pytest.mark.parametrize(("key", "value"), [("limit", "nodes=77"), ("board", "5x5"), ("openings", "random:4")])
@@ -203,7 +204,7 @@ def test_runs_that_ask_different_questions_are_not_pooled(tmp_path, key, value):
     two = gauntlet(2, config={key: value}).write(tmp_path / "two")
     with pytest.raises(ValueError, match=f"two has {key} = .*--mixed"):
         load_findings([one, two])
-    assert len(load_findings([one, two], mixed=True).parts) == 2
+    assert len(load_findings([one, two], mixed=True).sources) == 2
 
 
 def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
@@ -212,7 +213,7 @@ def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
     paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
     with pytest.raises(ValueError, match="Good is not the same player in"):
         load_findings(paths)
-    agents = load_findings(paths, mixed=True).table.agents
+    agents = load_findings(paths, mixed=True).pairs.agents
     assert {"Good@nodes=1000", "Good@nodes=5000"} < set(agents)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,12 @@ from scipy.stats import chi2, f, norm
 
 from experiments.inference.arguments import Floats, Ints, inside, whole
 from experiments.inference.clusters import Interval, bootstrap_difference, bootstrap_interval
-from experiments.inference.multiplicity import holm
-from experiments.inference.pairing import PairTable, record_of
+from experiments.inference.pairing import PairTable, opponents_of, record_of
 from experiments.inference.permutation import PermutationTest, label_test, sign_flip_test
 
 POWER = 0.8
+
+Verdict = Literal["better", "worse", "cannot tell"]
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ class Comparison:
     mean of the per-opponent `effects`, from their `covariance` clustered by opening. `on_these` is about the `pool` of
     openings the played ones were drawn from, exact if all were played; None without a pool, or unless `paired`.
     `p_value` is two-sided, exact for a paired comparison. `adjusted_p` is Holm-adjusted over the `family` of
-    contenders in one report; in a report of one, and for a control, it is `p_value`. `heterogeneity_q` with
-    `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be asked).
+    contenders in one report; in a report of one, and for a control, it is `p_value` and `family` is 1.
+    `heterogeneity_q` with `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be
+    asked).
     `p_every_opponent` is against "no better against at least one of them" (intersection-union).
     `more_openings` estimates what is missing to find, with power 0.8, a difference of the size seen: infinite if none
     was seen, 0 if it is found.
@@ -85,6 +88,11 @@ class Comparison:
     p_every_opponent: float
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compare: no complete pairs against a common opponent."""
+        return not self.openings or not self.baseline_openings
+
+    @property
     def is_census(self) -> bool:
         """Whether every opening of the pool was played by both, so that `on_these` is exact."""
         return self.on_these is not None and self.openings == self.pool
@@ -95,15 +103,15 @@ class Comparison:
         return self.p_every_opponent <= self.alpha
 
     @property
-    def verdict(self) -> str:
-        """For openings at large, by the adjusted p-value: "better", "worse" or "cannot tell"."""
+    def verdict(self) -> Verdict:
+        """For openings at large, by the adjusted p-value."""
         if self.adjusted_p > self.alpha or not self.difference.estimate:
             return "cannot tell"
         return "better" if self.difference.estimate > 0 else "worse"
 
     @property
-    def verdict_on_these(self) -> str | None:
-        """For the pool's openings, by the interval: "better", "worse", "cannot tell", "equal" (census only) or None."""
+    def verdict_on_these(self) -> Verdict | Literal["equal"] | None:
+        """For the pool's openings, by the interval; "equal" after a census only, None without a pool."""
         if self.on_these is None:
             return None
         if self.on_these.low > 0:
@@ -134,56 +142,6 @@ class Comparison:
         """`more_openings` in pairs of the contender (the baseline needs as many)."""
         return self.more_openings * len(self.opponents)
 
-    @property
-    def words(self) -> str:
-        """The verdict for openings at large as one plain phrase."""
-        if self.verdict != "cannot tell":
-            return self.verdict
-        if not self.openings or not self.baseline_openings:
-            return "cannot tell: no complete pairs in common"
-        if self.more_pairs > 1e6:
-            return "cannot tell: no difference to speak of was seen"
-        return f"cannot tell: about {_two_digits(self.more_pairs):,} more pairs would be needed"
-
-
-@dataclass(frozen=True, eq=False)
-class OpeningDifferences:
-    """Win rate of the contender minus that of the baseline, in [−1, 1], per opening that both finished."""
-
-    contender: str
-    baseline: str
-    openings: Ints
-    values: Floats
-
-
-def compare_all(
-    table: PairTable,
-    baseline: str,
-    contenders: Sequence[str] | None = None,
-    controls: Collection[str] = (),
-    *,
-    seed: int = 0,
-    confidence: float = 0.95,
-    alpha: float = 0.05,
-    pool: int | None = None,
-) -> tuple[Comparison, ...]:
-    """`compare` for every contender, p-values Holm-adjusted over those that are not `controls`, in the order given.
-
-    Without `contenders` these are all other agents that met one of the baseline's opponents.
-    """
-    if contenders is None:
-        met = _opponents(table, baseline)
-        contenders = [name for name in table.agents if name != baseline and met & _opponents(table, name)]
-    results = [
-        compare(table, name, baseline, seed=seed, confidence=confidence, alpha=alpha, pool=pool) for name in contenders
-    ]
-    claims = [result.p_value for result in results if result.contender not in controls]
-    adjusted = iter(holm(claims).adjusted)
-    return tuple(
-        result if result.contender in controls else replace(result, adjusted_p=next(adjusted), family=len(claims))
-        for result in results
-    )
-
 
 def compare(
     table: PairTable,
@@ -199,57 +157,44 @@ def compare(
 
     Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
     openings the schedule draws from without replacement; give it only if both agents and all opponents play an opening
-    the same way every time. Raises ValueError for unknown agents, an agent compared with itself, no common opponent,
-    or a pool smaller than the openings played.
+    the same way every time.
+
+    Raises:
+        ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
+            than the openings played.
     """
     whole("seed", seed)
     inside("confidence", confidence)
     inside("alpha", alpha)
-    if contender == baseline:
-        raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
-    met = [_opponents(table, name) - {contender, baseline} for name in (contender, baseline)]
-    opponents = sorted(met[0] & met[1])
-    if not opponents:
-        raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
-    own, base = _cells(table, contender, opponents), _cells(table, baseline, opponents)
-    shared = np.intersect1d(own.opening, base.opening)
-    unshared = np.setxor1d(own.opening, base.opening)
-    paired = 2 * shared.size >= min(own.opening.size, base.opening.size)
-    if paired:
-        own, base = _shared_cells(own, base, shared)
-    played = np.asarray(own.pairs.any(axis=0) & base.pairs.any(axis=0))
-    own, base = own.against(played), base.against(played)
-    samples = [_differences(own, base)] if paired else [_rates(own), _rates(base)]
+    shared = _shared_play(table, contender, baseline)
+    own, base, samples = shared.own, shared.base, shared.samples
     if pool is not None and whole("pool", pool) < own.opening.size:
         raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
-
+    # one generator in a fixed order: effects, then the test, the interval and that of these openings
     rng = np.random.default_rng([seed, zlib.crc32(contender.encode())])
-    against = [name for name, was_played in zip(opponents, played, strict=True) if was_played]
-    effects = tuple(_effect(name, i, own, base, samples, rng, confidence) for i, name in enumerate(against))
+    effects = tuple(_effect(name, i, own, base, samples, rng, confidence) for i, name in enumerate(shared.opponents))
     covariance = np.sum([sample.covariance for sample in samples], axis=0)
     q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
     test = _test(samples, slice(None), rng)
-    codes = [table.code(contender), table.code(baseline)]
-    unfinished = ~table.complete & (np.isin(table.first, codes) | np.isin(table.second, codes))
     return Comparison(
         contender=contender,
         baseline=baseline,
-        opponents=tuple(against),
-        missing=tuple(sorted((met[0] | met[1]) - set(against))),
-        paired=paired,
+        opponents=shared.opponents,
+        missing=shared.missing,
+        paired=shared.paired,
         openings=own.opening.size,
         baseline_openings=base.opening.size,
-        unshared=unshared.size if paired else 0,
-        unfinished=int(np.count_nonzero(unfinished)),
+        unshared=shared.unshared,
+        unfinished=_unfinished(table, contender, baseline),
         pool=pool,
         confidence=confidence,
         alpha=alpha,
         seed=seed,
-        contender_rate=float(np.mean([e.contender_rate for e in effects])) if effects else math.nan,
-        baseline_rate=float(np.mean([e.baseline_rate for e in effects])) if effects else math.nan,
+        contender_rate=_mean([e.contender_rate for e in effects]),
+        baseline_rate=_mean([e.baseline_rate for e in effects]),
         difference=_interval(samples, slice(None), rng, confidence),
         standard_error=math.sqrt(max(float(covariance.mean()), 0.0)) if effects else math.nan,
-        on_these=_on_these(samples[0], pool, rng, confidence) if paired and pool else None,
+        on_these=_on_these(samples[0], pool, rng, confidence) if shared.paired and pool else None,
         p_value=test.p_value,
         adjusted_p=test.p_value,
         family=1,
@@ -260,19 +205,6 @@ def compare(
         heterogeneity_p=heterogeneity_p,
         p_every_opponent=max((effect.p_better for effect in effects), default=1.0),
     )
-
-
-def opening_differences(table: PairTable, contender: str, baseline: str) -> OpeningDifferences:
-    """The difference of each opening that both finished against all common opponents, in order of first appearance.
-
-    What a live interval or a sequential test of a gauntlet reads: (1 + values)/2 lie in [0, 1].
-    """
-    opponents = sorted(_opponents(table, contender) & _opponents(table, baseline))
-    own, base = (_cells(table, name, opponents) for name in (contender, baseline))
-    own, base = _shared_cells(own, base, np.intersect1d(own.opening, base.opening))
-    finished = (own.pairs > 0).all(axis=1) if opponents else np.zeros(0, dtype=bool)
-    values = (own.rates - base.rates)[finished].mean(axis=1) if finished.any() else np.empty(0)
-    return OpeningDifferences(contender, baseline, own.opening[finished], values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,10 +230,57 @@ class _Cells:
         )
 
 
-def _opponents(table: PairTable, agent: str) -> set[str]:
-    code = table.code(agent)
-    met = {*np.unique(table.second[table.first == code]), *np.unique(table.first[table.second == code])}
-    return {table.agents[other] for other in met}
+@dataclass(frozen=True, eq=False)
+class _SharedPlay:
+    """What of two agents' play is compared: their cells against the `opponents` left, and those as samples.
+
+    `samples` is one of differences if `paired`, else one of rates for each. For the rest see `Comparison`.
+    """
+
+    opponents: tuple[str, ...]
+    missing: tuple[str, ...]
+    paired: bool
+    unshared: int
+    own: _Cells
+    base: _Cells
+    samples: tuple[_Sample, ...]
+
+
+def _shared_play(table: PairTable, contender: str, baseline: str) -> _SharedPlay:
+    if contender == baseline:
+        raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
+    met = [opponents_of(table, name) - {contender, baseline} for name in (contender, baseline)]
+    opponents = sorted(met[0] & met[1])
+    if not opponents:
+        raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
+    own, base = _cells(table, contender, opponents), _cells(table, baseline, opponents)
+    shared = np.intersect1d(own.opening, base.opening)
+    unshared = np.setxor1d(own.opening, base.opening)
+    paired = bool(2 * shared.size >= min(own.opening.size, base.opening.size))
+    if paired:
+        own, base = _shared_cells(own, base, shared)
+    played = np.asarray(own.pairs.any(axis=0) & base.pairs.any(axis=0))
+    own, base = own.against(played), base.against(played)
+    against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
+    return _SharedPlay(
+        opponents=against,
+        missing=tuple(sorted((met[0] | met[1]) - set(against))),
+        paired=paired,
+        unshared=unshared.size if paired else 0,
+        own=own,
+        base=base,
+        samples=(_differences(own, base),) if paired else (_rates(own), _rates(base)),
+    )
+
+
+def _unfinished(table: PairTable, *agents: str) -> int:
+    codes = [table.code(name) for name in agents]
+    of_them = np.isin(table.first, codes) | np.isin(table.second, codes)
+    return int(np.count_nonzero(~table.complete & of_them))
+
+
+def _mean(rates: Sequence[float]) -> float:
+    return float(np.mean(rates)) if rates else math.nan
 
 
 def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> _Cells:
@@ -451,8 +430,3 @@ def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[floa
 
 def _quantile(probability: float) -> float:
     return float(norm.ppf(probability))
-
-
-def _two_digits(value: float) -> int:
-    """`value` rounded to two significant digits."""
-    return int(float(f"{value:.2g}"))

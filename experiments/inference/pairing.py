@@ -63,7 +63,11 @@ class PairTable:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """The complete pairs of one agent, seen from its side: opponent, opening, cluster and games won (0, 1, 2)."""
+    """The complete pairs of one agent, seen from its side and in playing order, as columns of one length.
+
+    `opponent` is a number of the other agent, `opening` and `cluster` are numbers as in a `PairTable`, `wins` the games
+    won of the pair's two (0, 1, 2).
+    """
 
     opponent: Ints
     opening: Ints
@@ -140,6 +144,13 @@ def record_of(table: PairTable, agent: str) -> Record:
         cluster=table.cluster[chosen],
         wins=np.where(is_first, wins[chosen], 2 - wins[chosen]),
     )
+
+
+def opponents_of(table: PairTable, agent: str) -> set[str]:
+    """Whom `agent` has met, in complete pairs or not; ValueError if it is not in the table."""
+    code = table.code(agent)
+    met = {*np.unique(table.second[table.first == code]), *np.unique(table.first[table.second == code])}
+    return {table.agents[other] for other in met}
 
 
 def _agent_codes(games: pd.DataFrame) -> tuple[tuple[str, ...], Ints, Ints]:

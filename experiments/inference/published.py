@@ -69,25 +69,9 @@ class Claim:
         return self.published != "equal" and self.adjusted_p <= self.alpha
 
     @property
-    def words(self) -> str:
-        """The finding in one sentence."""
-        difference = self.test.difference
-        if not self.opponents:
-            return f"{self.agent}: no opponent in common with {self.baseline}, nothing can be said."
-        shares = (
-            f"{self.agent} won {_percent(self.contender_wins / self.contender_games)} of {self.contender_games:,} "
-            f"games, {self.baseline} {_percent(self.baseline_wins / self.baseline_games)} of "
-            f"{self.baseline_games:,}: {_points(difference.estimate)} points "
-            f"({difference.confidence:.0%} interval {_points(difference.low)} to {_points(difference.high)}), "
-            f"{_p(self.test.p_value)}, adjusted {_p(self.adjusted_p)}"
-        )
-        if self.published == "equal":
-            return f"{shares}. No difference was published."
-        verdict = "stands" if self.stands else "does not stand: luck alone could explain it"
-        caveat = ""
-        if len(self.tables) > 1 and _PLACEHOLDER.fullmatch(self.agent):
-            caveat = f" This holds if {self.agent} was the same function in all {len(self.tables)} runs."
-        return f"{shares}. The claim that it is {self.published} {verdict}.{caveat}"
+    def is_anonymous(self) -> bool:
+        """Whether the agent has a name that templates give: it may be another function in every run."""
+        return _PLACEHOLDER.fullmatch(self.agent) is not None
 
 
 @dataclass(frozen=True)
@@ -106,16 +90,9 @@ class Repetition:
     test: Homogeneity
 
     @property
-    def words(self) -> str:
-        """The finding in one sentence."""
-        rates = [run.rate.estimate for run in self.runs]
-        odd = "" if self.test.p_value > 0.05 else " That is more than luck explains: something else changed."
-        return (
-            f"{self.agent} was measured {len(self.runs)} times and won between {_percent(min(rates))} and "
-            f"{_percent(max(rates))}: the same player differs from itself by {100 * self.largest_difference:.1f} "
-            f"points; two runs of this length differ by up to {100 * self.expected_difference:.1f} points by luck "
-            f"alone (test that all runs are alike: {_p(self.test.p_value)}).{odd}"
-        )
+    def is_luck(self) -> bool:
+        """Whether luck alone explains how much the runs differ, at the 5 % level."""
+        return self.test.p_value > 0.05
 
 
 @dataclass(frozen=True)
@@ -284,15 +261,3 @@ def _repetition(runs: Sequence[AgentResult], confidence: float) -> Repetition:
         expected_difference=1.96 * math.sqrt(2 * variance) / games if games else math.nan,
         test=test,
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:+.1f}"
-
-
-def _p(p_value: float) -> str:
-    return f"p = {p_value:.3f}" if p_value >= 0.0005 else "p < 0.001"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.design import Plan
+from experiments.design import Plan, Role
 from experiments.play.batches import Stop
+from experiments.schedule import Schedule
+
+if TYPE_CHECKING:
+    from experiments.inference.pairing import Record
 
 
 def sprt_rule(plan: Plan) -> Stop | None:
@@ -16,49 +21,48 @@ def sprt_rule(plan: Plan) -> Stop | None:
 
     Head to head the two values are Elo differences to the baseline, and the test reads pairs. In a gauntlet they are
     differences of win rate to the baseline in percentage points, and the test reads openings: all games a contender
-    played from one, against all opponents, minus the baseline's.
+    played from one, against the opponents it shares with the baseline, minus the baseline's. A contender that is
+    decided stops in all its matches; those in which it is somebody's opponent go on.
     """
     if plan.config.sprt is None:
         return None
     low, high = plan.config.sprt
-    if plan.config.format == "head-to-head":
-        return _against_the_baseline(low, high)
-    return _beside_the_baseline(plan, low / 100, high / 100)
-
-
-def _against_the_baseline(low: float, high: float) -> Stop:
-    from experiments.inference.sequential import Sprt, sprt_path
-
-    test = Sprt(low, high)
+    is_duel = plan.config.format == "head-to-head"
+    (baseline,) = _having(plan, "baseline")
+    contenders = _having(plan, "contender")
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        columns = [column[column >= 0] for column in pairs.T]
-        return [match for match, points in enumerate(columns) if sprt_path(points, test).decision]
+        from experiments.inference.contender_tests import duel_path, gauntlet_path
 
-    return decided
-
-
-def _beside_the_baseline(plan: Plan, low: float, high: float) -> Stop:
-    from experiments.inference.sequential import Sprt, sprt_path
-
-    test = Sprt((1 + low) / 2, (1 + high) / 2, model="score")
-    matches = {place: _matches_of(plan, place) for place in range(len(plan.entrants))}
-    (baseline,) = (place for place, entrant in enumerate(plan.entrants) if "baseline" in entrant.roles)
-    contenders = [place for place, entrant in enumerate(plan.entrants) if "contender" in entrant.roles]
-
-    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        base = record_so_far(plan.schedule, pairs, baseline)
         stopped: list[int] = []
         for contender in contenders:
-            both = pairs[:, [*matches[contender], *matches[baseline]]]
-            met = both[(both >= 0).all(axis=1)].astype(np.int64)
-            most = 2 * len(matches[contender])
-            lead = met[:, : len(matches[contender])].sum(axis=1) - met[:, len(matches[contender]) :].sum(axis=1)
-            if sprt_path(lead + most, test, 2 * most + 1).decision:
-                stopped += matches[contender]
+            own = record_so_far(plan.schedule, pairs, contender)
+            path = duel_path(own, baseline, low, high) if is_duel else gauntlet_path(own, base, low, high)
+            if path.decision:
+                stopped += [place for place, match in enumerate(plan.schedule.matches) if match.first == contender]
         return stopped
 
     return decided
 
 
-def _matches_of(plan: Plan, place: int) -> list[int]:
-    return [number for number, match in enumerate(plan.schedule.matches) if match.first == place]
+def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> Record:
+    """The complete pairs of an agent, by its place in the schedule, in the schedule's order.
+
+    `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are places
+    in the schedule, openings are rows of its cells.
+    """
+    from experiments.inference.pairing import Record
+
+    own = [place for place, match in enumerate(schedule.matches) if agent in (match.first, match.second)]
+    rounds, column = np.nonzero(pairs[:, own] >= 0)
+    points = pairs[:, own][rounds, column].astype(np.int64)
+    matches = [schedule.matches[place] for place in own]
+    is_first = np.array([match.first == agent for match in matches], bool)[column]
+    others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
+    opening = np.array([match.start for match in matches], np.int64)[column] + rounds
+    return Record(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
+
+
+def _having(plan: Plan, role: Role) -> list[int]:
+    return [place for place, entrant in enumerate(plan.entrants) if role in entrant.roles]

@@ -56,11 +56,11 @@ def measure_effort(findings: Findings) -> dict[str, Effort]:
     """Every agent's effort, over all games of all runs."""
     names = list(findings.agents)
     sums = np.zeros((4, len(names)))
-    for part_number in range(len(findings.parts)):
-        players, opening, plies = _players(findings, part_number, names)
+    for number in range(len(findings.sources)):
+        players, opening, plies = _players(findings, number, names)
         # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
         moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
-        columns = [moves, *(_sums(findings, part_number, name) for name in ("depth", "nodes", "time_us"))]
+        columns = [moves, *(_sums(findings, number, name) for name in ("depth", "nodes", "time_us"))]
         for row, by_side in enumerate(columns):
             for side, values in enumerate(by_side):
                 sums[row] += np.bincount(players[side], values, len(names))
@@ -85,15 +85,15 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
 
 
 def _players(findings: Findings, number: int, names: list[str]) -> tuple[list[Ints], Ints, Ints]:
-    part = findings.parts[number]
-    table = read_table(part.info.path, ["agent_1", "agent_2", "opening", "plies"])
-    players = [agent_codes(table[column], names, dict(part.names)) for column in ("agent_1", "agent_2")]
+    source = findings.sources[number]
+    table = read_table(source.info.path, ["agent_1", "agent_2", "opening", "plies"])
+    players = [agent_codes(table[column], names, dict(source.names)) for column in ("agent_1", "agent_2")]
     return players, pc.list_value_length(table["opening"]).to_numpy(), table["plies"].to_numpy().astype(np.int64)
 
 
 def _sums(findings: Findings, number: int, column: str) -> list[npt.NDArray[np.int64]]:
     """For each game, the sum of a column over the plies of its first and of its second player."""
-    table = read_table(findings.parts[number].info.path, [column])
+    table = read_table(findings.sources[number].info.path, [column])
     first, second = [], []
     for offsets, values in list_chunks(table, column):
         before = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])

@@ -56,7 +56,7 @@ class AgentFacts:
 
 
 @dataclass(frozen=True)
-class Part:
+class Source:
     """A run among those read together; `names` says what each of its agents is called here."""
 
     info: RunInfo
@@ -67,26 +67,26 @@ class Part:
 class Findings:
     """The games of one or several runs.
 
-    `games` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `parts`) and own_id (its
+    `games` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
     id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population. `repeated` of
     the games read were repetitions and are left out. `baseline` is whom the others are compared with, if there is one.
     """
 
-    parts: tuple[Part, ...]
+    sources: tuple[Source, ...]
     agents: Mapping[str, AgentFacts]
     games: pd.DataFrame
     baseline: str | None
     repeated: int
 
     @cached_property
-    def table(self) -> PairTable:
+    def pairs(self) -> PairTable:
         """The games in pairs; openings alike by symmetry are one cluster."""
         return pair_games(self.games, cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""
         return tuple(
-            name for name, facts in self.agents.items() if set(roles) & set(facts.roles) and name in self.table.agents
+            name for name, facts in self.agents.items() if set(roles) & set(facts.roles) and name in self.pairs.agents
         )
 
     @property
@@ -98,27 +98,27 @@ class Findings:
     @property
     def measured(self) -> tuple[str, ...]:
         """Whose results matter: baseline, contenders and controls, best known first; all if that is nobody."""
-        return self.having("baseline", "contender", "control") or self.table.agents
+        return self.having("baseline", "contender", "control") or self.pairs.agents
 
     @property
     def planned(self) -> int:
         """How many games the runs were planned to be."""
-        return sum(part.info.games for part in self.parts)
+        return sum(source.info.games for source in self.sources)
 
     @property
     def population(self) -> int | None:
         """How many openings the games were drawn from; None if unknown, or not the same for all runs."""
-        sizes = {(part.info.population, *map(part.info.requested.get, _SAME_OPENINGS)) for part in self.parts}
+        sizes = {(source.info.population, *map(source.info.requested.get, _SAME_OPENINGS)) for source in self.sources}
         return next(iter(sizes))[0] or None if len(sizes) == 1 else None
 
     @property
     def stopped_early(self) -> bool:
         """Whether a stop rule ended a run before all planned games were played."""
         return any(
-            part.info.requested.get("sprt")
-            and is_finished(part.info.path)
-            and count_games(part.info.path) < part.info.games
-            for part in self.parts
+            source.info.requested.get("sprt")
+            and is_finished(source.info.path)
+            and count_games(source.info.path) < source.info.games
+            for source in self.sources
         )
 
     def pool_of(self, names: Sequence[str]) -> int | None:
@@ -128,8 +128,8 @@ class Findings:
     @property
     def is_census(self) -> bool:
         """Whether every opening of its kind was played by all, and nobody left anything to chance."""
-        complete = len(self.games) + self.repeated == self.planned and not self.table.unfinished
-        return complete and all(part.info.is_census for part in self.parts)
+        complete = len(self.games) + self.repeated == self.planned and not self.pairs.unfinished
+        return complete and all(source.info.is_census for source in self.sources)
 
 
 def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> Findings:
@@ -148,12 +148,12 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     _refuse_repetition(infos)
     if not mixed:
         _check_same_question(infos)
-    parts = tuple(Part(info, names) for info, names in zip(infos, _names(infos), strict=True))
-    agents = _merge_agents(parts)
+    sources = tuple(Source(info, names) for info, names in zip(infos, _names(infos), strict=True))
+    agents = _merge_agents(sources)
     if baseline is not None and baseline not in agents:
         raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
-    games, repeated = _pool([_read(part, number) for number, part in enumerate(parts)], agents)
-    return Findings(parts, agents, games, baseline or _baseline_of(agents), repeated)
+    games, repeated = _pool([_read(source, number) for number, source in enumerate(sources)], agents)
+    return Findings(sources, agents, games, baseline or _baseline_of(agents), repeated)
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
@@ -213,11 +213,11 @@ def _limit_text(settings: str) -> str:
     return ",".join(f"{unit}={value:g}" for unit, value in json.loads(settings).get("limit", {}).items())
 
 
-def _merge_agents(parts: Sequence[Part]) -> dict[str, AgentFacts]:
+def _merge_agents(sources: Sequence[Source]) -> dict[str, AgentFacts]:
     agents: dict[str, AgentFacts] = {}
-    for part in parts:
-        for own_name, facts in part.info.agents.items():
-            name = part.names[own_name]
+    for source in sources:
+        for own_name, facts in source.info.agents.items():
+            name = source.names[own_name]
             before = agents[name].roles if name in agents else ()
             roles = tuple(dict.fromkeys((*before, *facts["roles"])))
             agents[name] = AgentFacts(name, roles, facts["spec"], json.loads(facts["settings"]))
@@ -230,11 +230,11 @@ def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _read(part: Part, number: int) -> pd.DataFrame:
-    games = read_games(part.info.path, _COLUMNS)
+def _read(source: Source, number: int) -> pd.DataFrame:
+    games = read_games(source.info.path, _COLUMNS)
     games["run"] = np.int16(number)
     for column in ("agent_1", "agent_2"):
-        games[column] = games[column].cat.rename_categories(lambda name: part.names.get(name, name))
+        games[column] = games[column].cat.rename_categories(lambda name: source.names.get(name, name))
     return games
 
 

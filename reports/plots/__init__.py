@@ -65,7 +65,7 @@ def draw_plot(
         return save(draw_limits([load_findings([run], baseline) for run in runs]), out)
     findings = load_findings(runs, baseline, mixed)
     if agent is not None:
-        findings.table.code(agent)
+        findings.pairs.code(agent)
     return save(draw_kind(kind, findings, agent), out)
 
 
@@ -75,9 +75,9 @@ def draw_kind(kind: str, findings: Findings, agent: str | None = None) -> Figure
     Raises:
         ValueError: the findings have no baseline and the kind needs one.
     """
-    from reports.compare import judge
+    from experiments.verdicts.comparisons import judge
+    from experiments.verdicts.ratings import rate
     from reports.plots import boards, calibration, distributions, grids, intervals, limits, running
-    from reports.ratings import rate
 
     if kind == "forest":
         return intervals.draw_forest(judge(findings))

@@ -57,8 +57,8 @@ def draw_visits(findings: Findings) -> Figure:
         return no_data(title, "No games yet.")
     visits = np.zeros(size[0] * size[1])
     games = 0
-    for part in findings.parts:
-        table = read_table(part.info.path, ["rows", "columns", "moves"])
+    for source in findings.sources:
+        table = read_table(source.info.path, ["rows", "columns", "moves"])
         same = pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1]))
         table = table.filter(same)
         games += len(table)
@@ -142,8 +142,8 @@ def _moves(
     findings: Findings, size: tuple[int, int]
 ) -> Iterator[tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int8]]]:
     """For each part of the log, the first placements of both players (−1 where there is none), and the winners."""
-    for part in findings.parts:
-        table = read_table(part.info.path, ["rows", "columns", "moves", "winner"])
+    for source in findings.sources:
+        table = read_table(source.info.path, ["rows", "columns", "moves", "winner"])
         same = pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1]))
         table = table.filter(same)
         winner = table["winner"].to_numpy()

@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from experiments.inference.proportions import wilson
 from experiments.verdicts.findings import Findings
-from reports.plies import chosen_moves
+from experiments.verdicts.plies import chosen_moves
 from reports.plots.grids import draw_grid
 from reports.plots.style import BLUE, GREY, new_figure, no_data, short, styled
 

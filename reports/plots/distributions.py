@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from experiments.verdicts.findings import Findings
-from reports.plies import Distribution, game_lengths, searched
+from experiments.verdicts.plies import Distribution, game_lengths, searched
 from reports.plots.style import BLACK, BLUE, ROW, SKY, label_rows, new_figure, no_data, styled
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -17,21 +17,21 @@ _CAPTION = "line: 90 % of them, bar: half of them, tick: median"
 @styled
 def draw_lengths(findings: Findings) -> Figure:
     """Plies of each agent's games, the opening's included."""
-    return _draw(game_lengths(findings, findings.table.agents), "Length of games", "plies, the opening's included")
+    return _draw(game_lengths(findings, findings.pairs.agents), "Length of games", "plies, the opening's included")
 
 
 @styled
 def draw_depth(findings: Findings) -> Figure:
     """Plies searched at each agent's moves."""
     return _draw(
-        searched(findings, "depth", findings.table.agents), "Depth of search", "plies of the last full iteration"
+        searched(findings, "depth", findings.pairs.agents), "Depth of search", "plies of the last full iteration"
     )
 
 
 @styled
 def draw_nodes(findings: Findings) -> Figure:
     """Nodes searched at each agent's moves."""
-    found = searched(findings, "nodes", findings.table.agents)
+    found = searched(findings, "nodes", findings.pairs.agents)
     return _draw(found, "Nodes searched a move", "nodes (simulations for MCTS)", is_log=True)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from experiments.inference.ratings import Ratings
+from experiments.verdicts.comparisons import Verdicts
 from reports.cells import Elo, Points
-from reports.compare import Verdicts
 from reports.plots.style import (
     BLACK,
     BLUE,

@@ -90,7 +90,7 @@ def _draw_line(axes: Axes, line: Sequence[_Point], colour: str, label: str, has_
 
 def _points(run: Findings) -> list[_Point]:
     found = []
-    for one in standings(run.table):
+    for one in standings(run.pairs):
         facts = run.agents.get(one.agent)
         if facts is None or facts.limit is None or one.agent not in run.measured or math.isnan(one.rate.estimate):
             continue

@@ -14,8 +14,8 @@ from experiments.inference.arguments import Floats
 from experiments.inference.betting import ConfidenceSequence, confidence_sequence
 from experiments.inference.pairing import record_of
 from experiments.verdicts.findings import Findings
+from experiments.verdicts.sequential import run_tests
 from reports.plots.style import BLACK, BLUE, SKY, new_figure, no_data, short, styled
-from reports.sprt import run_tests
 
 _COLUMNS = 3
 _MOST_POINTS = 200
@@ -86,7 +86,7 @@ def _series(findings: Findings) -> list[_Series]:
 
 def _by_opening(findings: Findings, name: str) -> ConfidenceSequence:
     """The share of games won from each opening, in the order in which openings came up."""
-    record = record_of(findings.table, name)
+    record = record_of(findings.pairs, name)
     _, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     shares = np.bincount(unit, record.wins) / np.maximum(2 * np.bincount(unit), 1)
     return confidence_sequence(shares[np.argsort(first)])

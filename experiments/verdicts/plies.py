@@ -33,9 +33,9 @@ def chosen_moves(findings: Findings, column: str, names: Sequence[str]) -> Itera
     """A per-ply column of the log for the moves of the agents `names`, in pieces."""
     everybody = list(findings.agents)
     wanted = np.array([names.index(name) if name in names else -1 for name in everybody], np.int64)
-    for part in findings.parts:
-        table = read_table(part.info.path, ["agent_1", "agent_2", "opening", "winner", column])
-        players = [wanted[agent_codes(table[key], everybody, dict(part.names))] for key in ("agent_1", "agent_2")]
+    for source in findings.sources:
+        table = read_table(source.info.path, ["agent_1", "agent_2", "opening", "winner", column])
+        players = [wanted[agent_codes(table[key], everybody, dict(source.names))] for key in ("agent_1", "agent_2")]
         opening = pc.list_value_length(table["opening"]).to_numpy()
         winner = table["winner"].to_numpy()
         first = 0

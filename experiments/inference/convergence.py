@@ -1,0 +1,7 @@
+"""Fits that end without having found what they looked for."""
+
+from __future__ import annotations
+
+
+class NotConverged(ValueError):
+    """A fit did not settle: the message says which, and after how many steps."""

@@ -1,0 +1,57 @@
+"""All contenders of one report beside the baseline: several claims, and the chance that any of them is false."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from experiments.inference.comparison import Comparison, compare
+from experiments.inference.duel import Duel, compare_directly
+from experiments.inference.multiplicity import holm
+from experiments.inference.pairing import PairTable, opponents_of
+
+
+def compare_all(
+    table: PairTable,
+    baseline: str,
+    contenders: Sequence[str] | None = None,
+    controls: Collection[str] = (),
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    pools: Mapping[str, int] | None = None,
+) -> tuple[Comparison | Duel, ...]:
+    """Every contender beside the baseline, in the order given, p-values Holm-adjusted over all but the `controls`.
+
+    A contender that shares opponents with the baseline is compared over those, one that only met the baseline head to
+    head. Without `contenders` these are all other agents that met one of the baseline's opponents. `pools` has, by
+    contender, how many openings the schedule draws from without replacement: for those only that, like the baseline
+    and the opponents they share, play an opening the same way every time.
+
+    Raises:
+        ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
+            is smaller than the openings of a comparison.
+    """
+    met = {name: opponents_of(table, name) for name in (baseline, *(contenders or table.agents))}
+    shared = {name: met[name] & met[baseline] - {name, baseline} for name in met}
+    if contenders is None:
+        contenders = [name for name in table.agents if name != baseline and shared[name]]
+    found: list[Comparison | Duel] = []
+    for name in contenders:
+        pool = (pools or {}).get(name)
+        if shared[name] or baseline not in met[name]:
+            found.append(compare(table, name, baseline, seed=seed, confidence=confidence, alpha=alpha, pool=pool))
+        else:
+            found.append(compare_directly(table, name, baseline, confidence=confidence, alpha=alpha, pool=pool))
+    return _adjusted(found, controls)
+
+
+def _adjusted(found: Sequence[Comparison | Duel], controls: Collection[str]) -> tuple[Comparison | Duel, ...]:
+    """The results, those that are claims adjusted for how many there are; a control makes no claim."""
+    claims = [one for one in found if one.contender not in controls]
+    adjusted = dict(zip((one.contender for one in claims), holm([one.p_value for one in claims]).adjusted, strict=True))
+    return tuple(
+        replace(one, adjusted_p=adjusted[one.contender], family=len(claims)) if one.contender in adjusted else one
+        for one in found
+    )

@@ -1,0 +1,63 @@
+"""Is each contender of a run better than the baseline, by how much, and how sure is that?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
+from experiments.inference.family import compare_all
+from experiments.inference.pairing import opponents_of
+from experiments.verdicts.findings import Findings
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Every contender beside the baseline: over shared opponents, or where there are none, head to head."""
+
+    baseline: str
+    comparisons: tuple[Comparison, ...]
+    duels: tuple[Duel, ...]
+    controls: tuple[str, ...]
+
+    @property
+    def claims(self) -> tuple[Comparison, ...]:
+        """The comparisons that are not controls."""
+        return tuple(one for one in self.comparisons if one.contender not in self.controls)
+
+    @property
+    def family(self) -> int:
+        """How many contenders share the chance of a false claim: all that are not controls."""
+        return len(self.claims) + sum(duel.contender not in self.controls for duel in self.duels)
+
+
+def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
+    """Compare every contender with the baseline; p-values are Holm-adjusted over all of them, controls aside.
+
+    Raises:
+        ValueError: there is no baseline, or nobody to compare with it.
+    """
+    baseline, pairs = findings.baseline, findings.pairs
+    if baseline is None:
+        known = ", ".join(pairs.agents)
+        raise ValueError(f"no baseline to compare with: name one with --baseline; there are {known or 'no games'}")
+    if not len(findings.games):
+        return Verdicts(baseline, (), (), ())
+    met = opponents_of(pairs, baseline)
+    shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}
+    chosen = [name for name in findings.contenders if shared[name] or name in met]
+    if not chosen:
+        raise ValueError(f"nobody has met {baseline} or one of its opponents: name another with --baseline")
+    pools = {name: findings.pool_of([name, baseline, *shared[name]]) for name in chosen}
+    controls = findings.having("control")
+    found = compare_all(
+        pairs, baseline, chosen, controls, alpha=alpha, pools={name: pool for name, pool in pools.items() if pool}
+    )
+    return Verdicts(
+        baseline,
+        tuple(one for one in found if isinstance(one, Comparison)),
+        tuple(one for one in found if isinstance(one, Duel)),
+        controls,
+    )

@@ -1,0 +1,109 @@
+"""Results are put into words in one place, and the words follow from the facts."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from experiments.inference.published import analyse_published, parse_published
+from experiments.inference.published_rows import PublishedRow, PublishedTables, bundled_csv, parse_csv
+from reports.wording import (
+    claim_words,
+    control_sentence,
+    control_words,
+    decision_words,
+    p_words,
+    repetition_words,
+    two_digits,
+    verdict_words,
+)
+
+
+def judged(**facts):
+    usual = {"verdict": "cannot tell", "is_empty": False, "is_census": False, "more_pairs": 1234.0}
+    return SimpleNamespace(**{**usual, **facts})
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"verdict": "better", "is_census": True}, "better"),
+        ({"verdict": "worse"}, "worse"),
+        ({}, "cannot tell: about 1,200 more pairs would be needed"),
+        ({"more_pairs": 1.0}, "cannot tell: about 1 more pairs would be needed"),
+        ({"more_pairs": 1e6}, "cannot tell: about 1,000,000 more pairs would be needed"),
+        ({"more_pairs": 1.1e6}, "cannot tell: no difference to speak of was seen"),
+        ({"more_pairs": np.inf}, "cannot tell: no difference to speak of was seen"),
+        ({"is_census": True}, "cannot tell beyond these openings, all of which were played"),
+        ({"is_empty": True, "is_census": True, "more_pairs": np.nan}, "cannot tell: no complete pairs in common"),
+    ],
+)
+def test_a_verdict_is_one_plain_phrase(facts, words):
+    assert verdict_words(judged(**facts)) == words
+
+
+def control(p_value):
+    interval = SimpleNamespace(estimate=0.012, low=-0.02, high=0.04)
+    return SimpleNamespace(
+        contender="Base_control", baseline="Base", openings=40, difference=interval, p_value=p_value, alpha=0.05
+    )
+
+
+def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
+    assert control_words(control(0.3)) == "control: no difference, as it should be"
+    assert "is Base on 40 openings of its own. It differs from itself by +1.2 (−2.0 to +4.0)" in (
+        control_sentence(control(0.3))
+    )
+    for p_value in (0.05, 0.001):
+        assert control_words(control(p_value)) == "control: differs from itself!"
+        assert "distrust this run" in control_sentence(control(p_value))
+
+
+def sequential_test(decision, is_duel, exhausted=False):
+    path = SimpleNamespace(decision=decision)
+    return SimpleNamespace(path=path, is_duel=is_duel, low=-2.5, high=10.0, exhausted=exhausted)
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        (sequential_test("H1", True), "at least 10 Elo"),
+        (sequential_test("H0", False, True), "no more than -2.5 points"),
+        (sequential_test(None, True), "undecided"),
+        (sequential_test(None, False, True), "undecided when the openings ran out"),
+    ],
+)
+def test_a_decision_names_the_bound_it_is_about(test, words):
+    assert decision_words(test) == words
+
+
+def test_published_claims_say_what_was_won_and_whether_they_stand():
+    analysis = analyse_published(parse_csv(bundled_csv()))
+    words = {(one.agent, *one.tables): claim_words(one) for one in (*analysis.claims, *analysis.pooled)}
+    assert "does not stand: luck alone" in words["ID_net_advantage_score", "single-heuristic evaluation"]
+    assert words["edge_distance_dynamic", "table7", "table8"].endswith("The claim that it is better stands.")
+    (repetition,) = analysis.repetitions
+    assert repetition_words(repetition).startswith("ID_Improved was measured 4 times and won between 67.7 % and 68.7 %")
+    assert "something else changed" not in repetition_words(repetition)
+
+
+def test_a_name_that_templates_give_comes_with_a_caveat_where_it_has_several_runs():
+    results = (("ID_Improved", 9), ("Student", 19))
+    text = "\n".join(f"Match 1: {name} vs Random  Result: {wins} to {20 - wins}" for name, wins in results)
+    (once,) = analyse_published(parse_published(text)).claims
+    (twice,) = analyse_published(parse_published(f"{text}\n{text}")).pooled
+    assert "same function" not in claim_words(once)
+    assert "This holds if Student was the same function in all 2 runs." in claim_words(twice)
+
+
+def test_nothing_is_said_of_an_agent_that_met_none_of_the_baselines_opponents():
+    rows = (PublishedRow("n", "", "ID_Improved", "", "A", 5, 5), PublishedRow("n", "", "B", "", "C", 9, 1))
+    (claim,) = analyse_published(PublishedTables(rows)).claims
+    assert claim_words(claim) == "B: no opponent in common with ID_Improved, nothing can be said."
+
+
+def test_numbers_are_given_no_more_digits_than_they_are_worth():
+    assert [two_digits(value) for value in (1, 96.4, 104.9, 1250)] == [1, 96, 100, 1200]
+    assert [p_words(value) for value in (1.0, 0.04, 0.0005, 0.0004)] == [
+        *("p = 1.000", "p = 0.040", "p = 0.001", "p < 0.001"),
+    ]
