@@ -78,6 +78,13 @@ def findings(tmp_path: Path) -> object:
     return experiments.load_findings([run.write(tmp_path / "run")])
 
 
+@pytest.mark.parametrize("function", ["verdict_frame", "standings_frame", "ratings_frame"])
+def test_of_a_run_that_says_something_no_column_is_left_empty(findings, function: str) -> None:
+    frame = getattr(experiments, function)(findings)
+    assert len(frame) >= 2
+    assert not frame.isna().any(axis=None)
+
+
 def test_verdicts_as_a_frame_are_those_of_the_report(findings) -> None:
     found = experiments.judge(findings)
     frame = experiments.verdict_frame(findings).set_index("contender")
