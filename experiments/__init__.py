@@ -1,1 +1,73 @@
-"""Designing, running and recording tournaments, and inferring from what they record."""
+"""Designing, running and recording tournaments, and inferring from what they record.
+
+The public names are loaded on first use, so that importing this stays quick; `docs/python.md` shows them at work.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from isolation.lazy import LazyPackage
+
+if TYPE_CHECKING:
+    from experiments.accuracy import accuracies, run_decisions
+    from experiments.config import Config, load_config
+    from experiments.design import make_plan
+    from experiments.labels import label_run
+    from experiments.log import read_games
+    from experiments.play.runner import play_tournament
+    from experiments.roster import parse_agent
+    from experiments.solving import solve_all
+    from experiments.verdicts.comparisons import judge
+    from experiments.verdicts.effort import measure_effort
+    from experiments.verdicts.findings import load_findings
+    from experiments.verdicts.frames import ratings_frame, standings_frame, verdict_frame
+    from experiments.verdicts.ratings import rate
+    from experiments.verdicts.sequential import run_tests
+
+__version__: str
+
+__all__ = [
+    "Config",
+    "accuracies",
+    "judge",
+    "label_run",
+    "load_config",
+    "load_findings",
+    "make_plan",
+    "measure_effort",
+    "parse_agent",
+    "play_tournament",
+    "rate",
+    "ratings_frame",
+    "read_games",
+    "run_decisions",
+    "run_tests",
+    "solve_all",
+    "standings_frame",
+    "verdict_frame",
+]
+
+_HOMES = {
+    "Config": "experiments.config",
+    "accuracies": "experiments.accuracy",
+    "judge": "experiments.verdicts.comparisons",
+    "label_run": "experiments.labels",
+    "load_config": "experiments.config",
+    "load_findings": "experiments.verdicts.findings",
+    "make_plan": "experiments.design",
+    "measure_effort": "experiments.verdicts.effort",
+    "parse_agent": "experiments.roster",
+    "play_tournament": "experiments.play.runner",
+    "rate": "experiments.verdicts.ratings",
+    "ratings_frame": "experiments.verdicts.frames",
+    "read_games": "experiments.log",
+    "run_decisions": "experiments.accuracy",
+    "run_tests": "experiments.verdicts.sequential",
+    "solve_all": "experiments.solving",
+    "standings_frame": "experiments.verdicts.frames",
+    "verdict_frame": "experiments.verdicts.frames",
+}
+
+sys.modules[__name__].__class__ = LazyPackage

@@ -1,0 +1,124 @@
+"""Verdicts, standings and ratings as pandas frames, for notebooks and scripts.
+
+Shares lie between 0 and 1, differences of shares between -1 and 1 (0.03 is three percentage points), ratings are in
+Elo. Nothing is rounded, and what is not known is NaN. `low` and `high` are the ends of a 95 % interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from experiments.inference.clusters import Interval
+from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
+from experiments.inference.standings import standings
+from experiments.verdicts.comparisons import ALPHA, judge
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.ratings import rate
+
+VERDICTS = (
+    *("contender", "baseline", "measure", "estimate", "low", "high", "p_value", "adjusted_p", "verdict"),
+    *("is_control", "observations", "is_census"),
+)
+STANDINGS = (
+    *("agent", "wins", "games", "win_rate", "low", "high", "both_won", "split", "both_lost"),
+    *("unfinished", "openings"),
+)
+RATINGS = ("agent", "rating", "low", "high", "wins", "games", "is_zero", "half_game_added")
+
+
+def verdict_frame(findings: Findings, alpha: float = ALPHA) -> pd.DataFrame:
+    """A row a contender, in the order of the run: is it better than the baseline?
+
+    Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate less the baseline's, and
+    `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5
+    is no difference, and `observations` are pairs. Intervals are about openings at large; `adjusted_p` is `p_value`
+    Holm-adjusted over all contenders but controls; `verdict`, by `adjusted_p` and `alpha`, is ``better``, ``worse`` or
+    ``cannot tell``. `is_census`: every opening that there is was played.
+
+    Raises:
+        ValueError: there is no baseline, or nobody to compare with it.
+    """
+    found = judge(findings, alpha)
+    rows = [_verdict(one, "difference", one.difference, one.openings, found.controls) for one in found.comparisons]
+    rows += [_verdict(one, "score", one.rate, one.pairs.n, found.controls) for one in found.duels]
+    return _frame(rows, VERDICTS)
+
+
+def standings_frame(findings: Findings) -> pd.DataFrame:
+    """A row an agent, the highest win rate first, over everybody it met.
+
+    `wins` and `games` count all games. `win_rate` is the share of games won in complete pairs, with an interval over
+    openings; `both_won`, `split` and `both_lost` count the pairs, `unfinished` those that lack a game, and `openings`
+    those it played.
+    """
+    rows = [
+        {
+            "agent": one.agent,
+            "wins": one.wins,
+            "games": one.games,
+            "win_rate": one.rate.estimate,
+            "low": one.rate.low,
+            "high": one.rate.high,
+            "both_won": one.pairs.won,
+            "split": one.pairs.split,
+            "both_lost": one.pairs.lost,
+            "unfinished": one.unfinished,
+            "openings": one.openings,
+        }
+        for one in standings(findings.pairs)
+    ]
+    return _frame(rows, STANDINGS)
+
+
+def ratings_frame(findings: Findings, zero: str | None = None) -> pd.DataFrame:
+    """A row an agent, the highest rating first: Bradley-Terry ratings in Elo, with intervals by resampled openings.
+
+    The baseline is at 0, or the agent `zero`, whose `is_zero` is true; without either the mean of the pool. An end of
+    an interval is infinite where the results do not bound it. `half_game_added`: an agent that only won or only lost,
+    or is not connected to the others, was given half a game more.
+
+    Raises:
+        ValueError: no games of `zero`.
+    """
+    found = rate(findings, zero)
+    rows = [
+        {
+            "agent": one.agent,
+            "rating": one.elo,
+            "low": one.low,
+            "high": one.high,
+            "wins": one.wins,
+            "games": one.games,
+            "is_zero": one.agent == found.zero,
+            "half_game_added": one.agent in found.half_game_added,
+        }
+        for one in found.ratings
+    ]
+    return _frame(rows, RATINGS)
+
+
+def _verdict(
+    one: Comparison | Duel, measure: str, interval: Interval, observations: int, controls: Iterable[str]
+) -> dict[str, Any]:
+    return {
+        "contender": one.contender,
+        "baseline": one.baseline,
+        "measure": measure,
+        "estimate": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "p_value": one.p_value,
+        "adjusted_p": one.adjusted_p,
+        "verdict": one.verdict,
+        "is_control": one.contender in controls,
+        "observations": observations,
+        "is_census": one.is_census,
+    }
+
+
+def _frame(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(columns))

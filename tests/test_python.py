@@ -1,0 +1,140 @@
+"""The documented Python API: its names, its page, and its frames."""
+
+import math
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import pytest
+from invented_runs import Invented, gauntlet, random_wins
+
+import experiments
+import isolation
+import reports
+from experiments.verdicts import frames
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+PACKAGES = pytest.mark.parametrize("package", [isolation, experiments, reports], ids=lambda package: package.__name__)
+
+
+@PACKAGES
+def test_every_public_name_is_listed_and_is_there(package: ModuleType) -> None:
+    assert set(package.__all__) <= set(dir(package))
+    assert all(callable(getattr(package, name)) for name in package.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = package.nothing
+
+
+@PACKAGES
+def test_the_version_is_that_of_what_is_installed(package: ModuleType) -> None:
+    assert package.__version__ == version("knights-isolation")
+
+
+@pytest.mark.parametrize("package", [experiments, reports], ids=lambda package: package.__name__)
+def test_every_public_name_is_documented_and_no_other(package: ModuleType) -> None:
+    named = set(re.findall(rf"\b{package.__name__}\.(\w+)", PAGE)) | ({"Config"} if package is experiments else set())
+    assert named == set(package.__all__)
+
+
+def test_a_name_stays_what_it_is_when_the_module_called_like_it_is_imported() -> None:
+    code = "import reports.replay_page, isolation.search, reports, isolation\n"
+    code += "print(callable(reports.replay_page), callable(isolation.search))"
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["True", "True"]
+
+
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert "6 True" in said
+    assert "## Standings" in said
+    assert Path("forest.svg").stat().st_size > 1000
+    assert "<html" in str(names["page"])
+    assert list(names["verdicts"]["contender"]) == ["ID_Territory_200nodes"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("function", "columns"),
+    [("verdict_frame", frames.VERDICTS), ("standings_frame", frames.STANDINGS), ("ratings_frame", frames.RATINGS)],
+)
+def test_the_columns_of_frames_are_documented_in_their_order(function: str, columns: tuple[str, ...]) -> None:
+    table = PAGE.partition(f"`{function}`, a row")[2].split("\n\n")[1]
+    named = [name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert named == list(columns)
+
+
+@pytest.fixture
+def findings(tmp_path: Path) -> object:
+    run = gauntlet(60, random_wins({"Base": 0.3, "Good": 0.9, "Same": 0.3}), contenders=("Good", "Same"))
+    return experiments.load_findings([run.write(tmp_path / "run")])
+
+
+@pytest.mark.parametrize("function", ["verdict_frame", "standings_frame", "ratings_frame"])
+def test_of_a_run_that_says_something_no_column_is_left_empty(findings, function: str) -> None:
+    frame = getattr(experiments, function)(findings)
+    assert len(frame) >= 2
+    assert not frame.isna().any(axis=None)
+
+
+def test_verdicts_as_a_frame_are_those_of_the_report(findings) -> None:
+    found = experiments.judge(findings)
+    frame = experiments.verdict_frame(findings).set_index("contender")
+    assert list(frame.index) == [one.contender for one in found.comparisons]
+    for one in found.comparisons:
+        row = frame.loc[one.contender]
+        assert (row["estimate"], row["low"], row["high"]) == (
+            *(one.difference.estimate, one.difference.low),
+            one.difference.high,
+        )
+        assert (row["p_value"], row["adjusted_p"], row["verdict"]) == (one.p_value, one.adjusted_p, one.verdict)
+        assert (row["observations"], row["measure"]) == (one.openings, "difference")
+    assert frame.loc["Good", "verdict"] == "better"
+    assert frame["estimate"].dtype == float
+    assert frame["is_control"].dtype == bool
+
+
+def test_a_duel_is_a_score_over_pairs(tmp_path: Path) -> None:
+    run = Invented(config={"format": "head-to-head", "contenders": ["random"], "baseline": "greedy"})
+    run.agent("A", "contender").agent("B", "baseline")
+    for opening in range(10):
+        run.pair("A", "B", opening, 2 if opening < 4 else 1)
+    (row,) = experiments.verdict_frame(experiments.load_findings([run.write(tmp_path / "run")])).to_dict("records")
+    assert (row["contender"], row["baseline"], row["measure"], row["observations"]) == ("A", "B", "score", 10)
+    assert row["low"] < 0.7 < row["high"]
+    assert row["estimate"] == pytest.approx(0.7)
+
+
+def test_standings_and_ratings_are_numbers_the_best_first(findings) -> None:
+    table = experiments.standings_frame(findings)
+    assert table["agent"].iloc[0] == "Good"
+    assert (table["win_rate"].diff().dropna() <= 0).all()
+    complete = table["both_won"] + table["split"] + table["both_lost"]
+    assert ((2 * table["both_won"] + table["split"]) / (2 * complete)).tolist() == pytest.approx(table["win_rate"])
+    ratings = experiments.ratings_frame(findings).set_index("agent")
+    assert ratings.index[0] == "Good"
+    assert ratings.loc["Base", "rating"] == 0
+    assert list(ratings.index[ratings["is_zero"]]) == ["Base"]
+    assert experiments.ratings_frame(findings, zero="Good").set_index("agent").loc["Base", "rating"] == pytest.approx(
+        -ratings.loc["Good", "rating"]
+    )
+
+
+def test_frames_of_a_run_without_games_have_their_columns(tmp_path: Path) -> None:
+    empty = experiments.load_findings([gauntlet(0, planned=10).write(tmp_path / "run")])
+    for frame, columns in (
+        (experiments.verdict_frame(empty), frames.VERDICTS),
+        (experiments.standings_frame(empty), frames.STANDINGS),
+        (experiments.ratings_frame(empty), frames.RATINGS),
+    ):
+        assert isinstance(frame, pd.DataFrame)
+        assert list(frame.columns) == list(columns)
+        assert len(frame) == 0 or math.isnan(frame["estimate"].iloc[0])
