@@ -71,6 +71,10 @@ class Board(ClassicState):
     row-major ints; see `isolation.geometry`. Subclasses may override any classic method: `copy`, `forecast_move` and
     `apply_move` are honoured by everything that makes moves here.
 
+    Boards are equal, and hash alike, when their positions are: so classic players look positions up in dictionaries.
+    A board is mutable all the same, as the classic API wants it, and its hash moves with it. One that serves as a key
+    must not be changed any more: make moves on copies, as `forecast_move` and `successor` do.
+
     Attributes:
         width, height: columns and rows.
         move_count: plies played so far.
@@ -321,6 +325,7 @@ class Board(ClassicState):
         return self._position() == other._position() if isinstance(other, Board) else NotImplemented
 
     def __hash__(self) -> int:
+        """The hash of the position as it is now: a board that is a key of a dictionary must not be changed."""
         return hash(self._position())
 
     def __repr__(self) -> str:

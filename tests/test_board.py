@@ -236,6 +236,28 @@ def test_positions_reached_in_another_order_are_equal_and_hash_alike():
     assert Board("a", "b") == Board("c", "d")
 
 
+def test_a_board_that_is_a_key_keeps_its_place_while_copies_of_it_move_on():
+    board = Board.from_moves([24, 14])
+    worth = {board: 1.0}
+    children = [board.successor(cell) for cell in board.legal_cells()]
+    worth |= dict.fromkeys(children, 2.0)
+    board.forecast_move((1, 2)).apply_move((3, 4))
+    assert len(worth) == 1 + len(children)
+    assert worth[Board.from_moves([24, 14])] == 1.0
+    assert all(worth[child.copy()] == 2.0 for child in children)
+
+
+def test_the_hash_follows_the_position_so_that_a_key_must_not_move():
+    board = Board.from_moves([24, 14])
+    before, worth = hash(board), {board: 1.0}
+    board.play_cell(9)
+    assert hash(board) == hash(Board.from_moves([24, 14, 9])) != before
+    assert board not in worth
+    board.undo()
+    assert hash(board) == before
+    assert worth[board] == 1.0
+
+
 @given(games())
 def test_repr_reads_back(game):
     again = eval(repr(game), {"Board": Board})

@@ -1,13 +1,35 @@
-"""The house: imports run downwards, and starting costs little."""
+"""The house: imports run downwards, functions are short, what is imported is declared, and starting costs little."""
 
+import ast
+import importlib.metadata
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+ROOMS = ("isolation", "heuristics", "experiments", "reports")
+COMMANDS = ("cli", "commands")
+LONGEST_FUNCTION = 60
+
+
+def sources(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
+    """The modules of some packages, or modules of one file, each with its name and syntax tree."""
+    for room in rooms:
+        for path in sorted((ROOT / room).rglob("*.py")) or [ROOT / f"{room}.py"]:
+            if path.exists():
+                yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """The packages that a module imports, at its top or inside functions."""
+    modules = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    modules += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level]
+    return {module.partition(".")[0] for module in modules}
 
 
 def test_imports_run_downwards():
@@ -16,19 +38,38 @@ def test_imports_run_downwards():
     assert result.returncode == 0, result.stdout
 
 
+def test_nothing_imports_the_command_line():
+    assert [name for name, tree in sources(*ROOMS) if imported(tree) & set(COMMANDS)] == []
+    assert [name for name, tree in sources("commands") if "cli" in imported(tree)] == []
+
+
+def test_functions_are_short():
+    functions = [
+        (name, node.name, node.end_lineno - node.lineno + 1)
+        for name, tree in sources(*ROOMS, *COMMANDS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert len(functions) > 1000
+    assert [function for function in functions if function[2] > LONGEST_FUNCTION] == []
+
+
+def test_what_is_imported_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in project["dependencies"]}
+    distributions = importlib.metadata.packages_distributions()
+    own = {*ROOMS, *COMMANDS}
+    foreign = {one for _, tree in sources(*own) for one in imported(tree)} - own - sys.stdlib_module_names
+    assert {distributions[one][0].lower() for one in foreign} <= declared
+    assert declared <= {distributions[one][0].lower() for one in foreign}
+
+
 @pytest.mark.parametrize("module", ["isolation", "heuristics", "experiments", "reports", "commands", "cli"])
 def test_importing_loads_no_heavy_library(module):
     heavy = "{'numba', 'pandas', 'matplotlib', 'scipy', 'pyarrow', 'joblib'}"
     code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
-
-
-def test_nothing_imports_the_command_line_but_what_starts_it():
-    packages = ("isolation", "heuristics", "experiments", "reports", "commands")
-    sources = [source for package in packages for source in (ROOT / package).rglob("*.py")]
-    imports = re.compile(r"^\s*(from|import) cli\b", re.MULTILINE)
-    assert [source for source in sources if imports.search(source.read_text(encoding="utf-8"))] == []
 
 
 def test_the_public_names_are_those_that_scripts_rely_on():

@@ -51,6 +51,25 @@ def grown(column: Any) -> Any:
 
 
 @inner
+def choose(cells: Any, visits: Any, first_child: Any, children: Any, desk: Any) -> int:
+    """Write the line of the most visited moves to the desk; returns the first one's node, 0 if there is none."""
+    chosen, node, ply = 0, 0, 0
+    while children[node] > 0:
+        best = first_child[node]
+        for child in range(best, best + children[node]):
+            if visits[child] > visits[best]:
+                best = child
+        if visits[best] == 0:
+            break
+        if ply == 0:
+            chosen, desk[MOVE] = best, cells[best]
+        desk[BEST_LINE + ply] = cells[best]
+        node, ply = best, ply + 1
+    desk[BEST_LENGTH] = ply
+    return chosen
+
+
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """Simulate until the limit and play the move simulated most often, the lowest cell among equals."""
     capacity = 1024
@@ -104,21 +123,5 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         for i in range(ply + 1):
             visits[path[i]] += 1
             wins[path[i]] += share if i % 2 == 1 else 1.0 - share
-    node, ply = 0, 0
-    while children[node] > 0:
-        best_child = first_child[node]
-        for child in range(best_child, best_child + children[node]):
-            if visits[child] > visits[best_child]:
-                best_child = child
-        if visits[best_child] == 0:
-            break
-        desk[BEST_LINE + ply] = cells[best_child]
-        node, ply = best_child, ply + 1
-    desk[BEST_LENGTH] = ply
-    if ply == 0:
-        return 0.5
-    desk[MOVE] = desk[BEST_LINE]
-    best_child = first_child[0]
-    while cells[best_child] != desk[MOVE]:
-        best_child += 1
-    return wins[best_child] / visits[best_child]
+    chosen = choose(cells, visits, first_child, children, desk)
+    return wins[chosen] / visits[chosen] if chosen > 0 else 0.5
