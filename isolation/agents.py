@@ -269,8 +269,8 @@ class SearchAgent(Memoryless):
         """Why the heuristic does not compile, or that the board is too large; empty if it is compiled."""
         if self.compiled(size) is not None:
             return ""
-        if size[0] * size[1] > 128:
-            return "compiled search serves up to 128 cells"
+        if size[0] * size[1] > MOST_COMPILED_CELLS:
+            return f"compiled search serves up to {MOST_COMPILED_CELLS} cells"
         from isolation.compiling.compiler import CompileError, compile_heuristic
 
         try:
@@ -405,9 +405,9 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
     """The compiled heuristic, or None if the board is too large or the heuristic does not compile."""
-    if size[0] * size[1] > MOST_COMPILED_CELLS or not isinstance(
-        heuristic, Hashable
-    ):  # what has no hash is an object, no function
+    if size[0] * size[1] > MOST_COMPILED_CELLS:
+        return None
+    if not isinstance(heuristic, Hashable):  # an object, no function
         return None
     return _try_to_compile(heuristic, size)
 
@@ -431,7 +431,7 @@ def code_hash(heuristic: Heuristic) -> str:
     from isolation.compiling.rewriting import CompileError, rewrite
 
     try:
-        code = rewrite(heuristic).source
+        code = rewrite(heuristic).code
     except CompileError:
         code = _own_source(heuristic)
     return sha256(code.encode()).hexdigest()[:16]

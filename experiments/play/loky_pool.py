@@ -1,4 +1,4 @@
-"""A pool of processes on this machine: joblib's loky executor, with a marker of what each batch is at.
+"""A pool of processes on this machine: the loky executor, with a marker of what each batch is at.
 
 Loky gives up all workers when one has died. The markers say which games were on, and a look at which processes still
 exist, before loky ends the others, says whose fault it was.
@@ -20,7 +20,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from experiments.play.crash import Markers, create_markers, dead_among, find_suspects, open_markers
 from experiments.play.parallel import end_with
@@ -28,6 +28,8 @@ from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.worker import Batch, Task, Worker
 from experiments.schedule import Ids, by_sides
 from isolation.compiling import library
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,10 @@ class LokyPool(Pool):
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            # One thread a worker: the games are the parallelism. All share one cache of compiled code.
+            # One thread a worker: the games are the parallelism. All share one cache of compiled code. None takes a
+            # module of Python's for one of that name in the working directory.
             environment = {
+                _SAFE_PATH: "1",
                 "OMP_NUM_THREADS": "1",
                 "NUMBA_NUM_THREADS": "1",
                 library.ENVIRONMENT_VARIABLE: str(library.folder()),
@@ -233,6 +237,7 @@ def _start(markers: Path, slots: int, parent: int) -> None:
     """Make this process one of the pool: silent, deaf to Ctrl-C, gone when its parent is."""
     global _process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.pop(_SAFE_PATH, None)  # it is not for programs that agents start
     _silence()
     threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     _process = _Process(open_markers(markers, slots))
