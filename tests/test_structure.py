@@ -76,3 +76,14 @@ def test_the_public_names_are_those_that_scripts_rely_on():
     code = "from isolation import Board, Limit, search, perft, play, solve; print(callable(search), callable(perft))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["True", "True"]
+
+
+def test_the_architecture_says_of_every_module_what_it_says_of_itself():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    missing = []
+    for name, tree in sources(*ROOMS, *COMMANDS):
+        subject = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
+        folder, _, file = name.rpartition("/")
+        line = f"**`{folder}/`**: {subject}" if file == "__init__.py" else f"- `{file}`: {subject}"
+        missing += [] if f"{line}\n" in page else [line]
+    assert missing == []
