@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.inference.betting import confidence_sequence
+from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import score_from_elo
+from experiments.inference.likelihood import constrain_deviations, constrain_mean
 from experiments.inference.pairs import count_pairs, pair_interval
 from experiments.inference.sequential import (
     Sprt,
@@ -92,6 +94,40 @@ def test_the_opponents_test_is_the_mirror_image(counts):
     ours = log_likelihood_ratio(counts, Sprt(-10, 30))
     theirs = log_likelihood_ratio(counts[::-1], Sprt(-30, 10))
     assert float(ours) == pytest.approx(-float(theirs), abs=1e-7)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=3, max_size=3), st.floats(0.02, 0.98))
+def test_the_likeliest_shares_of_a_given_mean_add_up_and_have_it(counts, mean):
+    shares = np.maximum(counts, 1e-3) / np.maximum(counts, 1e-3).sum()
+    fitted = constrain_mean(shares, mean)
+    assert fitted.sum() == pytest.approx(1, abs=1e-6)
+    assert fitted @ [0, 0.5, 1] == pytest.approx(mean, abs=1e-6)
+    # no other shares of that mean are likelier: not those a little to either side along the constraint
+    for step in (1e-4, -1e-4):
+        other = fitted + step * np.array([1, -2, 1])
+        assert (other <= 0).any() or shares @ np.log(other / fitted) <= 1e-12
+
+
+@pytest.mark.parametrize("mean", [1.5, -0.2])
+def test_a_mean_that_no_shares_have_is_an_error_and_no_result(mean):
+    with pytest.raises(NotConverged, match="200 steps"):
+        constrain_mean(np.array([0.2, 0.4, 0.4]), mean)
+
+
+def test_shares_that_do_not_settle_or_are_no_numbers_are_an_error():
+    with pytest.raises(NotConverged):
+        constrain_deviations(np.array([0.4, 0.2, 0.4]), 1.5)
+    with pytest.raises(ValueError, match="nan"):
+        constrain_mean(np.array([0.5, np.nan, 0.5]), 0.5)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=3, max_size=3), st.floats(-0.7, 0.7))
+def test_shares_at_a_distance_in_deviations_are_at_that_distance(counts, distance):
+    shares = np.maximum(counts, 1e-3) / np.maximum(counts, 1e-3).sum()
+    fitted = constrain_deviations(shares, distance)
+    mean = fitted @ [0, 0.5, 1]
+    deviation = np.sqrt(fitted @ [0, 0.25, 1] - mean**2)
+    assert mean - 0.5 == pytest.approx(distance * deviation, abs=1e-6)
 
 
 def test_a_test_stops_at_its_first_crossing_and_says_which():
