@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, spearmanr
 
 from experiments.inference.clusters import bootstrap_difference, bootstrap_interval, rate_interval
-from experiments.inference.comparison import compare
+from experiments.inference.comparison import Comparison, compare
+from experiments.inference.duel import Duel, compare_directly
 from experiments.inference.family import compare_all
 from experiments.inference.multiplicity import holm
 from experiments.inference.pairing import pair_games
-from experiments.inference.pairs import PairCounts, pair_interval
+from experiments.inference.pairs import PairCounts, pair_interval, sign_test
 from experiments.inference.permutation import label_test, sign_flip_test
-from experiments.inference.planning import openings_after_pilot
+from experiments.inference.planning import openings_after_pilot, pairs_after_pilot
 from experiments.inference.standings import matchups, splits, standings
 
 
@@ -156,16 +157,20 @@ def test_better_on_average_is_not_better_against_every_opponent():
     assert comparison.p_every_opponent == max(effect.p_better for effect in comparison.effects)
 
 
-def test_an_effect_on_one_opponent_only_is_heterogeneous_and_one_on_all_is_not():
+def test_an_effect_on_one_opponent_only_is_heterogeneous():
     rng = np.random.default_rng(9)
-    alike = tournament(rng, ("base", "new"), OPPONENTS, 200, 0.4, 0.3)
     uneven = tournament(rng, ("base", "new"), OPPONENTS, 200, 0.0, 0.3)
     uneven["new", "AB"] = rng.random((200, 2)) < 0.95
-    p_alike, p_uneven = (
-        compare(pair_games(games_of(results)), "new", "base").heterogeneity_p for results in (alike, uneven)
-    )
-    assert p_uneven < 0.001
-    assert p_alike > 0.05
+    assert compare(pair_games(games_of(uneven)), "new", "base").heterogeneity_p < 1e-6
+
+
+def test_the_same_gain_against_every_opponent_is_not_heterogeneous_at_all():
+    results = {("base", name): np.arange(40).reshape(20, 2) % 3 == 0 for name in OPPONENTS}
+    results |= {("new", name): results["base", name] | (np.arange(20) % 4 == 1)[:, None] for name in OPPONENTS}
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.heterogeneity_q == pytest.approx(0, abs=1e-9)
+    assert comparison.heterogeneity_p == pytest.approx(1)
+    assert comparison.heterogeneity_df == 3
 
 
 def test_heterogeneity_is_claimed_no_more_often_than_alpha():
@@ -266,6 +271,77 @@ def test_what_cannot_be_told_comes_with_how_many_more_pairs_it_would_take():
     assert comparison.more_pairs == 4 * comparison.more_openings
     plan = openings_after_pilot(comparison, comparison.difference.estimate)
     assert plan.more == pytest.approx(comparison.more_openings, abs=1)
+
+
+def test_how_many_more_openings_depends_on_how_many_contenders_share_alpha():
+    names = ("base", "a", "b", "c", "d")
+    results = tournament(np.random.default_rng(22), names, OPPONENTS, 30, 0.15)
+    found = [one for one in compare_all(pair_games(games_of(results)), "base") if one.verdict == "cannot tell"]
+    assert len(found) > 1
+    for one in found:
+        plan = openings_after_pilot(one, one.difference.estimate, alpha=one.alpha / 4)
+        assert plan.more == pytest.approx(one.more_openings, abs=1)
+
+
+def test_how_many_more_pairs_of_a_duel_depends_on_how_many_contenders_share_alpha():
+    rng = np.random.default_rng(5)
+    results = {(name, "base"): rng.random((40, 2)) < 0.54 for name in ("a", "b", "c")}
+    table = pair_games(games_of(results))
+    found = [one for one in compare_all(table, "base", ["a", "b", "c"]) if one.verdict == "cannot tell"]
+    assert found
+    assert all(isinstance(one, Duel) for one in found)
+    for one in found:
+        plan = pairs_after_pilot(one.pairs, one.pairs.score - 0.5, alpha=one.alpha / 3)
+        assert one.more_pairs == max(plan.more, 1)
+
+
+def test_who_shares_no_opponent_with_the_baseline_is_judged_head_to_head_in_the_same_family():
+    rng = np.random.default_rng(6)
+    results = tournament(rng, ("base", "a"), OPPONENTS, 40, 0.6)
+    results |= {("b", "base"): rng.random((40, 2)) < 0.7, ("c", "base"): rng.random((40, 2)) < 0.6}
+    a, b, c = compare_all(pair_games(games_of(results)), "base", ["a", "b", "c"], pools={"b": 40, "c": 30})
+    assert (type(a), type(b), type(c)) == (Comparison, Duel, Duel)
+    assert (a.adjusted_p, b.adjusted_p, c.adjusted_p) == holm([a.p_value, b.p_value, c.p_value]).adjusted
+    assert {one.family for one in (a, b, c)} == {3}
+    wins = results["b", "base"].sum(axis=1)
+    assert b.p_value == sign_flip_test(2 * (wins - 1)).p_value
+    assert b.pairs == PairCounts(*np.bincount(wins, minlength=3))
+    assert b.rate.estimate == b.pairs.score == pytest.approx(wins.mean() / 2)
+    # 40 pairs are a census of 40 openings, and cannot be all from 30
+    assert (b.is_census, c.on_these) == (True, None)
+
+
+def test_openings_alike_by_symmetry_count_as_one_in_a_duel():
+    wins = np.random.default_rng(6).random((30, 2)) < 0.7
+    games = games_of({("new", "base"): np.tile(wins, (4, 1))}).assign(orbit=lambda frame: frame["opening_id"] % 30)
+    clustered, naive = (compare_directly(pair_games(games, by), "new", "base") for by in ("orbit", None))
+    single = compare_directly(pair_games(games_of({("new", "base"): wins})), "new", "base")
+    assert clustered.pairs == naive.pairs
+    assert clustered.p_value == pytest.approx(single.p_value)
+    assert naive.p_value < single.p_value
+    assert (clustered.rate.low, clustered.rate.high) == pytest.approx((single.rate.low, single.rate.high))
+
+
+def test_a_duel_is_seen_from_the_contenders_side_and_leaves_halves_of_pairs_out():
+    results = {("base", "new"): np.ones((9, 2)), ("new", "other"): np.ones((9, 2))}
+    games = games_of(results)
+    table = pair_games(games[games["game_id"] != "base/new/3/2"])
+    duel = compare_directly(table, "new", "base")
+    assert (duel.pairs, duel.unfinished, duel.verdict) == (PairCounts(8, 0, 0), 1, "worse")
+    assert compare_directly(table, "base", "new").verdict == "better"
+    nothing = compare_directly(pair_games(games.iloc[:1]), "new", "base")
+    assert (nothing.is_empty, nothing.verdict, nothing.p_value) == (True, "cannot tell", 1)
+
+
+def test_a_control_is_no_claim_and_leaves_the_family_as_it_was():
+    results = tournament(np.random.default_rng(12), ("base", "a", "b", "c"), OPPONENTS, 40, 0.6)
+    table = pair_games(games_of(results))
+    claims = compare_all(table, "base", ["a", "b"])
+    with_control = compare_all(table, "base", ["a", "c", "b"], controls=["c"])
+    assert (with_control[0], with_control[2]) == claims
+    control = with_control[1]
+    assert (control.family, control.adjusted_p) == (1, control.p_value)
+    assert {one.family for one in claims} == {2}
 
 
 def test_unfinished_pairs_are_counted_and_left_out():
@@ -469,8 +545,7 @@ def test_the_smallest_gauntlet_agrees_with_the_sign_test_of_its_pairs():
     results = {("new", "MM"): np.ones((12, 2)), ("base", "MM"): np.zeros((12, 2))}
     results["new", "MM"][:4] = 0
     comparison = compare(pair_games(games_of(results)), "new", "base")
-    assert comparison.p_value == pytest.approx(2 * 0.5**8)
-    assert PairCounts(0, 0, 8).n == 8
+    assert comparison.p_value == pytest.approx(2 * 0.5**8) == pytest.approx(sign_test(PairCounts(0, 4, 8)).p_value)
 
 
 def test_the_effects_rank_opponents_by_how_much_the_contender_gained():

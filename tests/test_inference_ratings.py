@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import elo_from_score
 from experiments.inference.pairing import pair_games
 from experiments.inference.ratings import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
@@ -129,6 +130,34 @@ def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
         found = next(rating for rating in ratings if rating.agent == "a")
         covered += found.low <= elo_from_score(0.97) <= found.high
     assert covered >= 0.87 * 60
+
+
+def test_few_openings_are_not_as_sure_as_their_resamples():
+    ratings = rate_agents(pair_games(games_of({("a", "b"): np.ones((7, 2))})), "b", draws=4000)
+    best = ratings.ratings[0]
+    # all but a hundredth of the resamples have the agent ahead, which of many openings would be enough
+    assert 0.985 < ratings.superiority[0][1] < 1
+    assert best.agent == "a"
+    assert best.low < 0 < best.elo
+
+
+def test_ratings_that_do_not_settle_are_an_error_and_no_result():
+    lost_in_rounding = np.array([[0, 1e15], [1, 0]])
+    with pytest.raises(NotConverged, match="after 200 steps"):
+        fit_ratings(lost_in_rounding)
+    settled = np.array([[0, 3.0], [1, 0]])
+    with pytest.raises(NotConverged):
+        fit_ratings(np.stack([settled, lost_in_rounding]))
+
+
+def test_ratings_settle_for_pools_of_any_shape_and_size():
+    rng = np.random.default_rng(8)
+    for agents in (2, 3, 8, 20):
+        for games in (1, 30, 10_000, 1_000_000):
+            strength = rng.normal(size=agents) * 4
+            wins = rng.binomial(games, expit(strength[:, None] - strength)) * (rng.random((agents, agents)) < 0.5)
+            np.fill_diagonal(wins, 0)
+            assert np.isfinite(fit_ratings(wins.astype(float))).all()
 
 
 def test_a_connected_pool_needs_no_help():

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.inference.betting import confidence_sequence
+from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import score_from_elo
+from experiments.inference.likelihood import constrain_deviations, constrain_mean
+from experiments.inference.pairs import count_pairs, pair_interval
 from experiments.inference.sequential import (
     Sprt,
     log_likelihood_ratio,
@@ -78,14 +81,12 @@ def test_the_normalized_model_errs_less_than_it_says():
         assert wrong + still_open < 0.05
 
 
-@given(st.lists(st.integers(0, 2), max_size=60), st.sampled_from(["logistic", "normalized"]))
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=60), st.sampled_from(["logistic", "normalized"]))
 def test_the_path_is_the_ratio_of_every_beginning(outcomes, model):
     sprt = Sprt(0, 100, model=model)
     path = sprt_path(outcomes, sprt)
-    for n in (1, len(outcomes) // 2, len(outcomes)):
-        if 0 < n <= len(outcomes):
-            counts = np.bincount(outcomes[:n], minlength=3)
-            assert path.llr[n - 1] == pytest.approx(float(log_likelihood_ratio(counts, sprt)), abs=1e-9)
+    beginnings = [np.bincount(outcomes[:n], minlength=3) for n in range(1, len(outcomes) + 1)]
+    assert path.llr == pytest.approx([float(log_likelihood_ratio(counts, sprt)) for counts in beginnings], abs=1e-9)
 
 
 @given(st.tuples(*[st.integers(0, 300)] * 3))
@@ -93,6 +94,40 @@ def test_the_opponents_test_is_the_mirror_image(counts):
     ours = log_likelihood_ratio(counts, Sprt(-10, 30))
     theirs = log_likelihood_ratio(counts[::-1], Sprt(-30, 10))
     assert float(ours) == pytest.approx(-float(theirs), abs=1e-7)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=3, max_size=3), st.floats(0.02, 0.98))
+def test_the_likeliest_shares_of_a_given_mean_add_up_and_have_it(counts, mean):
+    shares = np.maximum(counts, 1e-3) / np.maximum(counts, 1e-3).sum()
+    fitted = constrain_mean(shares, mean)
+    assert fitted.sum() == pytest.approx(1, abs=1e-6)
+    assert fitted @ [0, 0.5, 1] == pytest.approx(mean, abs=1e-6)
+    # no other shares of that mean are likelier: not those a little to either side along the constraint
+    for step in (1e-4, -1e-4):
+        other = fitted + step * np.array([1, -2, 1])
+        assert (other <= 0).any() or shares @ np.log(other / fitted) <= 1e-12
+
+
+@pytest.mark.parametrize("mean", [1.5, -0.2])
+def test_a_mean_that_no_shares_have_is_an_error_and_no_result(mean):
+    with pytest.raises(NotConverged, match="200 steps"):
+        constrain_mean(np.array([0.2, 0.4, 0.4]), mean)
+
+
+def test_shares_that_do_not_settle_or_are_no_numbers_are_an_error():
+    with pytest.raises(NotConverged):
+        constrain_deviations(np.array([0.4, 0.2, 0.4]), 1.5)
+    with pytest.raises(ValueError, match="nan"):
+        constrain_mean(np.array([0.5, np.nan, 0.5]), 0.5)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=3, max_size=3), st.floats(-0.7, 0.7))
+def test_shares_at_a_distance_in_deviations_are_at_that_distance(counts, distance):
+    shares = np.maximum(counts, 1e-3) / np.maximum(counts, 1e-3).sum()
+    fitted = constrain_deviations(shares, distance)
+    mean = fitted @ [0, 0.5, 1]
+    deviation = np.sqrt(fitted @ [0, 0.25, 1] - mean**2)
+    assert mean - 0.5 == pytest.approx(distance * deviation, abs=1e-6)
 
 
 def test_a_test_stops_at_its_first_crossing_and_says_which():
@@ -152,13 +187,11 @@ def test_the_live_interval_misses_the_truth_less_often_than_alpha_however_often_
     assert missed <= 30
 
 
-def test_looking_at_a_fixed_interval_after_every_pair_misses_the_truth_far_more_often():
-    rng = np.random.default_rng(11)
-    x = rng.choice(3, size=(300, 400), p=(0.25, 0.5, 0.25)) / 2
-    n = np.arange(1, 401)
-    half = 1.645 * np.sqrt(0.125 / n)
-    missed = (np.abs(np.cumsum(x, axis=1) / n - 0.5) > half)[:, 20:].any(axis=1)
-    assert missed.mean() > 0.3
+def test_the_price_of_looking_at_any_time_is_a_wider_interval_than_that_of_one_look():
+    wins = np.random.default_rng(11).choice(3, size=400, p=(0.25, 0.5, 0.25))
+    sequence, fixed = confidence_sequence(wins / 2, 0.9), pair_interval(count_pairs(wins), 0.9)
+    width, shortest = sequence.last[1] - sequence.last[0], fixed.high - fixed.low
+    assert 1.2 * shortest < width < 3 * shortest
 
 
 @pytest.mark.parametrize("pool", [60, 200])

@@ -1,10 +1,13 @@
 import json
 
 import pytest
-from invented_runs import Invented, gauntlet, random_wins
+from invented_runs import Invented, gauntlet
 
+from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
+from experiments.verdicts.pilot import plan_contenders
+from experiments.verdicts.sequential import run_tests
 from reports.compare import compare_sections
 from reports.sections import render_sections, section_called
 from reports.summary import summarize
@@ -79,27 +82,51 @@ def test_effort_counts_each_player_s_own_moves_after_the_opening(tmp_path):
     assert a["ns_a_node"] == pytest.approx(1000 * (3 * 10 + 2 * 50) / (3 * 100 + 2 * 1000))
 
 
-def test_a_clear_winner_is_called_better_and_luck_is_not(tmp_path):
-    run = gauntlet(60, random_wins({"Base": 0.5, "Good": 0.8, "Alike": 0.5}), contenders=("Good", "Alike"))
+def good_and_alike(agent, opponent, opening):
+    """Good wins a game more of every second opening; Alike loses as many openings to the baseline as it wins."""
+    if agent == "Good":
+        return 1 + opening % 2
+    return 1 if agent == "Base" else (0, 2)[opening % 2]
+
+
+def test_a_clear_winner_is_called_better_and_who_wins_as_often_is_not(tmp_path):
+    run = gauntlet(60, good_and_alike, contenders=("Good", "Alike"))
     verdicts = {one.contender: one for one in judge(load_findings([run.write(tmp_path / "run")])).comparisons}
     assert verdicts["Good"].verdict == "better"
     assert verdicts["Good"].better_against_every_opponent
     assert verdicts["Alike"].verdict == "cannot tell"
+    assert verdicts["Alike"].p_value == 1
     assert verdicts["Good"].family == 2
 
 
-def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
-    run = gauntlet(20, random_wins({"Base": 0.5, "Good": 0.5}))
+def with_control(run):
     run.agent("Base_control", "control")
     for opening in range(100, 120):
         for opponent in ("Opp_A", "Opp_B"):
             run.pair("Base_control", opponent, opening, 1)
+    return run
+
+
+def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
+    run = with_control(gauntlet(20))
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     rows = rows_of(sections, "verdicts")
     assert rows[-1]["contender"] == "Base_control"
     assert rows[-1]["adjusted_p"] is None
     assert rows[-1]["verdict"].startswith("control: no difference")
     assert any("differs from itself" in note for note in sections[0].notes)
+
+
+def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path):
+    runs = (gauntlet(20, good_and_alike), with_control(gauntlet(20, good_and_alike)))
+    findings = [load_findings([run.write(tmp_path / str(number))]) for number, run in enumerate(runs)]
+    alone, controlled = (judge(one) for one in findings)
+    assert alone.claims == controlled.claims
+    assert (alone.family, controlled.family) == (1, 1)
+    plans = [plan_contenders(one, 0.03) for one in findings]
+    assert plans[0] == plans[1]
+    assert [plan.contender for plan in plans[1]] == ["Good"]
+    assert [test.contender for test in run_tests(findings[1], 0, 3)] == ["Good"]
 
 
 def test_a_census_is_exact_for_its_openings_and_uncertain_at_large(tmp_path):
@@ -260,6 +287,20 @@ def test_a_census_that_tells_nothing_of_other_openings_asks_for_no_more_of_them(
     (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
     assert row["verdict"] == "cannot tell beyond these openings, all of which were played"
     assert row["on_these_openings_low"] == row["on_these_openings_high"] == 0.55
+
+
+@pytest.mark.parametrize(("spec", "repeats"), [("A=ID:open@nodes=100", True), ("A=ID:open@nodes=100,ties", False)])
+def test_agents_that_break_ties_at_random_leave_things_to_chance(tmp_path, spec, repeats):
+    run = Invented(population=20).agent("A", "contender").agent("B", "baseline")
+    agent = make_agent(parse_spec(spec))
+    run.agents["A"]["settings"] = settings_text(parse_spec(spec), agent)
+    for opening in range(20):
+        run.pair("A", "B", opening, 1)
+    findings = load_findings([run.write(tmp_path / "run")])
+    assert findings.agents["A"].is_deterministic == repeats
+    assert findings.pool_of(["A", "B"]) == (20 if repeats else None)
+    (duel,) = judge(findings).duels
+    assert duel.is_census == repeats
 
 
 @pytest.mark.parametrize(("limit", "repeats"), [({"nodes": 1000}, True), ({"ms": 50}, False)])

@@ -1,0 +1,185 @@
+"""The report decides a sequential test exactly as the stop rule of the running tournament did."""
+
+from bisect import bisect_left
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from invented_runs import Invented
+from numpy.typing import NDArray
+
+from experiments.config import load_config
+from experiments.design import Plan, make_plan
+from experiments.inference.contender_tests import duel_path, gauntlet_path, opening_leads
+from experiments.inference.pairing import Record
+from experiments.log import read_games
+from experiments.play.batches import Feed, checkpoints
+from experiments.play.runner import play_tournament
+from experiments.play.stopping import sprt_rule
+from experiments.schedule import pair_points, points_table
+from experiments.verdicts.findings import Findings, load_findings
+from experiments.verdicts.sequential import bounds_of, run_tests
+
+GAUNTLET: dict[str, Any] = {
+    "contenders": ["greedy", "R=random", "MM:open@depth=1"],
+    "baseline": "MM:null@depth=1",
+    "opponents": ["O=random", "MM:improved@depth=1"],
+    "openings": "random:4",
+    "pairs": 60,
+    "sprt": [0, 20],
+}
+PLANS: dict[str, dict[str, Any]] = {
+    "head to head": {**GAUNTLET, "format": "head-to-head", "opponents": None, "sprt": [0, 60]},
+    "a gauntlet": GAUNTLET,
+    "a contender is an opponent too": {**GAUNTLET, "opponents": ["greedy", "O=random"]},
+    "two contenders are opponents too": {**GAUNTLET, "opponents": ["greedy", "R=random", "O=random"]},
+    "the baseline is an opponent too": {**GAUNTLET, "opponents": ["MM:null@depth=1", "O=random"]},
+    "an opponent plays like a contender": {**GAUNTLET, "opponents": ["MM_Again=MM:open@depth=1", "O=random"]},
+}
+STRENGTH = {"Greedy": 2.0, "MM_Open": 0.2, "R": -1.0, "O": -0.5}
+
+
+def plan_of(keys: dict[str, Any]) -> Plan:
+    return make_plan(load_config(None, keys))
+
+
+def results(plan: Plan, seed: int) -> NDArray[np.int8]:
+    """Who would win each game if all were played: by strength, the opening's favour and luck."""
+    rng = np.random.default_rng(seed)
+    schedule = plan.schedule
+    lead = [
+        STRENGTH.get(schedule.agents[match.first], 0) - STRENGTH.get(schedule.agents[match.second], 0)
+        for match in schedule.matches
+    ]
+    favour = rng.normal(size=(schedule.rounds, 1, 1)) * [1, -1]
+    luck = rng.logistic(size=(schedule.rounds, len(lead), 2))
+    return (np.array(lead)[:, None] + favour + luck > 0).astype(np.int8)
+
+
+def stopped(plan: Plan, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
+    """What is played of these games under the plan's stop rule."""
+    points = points_table(plan.schedule)
+    feed = Feed(plan.schedule, points, 1, sprt_rule(plan))
+    while len(ids := feed.take()):
+        points.reshape(-1)[ids] = outcome.reshape(-1)[ids]
+    return points
+
+
+def findings_of(plan: Plan, points: NDArray[np.int8], path: Path) -> Findings:
+    """The games of a points table, read from a log of them."""
+    config = plan.config.model_dump(
+        include={"format", "contenders", "baseline", "opponents", "sprt"}, exclude_none=True
+    )
+    run = Invented(config=config if config["format"] != "head-to-head" else {**config, "opponents": None})
+    for entrant in plan.entrants:
+        run.agent(entrant.agent.name, *entrant.roles)
+    schedule = plan.schedule
+    ids = np.flatnonzero(points.reshape(-1) >= 0)
+    players, openings = schedule.players(ids), schedule.opening_rows(ids)
+    first_of_match_won = points.reshape(-1)[ids] == 1
+    winner = np.where(first_of_match_won == (ids % 2 == 0), 1, 2)
+    for id_, pair, opening, won in zip(ids.tolist(), players, openings.tolist(), winner.tolist(), strict=True):
+        one, other = (schedule.agents[place] for place in pair)
+        run.pairs = id_ // 2
+        run.game(one, other, opening, won == 1)
+    run.planned = len(schedule)
+    return load_findings([run.write(path)])
+
+
+def decided_by_rule(plan: Plan, points: NDArray[np.int8]) -> set[str]:
+    """The contenders that the stop rule ends, shown these games."""
+    rule = sprt_rule(plan)
+    assert rule
+    matches = [plan.schedule.matches[number] for number in rule(pair_points(points))]
+    return {plan.schedule.agents[match.first] for match in matches}
+
+
+def first_decisions(plan: Plan, points: NDArray[np.int8]) -> dict[str, int]:
+    """After how many rounds the stop rule would first have ended each contender, if asked after every round."""
+    decided = cache(lambda rounds: decided_by_rule(plan, points[:rounds]))
+    rounds = range(len(points) + 1)
+    return {
+        name: bisect_left(rounds, True, key=lambda number, name=name: name in decided(number))
+        for name in decided(len(points))
+    }
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_the_report_decides_when_and_what_the_stop_rule_decided(kind: str, tmp_path: Path) -> None:
+    plan = plan_of(PLANS[kind])
+    points = stopped(plan, results(plan, 3))
+    findings = findings_of(plan, points, tmp_path / "run")
+    tests = {test.contender: test for test in run_tests(findings, *bounds_of(findings))}
+    assert set(tests) == {entrant.agent.name for entrant in plan.entrants if "contender" in entrant.roles}
+    decided = {name: test.path.decided_after for name, test in tests.items() if test.path.decision}
+    assert decided == first_decisions(plan, points)
+    assert decided
+    assert all(test.is_duel == (kind == "head to head") for test in tests.values())
+    # and it was the rule's checkpoints that ended their matches
+    marks = [*checkpoints(plan.schedule.rounds), plan.schedule.rounds]
+    for number, match in enumerate(plan.schedule.matches):
+        after = decided.get(plan.schedule.agents[match.first])
+        seen = next((place for place, mark in enumerate(marks) if after and mark >= after), None)
+        end = plan.schedule.rounds if seen is None else marks[seen + 1]
+        assert np.count_nonzero((points[:, number] >= 0).all(axis=1)) == min(end, match.pairs)
+
+
+@pytest.mark.parametrize("kind", PLANS)
+def test_unfinished_openings_are_left_out_by_both(kind: str, tmp_path: Path) -> None:
+    plan = plan_of(PLANS[kind])
+    points = stopped(plan, results(plan, 5))
+    points[np.random.default_rng(1).random(points.shape) < 0.04] = -1
+    for place, rounds in enumerate((16, 40, 60)):
+        findings = findings_of(plan, points[:rounds], tmp_path / str(place))
+        found = run_tests(findings, *bounds_of(findings))
+        assert {test.contender for test in found if test.path.decision} == decided_by_rule(plan, points[:rounds])
+
+
+def test_a_tournament_played_with_sprt_is_reported_as_it_was_stopped(tmp_path: Path) -> None:
+    keys = {**PLANS["a contender is an opponent too"], "board": "5x5", "jobs": 1, "out": str(tmp_path / "run")}
+    config = load_config(None, keys)
+    assert play_tournament(config).finished
+    plan = make_plan(config)
+    games = read_games(tmp_path / "run", ["game_id", "winner"])
+    points = points_table(plan.schedule)
+    ids = games["game_id"].to_numpy()
+    points.reshape(-1)[ids] = (games["winner"].to_numpy() - 1) == ids % 2
+    findings = load_findings([tmp_path / "run"])
+    tests = run_tests(findings, *bounds_of(findings))
+    decided = {test.contender: test.path.decided_after for test in tests if test.path.decision}
+    assert decided == first_decisions(plan, points)
+    assert decided
+    assert len(games) < len(plan.schedule)
+
+
+def record(*rows: tuple[int, int, int]) -> Record:
+    """Pairs as (opponent, opening, games won)."""
+    opponent, opening, wins = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    return Record(opponent, opening, opening, wins)
+
+
+def test_leads_are_over_shared_opponents_once_an_opening_in_the_order_of_play() -> None:
+    own = record((7, 30, 2), (8, 30, 1), (7, 20, 0), (8, 20, 0), (7, 10, 2), (9, 30, 2), (7, 30, 0))
+    base = record((8, 20, 2), (7, 30, 1), (7, 20, 1), (8, 30, 1), (7, 10, 0), (8, 10, 0))
+    leads, most = opening_leads(own, base)
+    # 9 met one of them only; opening 10 lacks a pair with 8; the second pair with 7 from 30 is left out
+    assert (leads.tolist(), most) == ([1, -3], 4)
+
+
+def test_without_opponents_in_common_there_is_nothing_to_read() -> None:
+    leads, most = opening_leads(record((1, 5, 2)), record((2, 5, 2)))
+    assert (leads.size, most) == (0, 2)
+
+
+def test_the_bounds_are_elo_head_to_head_and_percentage_points_in_a_gauntlet() -> None:
+    wins = [2, 1, 2, 2, 0, 1]
+    own = record(*((1, opening, won) for opening, won in enumerate(wins)), (4, 9, 0))
+    base = record(*((1, opening, 1) for opening in range(6)))
+    duel, beside = duel_path(own, 1, 0, 20, 0.1, 0.2), gauntlet_path(own, base, 0, 20, 0.1, 0.2)
+    assert duel.outcomes.tolist() == wins
+    assert (duel.classes, duel.sprt.model, duel.sprt.low, duel.sprt.high) == (3, "logistic", 0, 20)
+    assert beside.outcomes.tolist() == [3, 2, 3, 3, 1, 2]
+    assert (beside.classes, beside.sprt.model, beside.sprt.low, beside.sprt.high) == (5, "score", 0.5, 0.6)
+    assert {(path.sprt.alpha, path.sprt.beta) for path in (duel, beside)} == {(0.1, 0.2)}
