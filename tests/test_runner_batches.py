@@ -63,6 +63,21 @@ def test_given_back_games_come_first() -> None:
     assert feed.take()[0] == first[0]
 
 
+def test_games_given_back_twice_are_handed_out_once() -> None:
+    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 2)
+    first = feed.take()
+    feed.give_back(first)
+    feed.give_back(first[1:])
+    assert np.concatenate([feed.take() for _ in range(4)])[: len(first) + 1].tolist() == [*first, first[-1] + 1]
+
+
+def test_what_a_game_takes_is_learned_from_earlier_batches_too() -> None:
+    feed = Feed(plan_of(opponents=["random"], pairs=2000).schedule, np.full((2000, 4, 2), -1, np.int8), 2)
+    for seconds in (0.01, 0.03):
+        feed.learn(np.arange(4), np.full(4, seconds))
+    assert 0.9 < len(feed.take()) * 0.02 / LONGEST_BATCH < 1.1
+
+
 def test_batches_last_as_long_as_they_should() -> None:
     feed = Feed(
         plan_of(opponents=["random"], pairs=2000).schedule,
@@ -81,6 +96,13 @@ def test_the_last_batches_are_small_so_that_workers_finish_together() -> None:
     feed.learn(np.arange(8), np.full(8, 0.01))
     sizes = [len(batch) for batch in drain(feed, np.random.default_rng(0), 2)]
     assert max(sizes[-5:]) < max(sizes) / 2
+
+
+def test_near_the_end_a_batch_is_a_quarter_of_a_worker_s_share() -> None:
+    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 4)
+    feed.learn(np.arange(8), np.full(8, 0.01))
+    assert len(PLAN.schedule) * 0.01 / 4 / 4 < LONGEST_BATCH
+    assert 0.9 < len(feed.take()) / (len(PLAN.schedule) / 4 / 4) < 1.1
 
 
 def every_third_match(pairs: NDArray[np.int8]) -> Collection[int]:
