@@ -125,7 +125,7 @@ class LokyPool(Pool):
     def _send(self, sent: _SentBatch | _SentCall, function: Callable[..., object], *arguments: object) -> None:
         future: Future[Any]
         try:
-            with _interrupts_blocked():
+            with _sheltered():
                 future = self._running().submit(function, self._task_file, *arguments)
             future.add_done_callback(self._note_death)
         except BrokenProcessPool as death:
@@ -137,10 +137,8 @@ class LokyPool(Pool):
 
     def _running(self) -> ProcessPoolExecutor:
         if self._executor is None:
-            # One thread a worker: the games are the parallelism. All share one cache of compiled code. None takes a
-            # module of Python's for one of that name in the working directory.
+            # One thread a worker: the games are the parallelism. All share one cache of compiled code.
             environment = {
-                _SAFE_PATH: "1",
                 "OMP_NUM_THREADS": "1",
                 "NUMBA_NUM_THREADS": "1",
                 library.ENVIRONMENT_VARIABLE: str(library.folder()),
@@ -207,14 +205,24 @@ def _event(sent: _SentBatch | _SentCall, future: Future[Any]) -> Event:
 
 
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Let processes that are started meanwhile inherit deafness to Ctrl-C; ours is delivered afterwards."""
-    # Started on demand, Python's resource tracker would end the deafness of all processes that are started after it.
-    resource_tracker.ensure_running()
+def _sheltered() -> Iterator[None]:
+    """Let processes that are started meanwhile inherit deafness to Ctrl-C, and import nothing of the working directory.
+
+    Ctrl-C is delivered to this one afterwards. A user's `random.py` is not Python's, for which workers would take it.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    path_before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
     try:
+        # Started on demand, Python's resource tracker would end the deafness of all that are started after it.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
     finally:
+        if path_before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = path_before
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
