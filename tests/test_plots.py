@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.verdicts.calibration import Scores
 from experiments.verdicts.findings import load_findings
 from reports.plots import KINDS, draw_kind, draw_plot
-from reports.plots.calibration import Scores
 from reports.plots.limits import draw_limits
 from reports.plots.style import save, short, to_svg
 

@@ -1,24 +1,16 @@
-"""What a heuristic's score says about who wins.
-
-AUC is the chance that a position from which the mover won has a higher score than one from which it lost, ply for ply:
-0.5 is a coin, 1 knows. Proven scores are left out: they are the search's knowledge, not the heuristic's.
-"""
+"""What a heuristic's score says about who wins, drawn by ply and by score."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.stats import rankdata
 
 from experiments.inference.proportions import wilson
+from experiments.verdicts.calibration import Scores, scores_of
 from experiments.verdicts.findings import Findings
-from experiments.verdicts.plies import chosen_moves
 from reports.plots.grids import draw_grid
 from reports.plots.style import BLUE, GREY, new_figure, no_data, short, styled
 
@@ -27,45 +19,6 @@ _FEWEST = 100
 _FEWEST_OF_EACH = 10
 _BINS = 8
 _NO_SCORES = "No unproven scores in the log yet."
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """An agent's unproven scores: the ply, the score in the mover's view, and whether the mover won."""
-
-    ply: npt.NDArray[np.int64]
-    score: npt.NDArray[np.float64]
-    won: npt.NDArray[np.bool_]
-
-    def between(self, first: int, last: int) -> Scores:
-        """Those at the plies from `first` to `last`."""
-        kept = (self.ply >= first) & (self.ply <= last)
-        return Scores(self.ply[kept], self.score[kept], self.won[kept])
-
-    @property
-    def auc(self) -> float:
-        """Mean AUC of the plies, weighted by how many pairs of a won and a lost position they have; NaN without any."""
-        weighted = total = 0.0
-        for ply in np.unique(self.ply):
-            at = self.ply == ply
-            won = int(self.won[at].sum())
-            pairs = won * (int(at.sum()) - won)
-            if pairs:
-                ranks = rankdata(self.score[at])[self.won[at]].sum()
-                weighted += ranks - won * (won + 1) / 2
-                total += pairs
-        return weighted / total if total else math.nan
-
-
-def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:
-    """The scores of each agent, over all runs."""
-    parts: dict[str, list[Scores]] = {name: [] for name in names}
-    for plies in chosen_moves(findings, "score", names):
-        finite = np.isfinite(plies.value)
-        for place in np.unique(plies.agent[finite]):
-            own = finite & (plies.agent == place)
-            parts[names[place]].append(Scores(plies.ply[own], plies.value[own], plies.won[own]))
-    return {name: _joined(found) for name, found in parts.items()}
 
 
 @styled
@@ -131,9 +84,3 @@ def _draw_curve(axes: Axes, scores: Scores) -> None:
 def _auc_of(scores: Scores) -> float:
     rarer = min(int(scores.won.sum()), int((~scores.won).sum()))
     return scores.auc if scores.ply.size >= _FEWEST and rarer >= _FEWEST_OF_EACH else math.nan
-
-
-def _joined(parts: Sequence[Scores]) -> Scores:
-    if not parts:
-        return Scores(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_))
-    return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("ply", "score", "won")))
