@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits, standings
-from experiments.log import read_games
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
-from isolation.outcome import Reason
+from experiments.verdicts.forfeits import forfeits_of
 from reports.cells import counted, estimate_of
 from reports.sections import Section
 
@@ -89,27 +87,19 @@ def sides_section(findings: Findings) -> Section:
 
 def forfeits_section(findings: Findings) -> Section:
     """Games lost by anything but having no move left."""
-    games = findings.games
-    lost = games[(games["reason"] != Reason.NO_MOVES.word).to_numpy()]
-    if lost.empty:
+    rows = tuple(
+        {
+            "agent": one.agent,
+            "reason": one.reason,
+            "games": one.games,
+            "first_in": f"{one.run} {one.game_id}",
+            "detail": one.detail,
+        }
+        for one in forfeits_of(findings)
+    )
+    if not rows:
         return Section("forfeits", "Forfeits", (), ("None: every game ended because somebody had no move left.",))
-    loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))
-    detail = {number: _details(findings, number) for number in lost["run"].unique()}
-    rows: list[dict[str, Any]] = []
-    for (agent, reason), group in lost.groupby([loser, lost["reason"].astype(str)]):
-        first = group.iloc[0]
-        run, own_id = int(first["run"]), int(first["own_id"])
-        rows.append(
-            {
-                "agent": agent,
-                "reason": reason,
-                "games": len(group),
-                "first_in": f"{findings.sources[run].info.path} {own_id}",
-                "detail": detail[run].get(own_id, ""),
-            }
-        )
-    rows.sort(key=lambda row: -row["games"])
-    return Section("forfeits", "Forfeits", tuple(rows), ("`isolation replay RUN GAME_ID` shows a game.",))
+    return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
 def lengths_section(findings: Findings) -> Section:
@@ -199,9 +189,3 @@ def _length_cells(described: Any) -> dict[str, Any]:
 def _in_order(findings: Findings, present: Any) -> list[str]:
     known = [name for name in findings.agents if name in present]
     return known + [name for name in present if name not in findings.agents]
-
-
-def _details(findings: Findings, run: int) -> dict[int, str]:
-    frame = read_games(findings.sources[run].info.path, ["game_id", "detail"])
-    told = frame[(frame["detail"] != "").to_numpy()]
-    return dict(zip(told["game_id"].tolist(), told["detail"].tolist(), strict=True))

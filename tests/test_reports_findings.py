@@ -129,6 +129,16 @@ def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path)
     assert [test.contender for test in run_tests(findings[1], 0, 3)] == ["Good"]
 
 
+def test_a_control_head_to_head_is_no_claim_either(tmp_path):
+    run = Invented().agent("A", "contender").agent("Twin", "control").agent("B", "baseline")
+    for opening in range(12):
+        run.pair("A", "B", opening, 2 if opening < 9 else 0).pair("Twin", "B", 100 + opening, 1 + opening % 2)
+    verdicts = judge(load_findings([run.write(tmp_path / "run")]))
+    (contender, control) = verdicts.duels
+    assert (verdicts.family, contender.family, control.family) == (1, 1, 1)
+    assert (contender.adjusted_p, control.adjusted_p) == (contender.p_value, control.p_value)
+
+
 def test_a_census_is_exact_for_its_openings_and_uncertain_at_large(tmp_path):
     run = gauntlet(20, lambda agent, _, opening: 1 + (agent == "Good" and opening < 10), population=20, is_census=True)
     findings = load_findings([run.write(tmp_path / "run")])

@@ -177,9 +177,9 @@ def test_the_bounds_are_elo_head_to_head_and_percentage_points_in_a_gauntlet() -
     wins = [2, 1, 2, 2, 0, 1]
     own = record(*((1, opening, won) for opening, won in enumerate(wins)), (4, 9, 0))
     base = record(*((1, opening, 1) for opening in range(6)))
-    duel, beside = duel_path(own, 1, 0, 20, 0.1, 0.2), gauntlet_path(own, base, 0, 20, 0.1, 0.2)
+    duel, beside = duel_path(own, 1, -5, 20, 0.1, 0.2), gauntlet_path(own, base, -5, 20, 0.1, 0.2)
     assert duel.outcomes.tolist() == wins
-    assert (duel.classes, duel.sprt.model, duel.sprt.low, duel.sprt.high) == (3, "logistic", 0, 20)
+    assert (duel.classes, duel.sprt.model, duel.sprt.low, duel.sprt.high) == (3, "logistic", -5, 20)
     assert beside.outcomes.tolist() == [3, 2, 3, 3, 1, 2]
-    assert (beside.classes, beside.sprt.model, beside.sprt.low, beside.sprt.high) == (5, "score", 0.5, 0.6)
+    assert (beside.classes, beside.sprt.model, beside.sprt.low, beside.sprt.high) == (5, "score", 0.475, 0.6)
     assert {(path.sprt.alpha, path.sprt.beta) for path in (duel, beside)} == {(0.1, 0.2)}
