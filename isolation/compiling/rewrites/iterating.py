@@ -125,15 +125,6 @@ class Iterate(Rewrite):
             return at(node, support(method.attr, self.visit(method.value), *map(self.visit, node.args)))
         return self.generic_visit(node)
 
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        """Look for an element without building what it is looked for in."""
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
-            places = node.comparators[0]
-            if isinstance(places, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-                found = self._build("contains", node, self._stream(places), self.visit(node.left))
-                return found if isinstance(node.ops[0], ast.In) else at(node, ast.UnaryOp(ast.Not(), found))
-        return self.generic_visit(node)
-
     # --- consumers: each returns the call that replaces it, or None to leave it ------------------------------------
 
     def _consume_len(self, node: ast.Call) -> ast.expr | None:
@@ -193,9 +184,6 @@ class Iterate(Rewrite):
     def _consume_set(self, node: ast.Call) -> ast.expr | None:
         return self._collect(node, "set", "as_set")
 
-    def _consume_frozenset(self, node: ast.Call) -> ast.expr | None:
-        return self._collect(node, "set", "as_set")
-
     def _collect(self, node: ast.Call, kind: str, plain: str) -> ast.expr | None:
         if not node.args:
             return None
@@ -212,11 +200,6 @@ class Iterate(Rewrite):
     def _collect_set(self, node: ast.SetComp, kind: str) -> ast.expr:
         made: ast.expr = self.visit(node)
         return made if kind == "set" else support("as_list", made)
-
-    def _consume_dict(self, node: ast.Call) -> ast.expr | None:
-        if node.args and isinstance(node.args[0], ast.ListComp | ast.GeneratorExp):
-            return self._build("dict", node, self._stream(node.args[0]))
-        return None
 
     def _consume_next(self, node: ast.Call) -> ast.expr | None:
         stream = self._stream(node.args[0])
@@ -331,7 +314,6 @@ _LOOPS = {
     "count": ("V_TOTAL = 0", "V_TOTAL += 1", "return V_TOTAL"),
     "any": ("", "if ELEMENT:\n    return True", "return False"),
     "all": ("", "if not ELEMENT:\n    return False", "return True"),
-    "contains": ("", "if _isolation.equal(ELEMENT, GIVEN):\n    return True", "return False"),
     "first": ("", "return ELEMENT", "raise ValueError('next() of nothing')"),
     "first_or_default": ("", "return ELEMENT", "return GIVEN"),
     "list": ("V_TOTAL = []", "V_TOTAL.append(ELEMENT)", "return V_TOTAL"),

@@ -72,12 +72,6 @@ class Tidy(Rewrite):
         node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
         return self.generic_visit(node)
 
-    def visit_Global(self, node: ast.Global) -> Any:
-        """Drop the declaration of a global that is only read."""
-
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
-        """Drop the declaration of a variable that is only read."""
-
     def _import(self, module: str, names: list[str], level: int, node: ast.AST) -> Any:
         """Import as the file itself would: it may have siblings and an `__import__` of its own."""
         own = self.scope.file.get("__builtins__", builtins)
