@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm, spearmanr
+from scipy.stats import binomtest, f, norm, spearmanr
 
 from experiments.inference.clusters import bootstrap_difference, bootstrap_interval, rate_interval
 from experiments.inference.comparison import Comparison, compare
@@ -252,6 +252,47 @@ def test_a_control_on_openings_of_its_own_is_compared_as_an_independent_sample()
     assert new.adjusted_p == new.p_value
     assert control.verdict == "cannot tell"
     assert compare_all(table, "base", ["new", "control"], controls=["control"], pools=pools) == (new, control)
+
+
+@pytest.mark.parametrize(("common", "paired"), [(10, True), (9, False)])
+def test_openings_are_paired_where_at_least_half_of_the_fewer_are_shared(common, paired):
+    results = tournament(np.random.default_rng(31), ("base", "new"), OPPONENTS, 20)
+    openings = {"base": range(20), "new": range(20 - common, 40 - common)}
+    comparison = compare(pair_games(games_of(results, openings)), "new", "base")
+    assert comparison.paired == paired
+    assert comparison.openings == (common if paired else 20)
+    assert comparison.unshared == (2 * (20 - common) if paired else 0)
+
+
+def test_half_of_the_openings_unseen_leave_the_root_of_half_of_the_doubt():
+    results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 100, 0.3)
+    half = compare(pair_games(games_of(results)), "new", "base", pool=200)
+    assert half.on_these is not None
+    widths = [one.high - one.low for one in (half.on_these, half.difference)]
+    assert widths[0] / widths[1] == pytest.approx(math.sqrt(0.5), rel=0.08)
+
+
+def test_heterogeneity_is_hotellings_test_of_the_differences_between_opponents():
+    results = tournament(np.random.default_rng(32), ("base", "new"), OPPONENTS, 12, 0.4, 0.3)
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    gains = np.stack([(results["new", n].sum(axis=1) - results["base", n].sum(axis=1)) / 2 for n in OPPONENTS], axis=1)
+    contrasts = gains[:, 1:] - gains[:, :1]
+    mean, spread = contrasts.mean(axis=0), np.cov(contrasts.T)
+    squared = 12 * mean @ np.linalg.solve(spread, mean)
+    # the opening that is added to keep the covariance invertible weighs against the claim
+    assert 0.6 * squared < comparison.heterogeneity_q < squared
+    assert comparison.heterogeneity_p == pytest.approx(
+        f.sf(comparison.heterogeneity_q * (12 - 3) / (11 * 3), 3, 12 - 3)
+    )
+
+
+def test_playing_an_opening_more_often_than_the_baseline_is_no_lead():
+    wins = {name: np.random.default_rng(33).random((25, 2)) < 0.7 for name in OPPONENTS}
+    games = games_of({(agent, name): wins[name] for agent in ("base", "new") for name in OPPONENTS})
+    again = games[games["agent_1"].eq("new") | games["agent_2"].eq("new")]
+    again = again.assign(game_id=again["game_id"] + "b", pair_id=again["pair_id"] + "b")
+    comparison = compare(pair_games(pd.concat([games, again])), "new", "base")
+    assert (comparison.difference.estimate, comparison.p_value) == (0, 1)
 
 
 def test_contenders_of_one_report_are_adjusted_together():

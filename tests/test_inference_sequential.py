@@ -69,6 +69,21 @@ def test_the_sprt_errs_less_than_it_says_for_a_small_effect_where_openings_decid
     assert wrong + still_open < 0.05
 
 
+def test_a_decision_has_to_hold_with_half_an_observation_added_at_either_end():
+    sprt, counts = Sprt(0, 70), np.array([16, 30, 33])
+    ratios = [float(log_likelihood_ratio(counts + added, sprt)) for added in ([0, 0, 0], [0.5, 0, 0.5])]
+    assert ratios[0] > sprt.upper_bound > ratios[1]
+    assert sprt_crossings(counts, sprt) == 0
+    # a quarter would not have been enough to hold it back, and one more pair won is enough to decide
+    assert log_likelihood_ratio(counts + np.array([0.25, 0, 0.25]), sprt) > sprt.upper_bound
+    assert sprt_crossings(counts + np.array([0, 0, 1]), sprt) == 1
+
+
+def test_the_bounds_are_those_of_wald():
+    sprt = Sprt(0, 20, alpha=0.1, beta=0.2)
+    assert (sprt.lower_bound, sprt.upper_bound) == (math.log(0.2 / 0.9), math.log(0.8 / 0.1))
+
+
 def test_without_its_guard_the_sprt_would_err_more_than_it_says():
     shares = pair_shares(score_from_elo(70), 0.75)
     wrong, _, _ = stopping_chances(Sprt(0, 70), shares, 500, plain_crossings)
