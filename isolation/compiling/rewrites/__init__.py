@@ -7,7 +7,7 @@
 | playing | `game.__get_moves__(cell)`, `g = game.copy(); g.apply_move(m)` | `game.reach`, `g = g.forecast_move(m)` |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
-| numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances, `x is 2` | functions of `support` |
+| numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | functions of `support` |
 | iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |

@@ -12,7 +12,7 @@ from isolation.compiling.rewrites.sources import bound_names, changed_name
 
 
 class Literals(Rewrite):
-    """Local tables become constants, `x in [...]` and `for x in [...]` use tuples."""
+    """Local tables become constants, `x in [...]` uses a tuple."""
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
@@ -54,13 +54,6 @@ class Literals(Rewrite):
             places = node.comparators[0]
             if isinstance(places, ast.List | ast.Set) and places.elts:
                 node.comparators = [at(places, ast.Tuple(places.elts, ast.Load()))]
-        return node
-
-    def visit_For(self, node: ast.For) -> Any:
-        """Iterate over a tuple instead of a list made for it."""
-        self.generic_visit(node)
-        if isinstance(node.iter, ast.List) and node.iter.elts and (_are_pairs(node.iter) or written_out(node.iter)):
-            node.iter = at(node.iter, ast.Tuple(node.iter.elts, ast.Load()))
         return node
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Numbers: powers as Python rounds them, NumPy and SciPy on tuples and lists, comparisons by `is`."""
+"""Numbers: powers as Python rounds them, NumPy and SciPy on tuples and lists."""
 
 from __future__ import annotations
 
@@ -41,20 +41,6 @@ class Numbers(Rewrite):
             exponent = written_out(node.right)
             whole = type(exponent) is int and exponent >= 0
             return at(node, support("whole_power" if whole else "power", node.left, node.right))
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        """Compare with numbers and strings by value, with None by identity."""
-        self.generic_visit(node)
-        for index, right in enumerate(node.comparators):
-            left = node.left if index == 0 else node.comparators[index - 1]
-            constants = [side for side in (left, right) if isinstance(side, ast.Constant)]
-            op = node.ops[index]
-            if any(constant.value is None for constant in constants):
-                op = {ast.Eq: ast.Is(), ast.NotEq: ast.IsNot()}.get(type(op), op)
-            elif constants and not any(isinstance(constant.value, bool) for constant in constants):
-                op = {ast.Is: ast.Eq(), ast.IsNot: ast.NotEq()}.get(type(op), op)
-            node.ops[index] = op
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
