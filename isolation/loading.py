@@ -23,13 +23,13 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.syntax import doubtful_lines, parse, unwarned
+from isolation.syntax import SilentLoader, doubtful_lines, parse
 
 _loading = threading.RLock()
 
@@ -310,17 +310,13 @@ class _UserFinder(MetaPathFinder):
         return None
 
 
-class _UserLoader(SourceFileLoader):
+class _UserLoader(SilentLoader):
     """Runs a user's source with an ``__import__`` that knows its siblings."""
 
     def exec_module(self, module: ModuleType) -> None:
         space = _space_of(module.__name__)
         module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(space)}
         super().exec_module(module)
-
-    def source_to_code(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
-        with unwarned():
-            return super().source_to_code(*arguments, **options)
 
     def path_stats(self, path: str) -> Any:
         # Byte code is trusted by time and size, which a quick edit keeps; users' files are small enough to go without.

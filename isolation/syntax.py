@@ -7,6 +7,8 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
+from typing import Any
 
 reading = threading.RLock()
 """Held by whoever reads source: what Python warns of is a setting of the whole process, `inspect` fills a table of
@@ -21,6 +23,15 @@ def unwarned() -> Iterator[None]:
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
+
+
+class SilentLoader(SourceFileLoader):
+    """Loads a module from source without a word."""
+
+    def source_to_code(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+        """The code of the source."""
+        with unwarned():
+            return super().source_to_code(*arguments, **options)
 
 
 def parse(source: str | bytes) -> ast.Module:

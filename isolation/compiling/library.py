@@ -17,6 +17,7 @@ from types import ModuleType
 from platformdirs import user_cache_path
 
 from isolation.durable import write_text
+from isolation.syntax import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _loading = threading.RLock()
@@ -107,7 +108,8 @@ def load(path: Path, text: str) -> ModuleType:
             return sys.modules[name]
         if not path.exists():
             write(path, text)
-        spec = importlib.util.spec_from_file_location(name, path)
+        # What Python warns of in people's code was told when that code was read.
+        spec = importlib.util.spec_from_file_location(name, path, loader=SilentLoader(name, str(path)))
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
