@@ -41,7 +41,7 @@ def test_compiled_code_mixes_as_python_does():
 def test_compiled_code_draws_as_python_does():
     from numba import njit
 
-    from isolation.compiling.specialise import new_desk
+    from isolation.native import desks
     from isolation.native.kernels.desk import RANDOM, desk_at, next_random
 
     @njit
@@ -49,10 +49,10 @@ def test_compiled_code_draws_as_python_does():
         desk = desk_at(address)
         return [next_random(desk) for _ in range(count)]
 
-    desk = new_desk()
-    desk[RANDOM] = 42
     bits = random_bits(42)
-    assert list(draw(desk.ctypes.data, 20)) == [bits() for _ in range(20)]
+    with desks.lent() as desk:
+        desk.numbers[RANDOM] = 42
+        assert list(draw(desk.address, 20)) == [bits() for _ in range(20)]
 
 
 def test_seeds_of_moves_differ_by_game_and_ply():
