@@ -11,7 +11,7 @@ from experiments.design import Plan, make_plan
 from experiments.play.ledger import Ledger
 from experiments.play.played import Played, joined, lost_by_error
 from experiments.play.worker import Worker, task_of
-from isolation.match import REASONS
+from isolation.outcome import REASON_WORDS
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) ->
 def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
     ledger = Ledger(run, plan)
     games = joined([lost_by_error(plan.schedule, game_id, 1, "") for game_id in range(5)])
-    games.games.reason[:] = [REASONS.index(name) for name in ("timeout", "hang", "error", "illegal_move", "hang")]
+    games.games.reason[:] = [REASON_WORDS.index(name) for name in ("timeout", "hang", "error", "illegal_move", "hang")]
     ledger.add(games)
     ledger.write()
     assert ledger.ended_by_clock == 3
