@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from experiments.parquet import DamagedFileError, count_rows, read_parquet, save_table
-from experiments.schedule import Schedule
+from experiments.schedule import Ids, Schedule
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
 
@@ -72,6 +72,12 @@ SCHEMA = pa.schema(
     ]
 )
 
+SCHEDULED = (
+    *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2"),
+    *("opening", "opening_id", "orbit", "colours", "population", "seed"),
+)
+"""Columns known before a game is played."""
+
 
 def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """The games of a run, finished or not, in the order of their ids; of chosen columns, or of all.
@@ -99,6 +105,12 @@ def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
     """
     folder = _existing(run)
     return _despite_merging(lambda: _read(live_files(folder), columns))
+
+
+def read_parts(run: str | Path, columns: Sequence[str]) -> list[tuple[Path, pa.Table]]:
+    """Like `read_table`, file by file."""
+    folder = _existing(run)
+    return _despite_merging(lambda: [(path, read_part(path, columns)) for path in live_files(folder)])
 
 
 def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
@@ -150,7 +162,23 @@ def live_files(folder: Path) -> list[Path]:
 
 def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
     """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
-    ids, games = played.ids, played.games
+    games = played.games
+    results = {
+        "winner": games.winner,
+        "reason": _coded(games.reason, REASON_WORDS, _CODES),
+        "detail": games.detail,
+        "plies": np.diff(games.offsets).astype(np.int16),
+        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
+        "started_at": played.started_us.view("datetime64[us]"),
+    }
+    values = scheduled_columns(schedule, settings, played.ids) | {
+        name: pa.array(column, SCHEMA.field(name).type) for name, column in results.items()
+    }
+    return pa.table({name: values[name] for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
+    """The `SCHEDULED` columns of games: what is known of them before they are played."""
     rows, columns = parse_size(schedule.size)
     opening_rows = schedule.opening_rows(ids)
     players = schedule.players(ids)
@@ -170,15 +198,9 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> 
         "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
         "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
         "population": schedule.populations(ids),
-        "winner": games.winner,
-        "reason": _coded(games.reason, REASON_WORDS, _CODES),
-        "detail": games.detail,
-        "plies": np.diff(games.offsets).astype(np.int16),
-        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
         "seed": schedule.seeds(ids),
-        "started_at": played.started_us.view("datetime64[us]"),
     }
-    return pa.table({name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEMA.names}, schema=SCHEMA)
+    return {name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEDULED}
 
 
 def append(folder: Path, table: pa.Table) -> None:
