@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import pyarrow.dataset as ds
-
-from experiments.log import PER_PLY, SCHEMA, games_folder, live_files, read_games
+from experiments.log import PER_PLY, SCHEMA, find_row, read_games
 from isolation.outcome import Reason
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
-_LARGEST_ID = 2**63 - 1
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
 """The columns a condition can be about, beside `won_by` and `lost_by`."""
@@ -63,17 +60,10 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     Raises:
         ValueError: there is no run there, or it has no such game.
     """
-    folder = games_folder(run)
-    if not folder.is_dir():
-        raise ValueError(f"{run}: no run lies there (no folder {folder.name}/)")
-    files = [str(path) for path in live_files(folder)]
-    # Arrow cannot compare with a number beyond its 64 bits.
-    wanted = ds.field("game_id") == min(game_id, _LARGEST_ID)
-    table = ds.dataset(files, schema=SCHEMA, format="parquet").to_table(filter=wanted)
-    if not table.num_rows or game_id > _LARGEST_ID:
+    found = find_row(run, game_id)
+    if found is None:
         raise ValueError(f"{run} has no game {game_id}; isolation games {run} lists what it has")
-    row: dict[str, Any] = table.slice(0, 1).to_pylist()[0]
-    return row
+    return found
 
 
 def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:

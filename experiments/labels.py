@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from experiments import log
 from experiments.locks import locked
 from experiments.openings import mixed
-from experiments.parquet import write_parquet
+from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
@@ -288,11 +287,9 @@ def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
 
 def _read(path: Path) -> pa.Table:
     try:
-        labels = pq.read_table(path).select(SCHEMA.names)
-        return labels.cast(SCHEMA.with_metadata(labels.schema.metadata))
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        told = str(error).partition("\n")[0]
-        raise ValueError(f"{path} cannot be read as labels; delete it and label anew ({told})") from None
+        return read_parquet(path, SCHEMA)
+    except (OSError, DamagedFileError) as error:
+        raise ValueError(f"{error}; delete {path.name} and label anew") from None
 
 
 def _write(path: Path, labels: pa.Table, made: str) -> None:

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from experiments.schedule import Schedule
-from isolation.durable import write_whole
+from experiments.parquet import DamagedFileError, count_rows, read_parquet, save_table
+from experiments.schedule import Ids, Schedule
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
 
@@ -74,6 +72,12 @@ SCHEMA = pa.schema(
     ]
 )
 
+SCHEDULED = (
+    *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2"),
+    *("opening", "opening_id", "orbit", "colours", "population", "seed"),
+)
+"""Columns known before a game is played."""
+
 
 def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """The games of a run, finished or not, in the order of their ids; of chosen columns, or of all.
@@ -81,7 +85,7 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
     Names are categorical; per-ply columns hold an array a game.
 
     Raises:
-        ValueError: there is no run there, or no such column.
+        ValueError: there is no run there, a file of it is damaged, or no such column.
     """
     wanted = SCHEMA.names if columns is None else list(columns)
     unknown = [name for name in wanted if name not in SCHEMA.names]
@@ -97,18 +101,49 @@ def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
     """Columns of the games of a run as an Arrow table, in the order in which they were written.
 
     Raises:
-        ValueError: there is no run there.
+        ValueError: there is no run there, or a file of it is damaged.
     """
-    folder = games_folder(run)
-    if not folder.is_dir():
-        raise ValueError(f"{run}: no run lies there (no folder {GAMES}/)")
-    return _despite_merging(lambda: _dataset(live_files(folder)).to_table(columns=list(dict.fromkeys(columns))))
+    folder = _existing(run)
+    return _despite_merging(lambda: _read(live_files(folder), columns))
+
+
+def read_parts(run: str | Path, columns: Sequence[str]) -> list[tuple[Path, pa.Table]]:
+    """Like `read_table`, file by file."""
+    folder = _existing(run)
+    return _despite_merging(lambda: [(path, read_part(path, columns)) for path in live_files(folder)])
+
+
+def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
+    """The row of one game, per-ply columns as lists; None if the run has no such game.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
+    folder = _existing(run)
+    return _despite_merging(lambda: _find_row(live_files(folder), game_id))
+
+
+def read_part(part: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Columns, or all, of the games in one file.
+
+    Raises:
+        FileNotFoundError: it has been merged into another.
+        DamagedFileError: it is not what was written.
+    """
+    try:
+        return read_parquet(part, SCHEMA, None if columns is None else list(dict.fromkeys(columns)))
+    except DamagedFileError as error:
+        raise DamagedFileError(f"{error}; restore it, or delete it and let --resume play its games again") from None
 
 
 def count_games(run: str | Path) -> int:
-    """How many games a run has, from the files' footers alone."""
+    """How many games a run has, from the files' footers alone.
+
+    Raises:
+        DamagedFileError: one of them is damaged.
+    """
     folder = games_folder(run)
-    return _despite_merging(lambda: sum(int(pq.read_metadata(path).num_rows) for path in live_files(folder)))
+    return _despite_merging(lambda: sum(map(count_rows, live_files(folder))))
 
 
 def games_folder(run: str | Path) -> Path:
@@ -127,7 +162,23 @@ def live_files(folder: Path) -> list[Path]:
 
 def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
     """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
-    ids, games = played.ids, played.games
+    games = played.games
+    results = {
+        "winner": games.winner,
+        "reason": _coded(games.reason, REASON_WORDS, _CODES),
+        "detail": games.detail,
+        "plies": np.diff(games.offsets).astype(np.int16),
+        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
+        "started_at": played.started_us.view("datetime64[us]"),
+    }
+    values = scheduled_columns(schedule, settings, played.ids) | {
+        name: pa.array(column, SCHEMA.field(name).type) for name, column in results.items()
+    }
+    return pa.table({name: values[name] for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
+    """The `SCHEDULED` columns of games: what is known of them before they are played."""
     rows, columns = parse_size(schedule.size)
     opening_rows = schedule.opening_rows(ids)
     players = schedule.players(ids)
@@ -147,15 +198,9 @@ def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> 
         "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
         "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
         "population": schedule.populations(ids),
-        "winner": games.winner,
-        "reason": _coded(games.reason, REASON_WORDS, _CODES),
-        "detail": games.detail,
-        "plies": np.diff(games.offsets).astype(np.int16),
-        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
         "seed": schedule.seeds(ids),
-        "started_at": played.started_us.view("datetime64[us]"),
     }
-    return pa.table({name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEMA.names}, schema=SCHEMA)
+    return {name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEDULED}
 
 
 def append(folder: Path, table: pa.Table) -> None:
@@ -177,7 +222,7 @@ def merge(folder: Path) -> None:
     sweep(folder)
     for parts in _small_neighbours(live_files(folder)):
         target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
-        _write_table(target, _dataset(parts).to_table().sort_by("game_id"))
+        _write_table(target, _read(parts).sort_by("game_id"))
         for part in parts:
             part.unlink()
 
@@ -199,7 +244,7 @@ def versions() -> dict[str, str]:
 
 def _write_table(path: Path, table: pa.Table) -> None:
     described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
-    write_whole(path, lambda file: pq.write_table(described, file, compression="zstd", compression_level=3))
+    save_table(path, described, level=3)
 
 
 def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
@@ -207,7 +252,7 @@ def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
     group: list[Path] = []
     total = 0
     for path in [*files, None]:
-        rows = pq.read_metadata(path).num_rows if path else LARGE_PART
+        rows = count_rows(path) if path else LARGE_PART
         if rows >= SMALL_PART or total + rows > LARGE_PART:
             if len(group) > 1:
                 yield group
@@ -217,8 +262,26 @@ def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
             total += rows
 
 
-def _dataset(files: Sequence[Path]) -> ds.Dataset:
-    return ds.dataset([str(path) for path in files], schema=SCHEMA, format="parquet")
+def _read(files: Sequence[Path], columns: Sequence[str] | None = None) -> pa.Table:
+    tables = [read_part(path, columns) for path in files]
+    kept = SCHEMA.names if columns is None else list(dict.fromkeys(columns))
+    return pa.concat_tables(tables) if tables else SCHEMA.empty_table().select(kept)
+
+
+def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
+    for path in files:
+        places = np.flatnonzero(read_part(path, ["game_id"])["game_id"].to_numpy() == game_id)
+        if len(places):
+            row: dict[str, Any] = read_part(path).slice(int(places[0]), 1).to_pylist()[0]
+            return row
+    return None
+
+
+def _existing(run: str | Path) -> Path:
+    folder = games_folder(run)
+    if not folder.is_dir():
+        raise ValueError(f"{run}: no run lies there (no folder {GAMES}/)")
+    return folder
 
 
 def _despite_merging(read: Callable[[], T]) -> T:

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from experiments.parquet import write_parquet
+from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
@@ -234,8 +233,8 @@ def _write(path: Path, size: str, pairs: Iterable[SolvedPair]) -> None:
 
 def _read(path: Path, size: str) -> list[SolvedPair]:
     try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
+        table = read_parquet(path, SCHEMA)
+    except (OSError, DamagedFileError) as error:
         raise ValueError(f"{path}: cannot be read as solved openings: {error}") from None
     written_for = (table.schema.metadata or {}).get(_SIZE, b"").decode()
     if written_for != size:

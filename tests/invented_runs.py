@@ -10,6 +10,7 @@ import pyarrow as pa
 from experiments import log
 from experiments.config import load_config
 from experiments.runs import identity
+from isolation.geometry import parse_size
 
 IMPROVED = {"kind": "search", "method": "alphabeta", "heuristic": "improved", "limit": {"nodes": 1000}, "options": []}
 
@@ -72,10 +73,11 @@ class Invented:
 
     def _row(self, game_id, row):
         plies = row.get("plies", 6)
+        rows, columns = parse_size(self.config.get("board", "7x7"))
         usual = {
             "game_id": game_id,
-            "rows": 7,
-            "columns": 7,
+            "rows": rows,
+            "columns": columns,
             "settings_1": self.agents[row["agent_1"]]["settings"],
             "settings_2": self.agents[row["agent_2"]]["settings"],
             "opening": [row["opening_id"] % 7, 24],

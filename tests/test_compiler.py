@@ -1,5 +1,6 @@
 """Compiled heuristics: every one of the registry, and users' functions."""
 
+import json
 import math
 import random
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from random_games import positions
 
 import heuristics
 from isolation import Board, Limit, search
+from isolation.compiling import compiler
 from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
 
 
@@ -154,3 +156,15 @@ class Scorer:
 def test_an_object_is_refused_by_its_class_and_not_by_its_address():
     with pytest.raises(CompileError, match="an object of the class Scorer, not a plain function"):
         compile_heuristic(Scorer(2.0))
+
+
+@pytest.mark.parametrize("text", ["", "nul", "[]", '{"reason": 3, "line": 1}', '{"reason": "why"', '{"line": 3}', "\0"])
+def test_a_damaged_verdict_is_found_out_anew(text, tmp_path):
+    file = tmp_path / "problem_7x7.json"
+    for sound in ('{"reason": "why", "line": null}', "null"):
+        file.write_text(sound)
+        assert compiler._known_problem(file) == json.loads(sound)
+    file.write_text(text)
+    with pytest.warns(UserWarning, match="damaged"):
+        assert compiler._known_problem(file) is compiler._UNKNOWN
+    assert not file.exists()

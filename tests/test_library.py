@@ -1,6 +1,8 @@
 """The folder of compiled code."""
 
 import platform
+import shutil
+import sys
 from pathlib import Path
 
 import grimp
@@ -57,3 +59,88 @@ def test_a_byte_changed_in_a_source_changes_the_fingerprint(tmp_path, monkeypatc
         copy.write_bytes(copy.read_bytes() + b"#")
         seen.add(library.engine_fingerprint.__wrapped__())
     assert len(seen) == len(copies) + 1
+
+
+# Damage
+
+TEXT = "from numba import cfunc\n\n@cfunc('float64(float64)', cache=True)\ndef entry(x):\n    return x + 1\n"
+DAMAGES = {
+    "empty": lambda data: b"",
+    "truncated": lambda data: data[: len(data) // 2],
+    "flipped": lambda data: data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :],
+    "something else": lambda data: b"\x00\xff not what was written",
+}
+KINDS = ("module.py", "module.sums", "__pycache__/*.nbi", "__pycache__/*.nbc")
+
+
+def loaded(path):
+    """What another process would load."""
+    for name in [name for name in sys.modules if name.startswith("isolation_compiled_entry")]:
+        del sys.modules[name]
+    return library.load(path, TEXT).entry.ctypes(1.0)
+
+
+def native(path):
+    return {file: file.stat().st_mtime_ns for file in library._native(path)}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    path = tmp_path_factory.mktemp("library") / "entry" / "module.py"
+    assert loaded(path) == 2.0
+    return path.parent
+
+
+@pytest.fixture
+def entry(compiled, tmp_path):
+    return shutil.copytree(compiled, tmp_path / "entry", copy_function=shutil.copy2) / "module.py"
+
+
+def test_compiled_code_is_kept_and_loaded_without_a_word(entry, recwarn):
+    loaded(entry)
+    before = native(entry)
+    assert loaded(entry) == 2.0
+    assert native(entry) == before
+    assert len(before) == 2
+    assert not recwarn
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_made_anew_once_with_a_note(kind, damage, entry, recwarn):
+    (file,) = entry.parent.glob(kind)
+    file.write_bytes(DAMAGES[damage](file.read_bytes()))
+    assert loaded(entry) == 2.0
+    (note,) = recwarn
+    assert "made anew" in str(note.message)
+    recwarn.clear()
+    assert entry.read_text() == TEXT
+    before = native(entry)
+    assert loaded(entry) == 2.0
+    assert native(entry) == before
+    assert not recwarn
+
+
+def test_a_folder_in_the_place_of_a_file_is_replaced(entry):
+    entry.unlink()
+    entry.mkdir()
+    with pytest.warns(UserWarning, match="damaged"):
+        assert loaded(entry) == 2.0
+
+
+def test_bytecode_is_not_believed(entry):
+    loaded(entry)
+    assert not list(entry.parent.rglob("*.pyc"))
+
+
+def test_an_index_that_numba_cannot_read_is_made_anew(entry):
+    (index,) = entry.parent.glob("__pycache__/*.nbi")
+    index.write_bytes(b"not a pickle")
+    library._vouch(entry)  # as if it had been written like that
+    with pytest.warns(UserWarning, match="cannot be loaded"):
+        assert loaded(entry) == 2.0
+
+
+def test_what_cannot_be_compiled_raises_as_it_did(tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        library.load(tmp_path / "broken" / "module.py", "1 / 0")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import log, runs
+from experiments.belonging import check_scheduled
 from experiments.design import Plan
 from experiments.play.played import Played, joined
 from experiments.schedule import Ids, points_table, record_points
@@ -104,6 +105,7 @@ class Ledger:
         return int(np.count_nonzero(self.points[:, own] >= 0))
 
     def _recover(self) -> None:
+        check_scheduled(self._run, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
         found = log.read_table(self._run, ["game_id", "winner", "reason", "detail"])
         ids = found["game_id"].to_numpy()
         if len(np.unique(ids)) < len(ids):

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.belonging import check_facts
 from experiments.facts import AgentFacts, read_facts, run_facts
 from experiments.inference.pairing import PairTable, pair_games
 from experiments.log import count_games, read_games
@@ -112,8 +113,8 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     name that means different players is told apart by the player's limit or by the run.
 
     Raises:
-        ValueError: there is no run there; no agent is called `baseline`; the runs ask different questions and `mixed`
-            is off.
+        ValueError: there is no run there, or games lie there that are not its own; no agent is called `baseline`; the
+            runs ask different questions and `mixed` is off.
     """
     if not runs:
         raise ValueError("at least one run is needed")
@@ -199,6 +200,8 @@ def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
 
 
 def _read(source: Source, number: int) -> pd.DataFrame:
+    info = source.info
+    check_facts(info.path, {name: entry["settings"] for name, entry in info.agents.items()}, info.requested["board"])
     games = read_games(source.info.path, _COLUMNS)
     games["run"] = np.int16(number)
     for column in ("agent_1", "agent_2"):

@@ -6,7 +6,9 @@ import json
 import math
 import random
 import time
+import warnings
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +29,7 @@ Heuristic = Callable[[Any, Any], float]
 CHECKED_POSITIONS = 300
 LONGEST_CHECK = 3.0
 LONGEST_CALL = 2.0
+_UNKNOWN = object()
 
 
 @dataclass(frozen=True)
@@ -88,14 +91,30 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     score = _score_module(rewritten)
     compiled = CompiledHeuristic(function, score)
     file = _problem_file(score, size)
-    if file.exists():
-        problem = json.loads(file.read_text(encoding="utf-8"))
-    else:
+    problem = _known_problem(file)
+    if problem is _UNKNOWN:
         problem = _find_problem(compiled, rewritten, size)
         library.write(file, json.dumps(problem))
     if problem is not None:
         raise CompileError(problem["reason"], rewritten.written_at(problem["line"]))
     return compiled
+
+
+def _known_problem(file: Path) -> Any:
+    """What the file says; `_UNKNOWN` if there is none, or it is damaged and was removed."""
+    if not file.exists():
+        return _UNKNOWN
+    with suppress(OSError, ValueError):
+        problem = json.loads(file.read_text(encoding="utf-8"))
+        if problem is None or (
+            isinstance(problem, dict)
+            and isinstance(problem.get("reason"), str)
+            and isinstance(problem.get("line"), int | None)
+        ):
+            return problem
+    warnings.warn(f"what was known of a heuristic is damaged and is found out anew: {file}", stacklevel=2)
+    library.discard(file)
+    return _UNKNOWN
 
 
 def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> dict[str, Any] | None:

@@ -10,9 +10,12 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
+import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from platformdirs import user_cache_path
 
@@ -20,6 +23,7 @@ from isolation.durable import write_text
 from isolation.syntax import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
+_WRITING = 0.1
 _loading = threading.RLock()
 
 
@@ -101,22 +105,108 @@ def load(path: Path, text: str) -> ModuleType:
 
     It stays in `sys.modules` for good, since addresses of its functions may lie anywhere. One thread loads at a time:
     another would find the module half made.
+
+    What lies there damaged is made anew, with a warning. Damaged native code has to be noticed before it is loaded,
+    since it may end the process: so the checksums of all that numba has written stand beside it.
     """
     name = f"isolation_compiled_{path.parent.name}_{path.stem}"
     with _loading:
         if name in sys.modules:
             return sys.modules[name]
-        if not path.exists():
-            write(path, text)
-        # What Python warns of in people's code was told when that code was read.
-        spec = importlib.util.spec_from_file_location(name, path, loader=SilentLoader(name, str(path)))
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
+        _mend(path, text)
+        made_before = bool(_native(path))
         try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
+            module = _executed(name, path)
+        except Exception:
+            if not made_before:
+                raise
+            _make_anew(path, text, "cannot be loaded")
+            module = _executed(name, path)
+        _vouch(path)
         return module
+
+
+class _FromSource(SilentLoader):
+    """Reads the source, never bytecode, whose damage nobody would notice.
+
+    What Python warns of in people's code was told when that code was read.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _executed(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _mend(path: Path, text: str) -> None:
+    """See to it that a module's file has its text, and that the native code kept for it is what was written."""
+    if path.exists() and _content(path) != text.encode():
+        _make_anew(path, text, "is damaged")
+    elif not _is_vouched_for(path):
+        time.sleep(_WRITING)  # Another process may be between writing native code and vouching for it.
+        if not _is_vouched_for(path):
+            _make_anew(path, text, "has damaged native code" if _vouchers(path).exists() else "was not finished")
+    elif not path.exists():
+        write(path, text)
+
+
+def _make_anew(path: Path, text: str, why: str) -> None:
+    """Write a module again, and forget what was compiled from it."""
+    warnings.warn(f"compiled code {why} and is made anew: {path}", stacklevel=2)
+    for file in (path, _vouchers(path), *_native(path)):
+        discard(file)
+    write(path, text)
+
+
+def discard(path: Path) -> None:
+    """Remove what lies there, if anything does."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _native(path: Path) -> list[Path]:
+    """The files in which numba keeps native code of a module."""
+    return sorted(path.parent.glob(f"__pycache__/{path.stem}.*.nb[ic]"))
+
+
+def _vouchers(path: Path) -> Path:
+    """The file with the checksums of a module's native code: those of every version that any process has written."""
+    return path.with_suffix(".sums")
+
+
+def _is_vouched_for(path: Path) -> bool:
+    known = _content(_vouchers(path)).decode(errors="replace").split()
+    return all(_checksum(file) in known for file in _native(path))
+
+
+def _vouch(path: Path) -> None:
+    """Write down the checksums of native code that has just been made or loaded."""
+    if not _is_vouched_for(path):
+        with suppress(OSError), _vouchers(path).open("a", encoding="ascii") as file:
+            file.write("".join(f"{_checksum(native)}\n" for native in _native(path)))
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(_content(path)).hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file; none if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,112 @@
+"""Whether the rows of a log belong to the run they lie in: what was scheduled, and a result there can be.
+
+A part of another run, put into the folder of this one, looks like any other; so does a row in which somebody has
+changed a number. Going on with a run compares each row with the schedule; reading a run, where there is none at hand,
+with what `run.json` says of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from experiments import log
+from experiments.schedule import Schedule
+from isolation.geometry import parse_size
+from isolation.outcome import REASON_WORDS
+
+Flags = NDArray[np.bool_]
+
+FACTS = ("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "winner", "reason")
+"""Columns that `check_facts` reads."""
+
+
+def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
+    """Refuse a log with rows that are not of this schedule.
+
+    Args:
+        settings: for each of the schedule's agents, what goes beside its name.
+
+    Raises:
+        ValueError: naming the file, the game, and what is wrong.
+    """
+    for part, table in log.read_parts(run, [*log.SCHEDULED, "winner", "reason"]):
+        ids = _ids(part, table)
+        _refuse(part, ids, ~schedule.exists(ids), "no such game is scheduled")
+        expected = log.scheduled_columns(schedule, settings, ids)
+        for name, values in expected.items():
+            _refuse(part, ids, _differ(table[name], values), f"{name} is not what was scheduled: it is another run's")
+        _check_results(part, table, ids)
+
+
+def check_facts(run: Path, agents: Mapping[str, str], size: str) -> None:
+    """Refuse a log with rows that cannot be of a run on this board, by these agents.
+
+    Args:
+        agents: their settings, by name.
+
+    Raises:
+        ValueError: naming the file, the game, and what is wrong.
+    """
+    rows, columns = parse_size(size)
+    every = []
+    for part, table in log.read_parts(run, FACTS):
+        ids = _ids(part, table)
+        _refuse(part, ids, _differ(table["rows"], rows) | _differ(table["columns"], columns), f"it is not on {size}")
+        for side in (1, 2):
+            names, own = (pc.cast(table[f"{column}_{side}"], pa.string()) for column in ("agent", "settings"))
+            places = pc.index_in(names, pa.array(agents, pa.string()))
+            _refuse(part, ids, _flags(pc.is_null(places)), f"agent_{side} is not one of the run's: it is another run's")
+            expected = pc.take(pa.array(agents.values(), pa.string()), places)
+            _refuse(part, ids, _differ(own, expected), f"settings_{side} are not the run's: it is another run's")
+        _check_results(part, table, ids)
+        every.append(ids)
+    if every and len(np.unique(np.concatenate(every))) < sum(map(len, every)):
+        raise ValueError(f"{run}: the log holds a game twice")
+
+
+def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
+    found = table["game_id"]
+    if found.null_count:
+        raise ValueError(f"{part}: a game has no game_id")
+    ids: NDArray[np.int64] = found.to_numpy()
+    _refuse(part, ids, ids < 0, "game_id is negative")
+    return ids
+
+
+def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
+    _refuse(part, ids, ~_flags(pc.is_in(table["winner"], pa.array([1, 2], pa.int8()))), "winner is neither 1 nor 2")
+    reasons = pc.cast(table["reason"], pa.string())
+    _refuse(part, ids, ~_flags(pc.is_in(reasons, pa.array(REASON_WORDS))), "reason is none that there is")
+
+
+def _differ(found: pa.ChunkedArray, expected: Any) -> Flags:
+    """Where a column is not what it should be; lists are compared one by one, where anything differs at all."""
+    if pa.types.is_list(found.type):
+        lists = pa.chunked_array([expected], found.type)
+        if found.equals(lists):
+            return np.zeros(len(found), bool)
+        return np.array([one != other for one, other in zip(found.to_pylist(), lists.to_pylist(), strict=True)], bool)
+    if pa.types.is_dictionary(found.type):
+        found, expected = pc.cast(found, pa.string()), pc.cast(expected, pa.string())
+    return ~_flags(pc.equal(found, expected))
+
+
+def _flags(found: pa.ChunkedArray) -> Flags:
+    """As NumPy has them; what is unknown is not."""
+    flags: Flags = pc.fill_null(found, False).to_numpy()
+    return flags
+
+
+def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
+    """Raise if something is wrong with any game."""
+    if wrong.any():
+        first, count = int(ids[wrong.argmax()]), int(wrong.sum())
+        others = f" ({count:,} games are like this)" if count > 1 else ""
+        raise ValueError(f"{part} does not belong to this run: game {first}: {why}{others}")

@@ -1,0 +1,124 @@
+"""Rows that do not belong to the run they lie in are refused, on going on and on reading, in one line."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments import log, runs
+from experiments.belonging import check_scheduled
+from experiments.config import Config, load_config
+from experiments.design import Plan, make_plan
+from experiments.play.ledger import Ledger
+from experiments.play.runner import play_tournament
+from experiments.verdicts.findings import load_findings
+
+KEYS = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 4, "jobs": 1}
+
+
+def config(run: Path, **keys: Any) -> Config:
+    return load_config(None, {**KEYS, **keys, "out": str(run)})
+
+
+def plan_of(run: Path) -> Plan:
+    return make_plan(load_config(run / runs.CONFIG))
+
+
+def check(run: Path) -> None:
+    plan = plan_of(run)
+    check_scheduled(run, plan.schedule, [entrant.settings for entrant in plan.entrants])
+
+
+def begun(run: Path, games: slice = slice(0, 4), **keys: Any) -> Path:
+    """A run of which some games have been played."""
+    play_tournament(config(run, **keys))
+    (part,) = log.live_files(log.games_folder(run))
+    table = log.read_part(part)
+    part.unlink()
+    (run / runs.END).unlink()
+    log.append(log.games_folder(run), table.take(pa.array(range(len(table))[games])))
+    return run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return begun(tmp_path / "run")
+
+
+def put(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Write the run's part anew with its second game changed."""
+    (part,) = log.live_files(log.games_folder(run))
+    rows = log.read_part(part).to_pylist()
+    change(rows[1])
+    part.unlink()
+    log.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"seed": 5}, r"opening is not what was scheduled|seed is not what was scheduled"),
+        ({"contenders": ["Same=greedy"]}, "agent_[12] is not what was scheduled"),
+        ({"contenders": ["Greedy=ID:open@nodes=50"]}, "settings_[12] is not what was scheduled"),
+        ({"board": "5x5"}, "rows is not what was scheduled"),
+        ({"pairs": 6}, "no such game is scheduled"),
+    ],
+)
+def test_another_run_s_part_is_refused(keys: dict[str, Any], why: str, run: Path, tmp_path: Path) -> None:
+    other = begun(tmp_path / "other", slice(4, None), **keys)
+    (part,) = log.live_files(log.games_folder(other))
+    part.rename(log.games_folder(run) / "games-000007-000007.parquet")
+    with pytest.raises(
+        ValueError, match=rf"games-000007-000007\.parquet does not belong to this run: game \d+: ({why})"
+    ):
+        play_tournament(config(run), resume=True)
+    assert log.count_games(run) == 4 + log.count_games(run) - 4
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("game_id", None), ("game_id", -1), ("game_id", 10**12), ("game_id", 8), ("pair_id", 3), ("winner", 0),
+        ("winner", 3), ("winner", None), ("seed", 1), ("opening", [1, 2]), ("opening_id", 1), ("orbit", None),
+        ("agent_1", None), ("agent_2", "Nobody"), ("settings_1", "{}"), ("reason", "boredom"), ("colours", "none"),
+        ("columns", 9), ("population", 5),
+    ],
+)  # fmt: skip
+def test_a_row_with_one_wrong_number_is_refused(column: str, value: Any, run: Path) -> None:
+    check(run)
+    put(run, lambda row: row.update({column: value}))
+    with pytest.raises(ValueError, match=r"games-000001-000001\.parquet.*" + column.split("_")[0]) as told:
+        Ledger(run, plan_of(run))
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("game_id", None), ("game_id", -1), ("winner", 0), ("winner", 3), ("winner", None), ("agent_1", None),
+        ("agent_2", "Nobody"), ("settings_1", "{}"), ("reason", "boredom"), ("columns", 9),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["compare", "summary"])
+def test_reading_a_run_with_a_foreign_row_ends_in_one_line(command: str, column: str, value: Any, run: Path) -> None:
+    put(run, lambda row: row.update({column: value}))
+    told = CliRunner().invoke(main, [command, str(run)])
+    assert told.exit_code == 2
+    assert "games-000001-000001.parquet" in told.output
+    assert len(told.output.splitlines()) == 1
+
+
+def test_a_game_that_lies_twice_in_a_log_is_refused_on_reading(run: Path) -> None:
+    (part,) = log.live_files(log.games_folder(run))
+    log.append(log.games_folder(run), log.read_part(part))
+    with pytest.raises(ValueError, match="holds a game twice"):
+        load_findings([run])
+
+
+def test_what_belongs_is_gone_on_with(run: Path) -> None:
+    assert play_tournament(config(run), resume=True).finished
+    assert load_findings([run]).games["game_id"].tolist() == list(range(8))
