@@ -95,7 +95,7 @@ def make_entrants(config: Config) -> tuple[Entrant, ...]:
     ]
     wild = any(parse_spec(text).target == "*" for text in config.contenders)
     if wild and baseline:
-        contenders = [entrant for entrant in contenders if not _same_play(entrant, baseline[0])]
+        contenders = [entrant for entrant in contenders if entrant.settings != baseline[0].settings]
     for role, group in (("contenders", baseline + contenders), ("opponents", opponents)):
         _check_distinct(role, group)
     control = [_control_of(baseline[0])] if config.control else []

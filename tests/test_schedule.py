@@ -32,6 +32,19 @@ def classic() -> Plan:
     return make_plan(Config())
 
 
+@pytest.mark.parametrize("limit", ["nodes=100", "ms=150", "cpu_ms=150"])
+def test_the_baseline_is_not_among_all_heuristics_under_any_limit(limit: str) -> None:
+    names = [entrant.agent.name for entrant in make_plan(load_config(None, {"limit": limit})).entrants]
+    assert names.count("ID_Improved") == 1
+    assert len(names) == 1 + 20 + 1 + 7
+
+
+def test_the_baseline_is_not_among_all_heuristics_where_ties_are_left_to_chance() -> None:
+    plan = plan_of(contenders=["ID:*@ties"], baseline="ID:improved@ties", opponents=["random"])
+    roles = {entrant.agent.name: entrant.roles for entrant in plan.entrants}
+    assert roles["ID_Improved_ties"] == ("baseline",)
+
+
 def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
     roles = Counter(role for entrant in classic.entrants for role in entrant.roles)
     assert roles == {"baseline": 1, "contender": 20, "control": 1, "opponent": 7}
