@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from isolation.board import Board
@@ -26,11 +26,15 @@ LONGEST_MOVE = 5.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked: what, whether it is well, and what was seen."""
+    """One thing that was checked: what, whether it is well, and what was seen.
+
+    One that is a note and not well should be known, and keeps nobody from playing.
+    """
 
     check: str
     ok: bool
     seen: str
+    is_note: bool = False
 
 
 def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[Finding]:
@@ -39,8 +43,15 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[F
 
     return [
         _check_values("values", heuristic, list(sample_positions(size, SAMPLE))),
-        _check_values("values before both players are placed", heuristic, _early_positions(size)),
+        _noted(_check_values("values before both players are placed", heuristic, _early_positions(size))),
     ]
+
+
+def _noted(finding: Finding) -> Finding:
+    """Something only games from the empty board come to, as people play them; tournaments place both players first."""
+    if finding.ok:
+        return finding
+    return replace(finding, seen=f"{finding.seen}; games from two plies on never ask there", is_note=True)
 
 
 def _early_positions(size: tuple[int, int]) -> list[Board]:
@@ -55,7 +66,7 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Find
                     value = heuristic(board.copy(), player)
             except Exception as error:
                 return Finding(check, False, f"{_explain(error)} at {board!r} for player {player}")
-            if isinstance(value, bool) or not _is_number(value):
+            if not _is_number(value):
                 return Finding(check, False, f"{_unfit(value)} at {board!r} for player {player}")
     return Finding(check, True, f"numbers on all of {len(boards)} positions, for both players")
 
@@ -64,8 +75,6 @@ def _unfit(value: object) -> str:
     """What is wrong with a value that is no number."""
     if value is None:
         return "returns None, as where a function ends without a return, instead of a number"
-    if isinstance(value, bool):
-        return f"returns the truth value {value} instead of a number"
     if isinstance(value, float):
         return "returns nan, which is not a number,"
     shown = repr(value)

@@ -121,7 +121,7 @@ def claim_words(claim: Claim) -> str:
         f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).shown} of {claim.contender_games:,} "
         f"games, {claim.baseline} {Share(claim.baseline_wins / claim.baseline_games).shown} of "
         f"{claim.baseline_games:,}: {Points(difference.estimate).shown} points "
-        f"({difference.confidence:.0%} interval {low} to {high}), "
+        f"({100 * difference.confidence:.0f} % interval {low} to {high}), "
         f"{p_words(claim.test.p_value)}, adjusted {p_words(claim.adjusted_p)}"
     )
     if claim.published == "equal":
