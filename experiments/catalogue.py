@@ -13,6 +13,7 @@ import heuristics
 from experiments.roster.naming import heuristics_in, only_heuristic, only_player
 from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
+from isolation.contained import WantsToEnd, unending
 from isolation.loading import load_heuristic
 
 Heuristic = Callable[[Any, Any], float]
@@ -100,7 +101,10 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
     row: dict[str, Any] = {"heuristic": name}
     for player in board.players:
         try:
-            row[f"player {player}"] = float(function(board.copy(), player))
+            with unending():
+                row[f"player {player}"] = float(function(board.copy(), player))
+        except WantsToEnd as error:
+            row[f"player {player}"] = str(error)
         except Exception as error:
             row[f"player {player}"] = f"{type(error).__name__}: {error}"
     return row
