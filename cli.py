@@ -43,7 +43,8 @@ class Commands(click.Group):
 @click.version_option(package_name="knights-isolation")
 def main() -> None:
     """Experiment with heuristics in knight's Isolation."""
-    warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", err=True)
+    errors = sys.stderr  # while people's code runs, another stream is in its place
+    warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
 
 
 for _subject in (heuristics, engine, tournaments, findings, perfect_play, games):

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from commands.options import board_option, format_option, moves_option
-from commands.output import print_rows, write_new
+from commands.output import containing, print_rows, write_new
 from reports.tables import Format
 
 
@@ -33,10 +33,11 @@ def try_out(reference: str) -> None:
     from isolation.loading import doubts, load_heuristic
     from reports.trial import describe_trial
 
-    path, name = heuristic_named(reference)
-    trial = try_heuristic(load_heuristic(path, name).value)
+    with containing():
+        path, name = heuristic_named(reference)
+        trial = try_heuristic(load_heuristic(path, name).value)
     click.echo(describe_trial(f"{path}:{name}", trial, doubts(path)))
-    if not all(finding.ok for finding in trial.findings):
+    if not all(finding.ok or finding.is_note for finding in trial.findings):
         sys.exit(1)
 
 
@@ -53,9 +54,11 @@ def evaluate_position(size: str, moves: str, references: tuple[str, ...], output
 
     board = position_after(moves, size)
     functions = registered() | own_heuristics(references)
+    with containing():
+        rows = evaluate(functions, board)
     if output == "table":
         click.echo(to_text(board) + "\n")
-    print_rows(evaluate(functions, board), output)
+    print_rows(rows, output)
 
 
 @click.command("heuristics")
@@ -65,7 +68,8 @@ def list_heuristics(file: Path | None, output: Format) -> None:
     """List the heuristics: name, meaning, and whether they compile or why not."""
     from experiments.catalogue import file_catalogue, registry_catalogue
 
-    listings = file_catalogue(file) if file else registry_catalogue()
+    with containing():
+        listings = file_catalogue(file) if file else registry_catalogue()
     print_rows([{"name": one.name, "meaning": one.meaning, "compiles": one.compiles} for one in listings], output)
 
 
@@ -78,7 +82,8 @@ def test_agent(reference: str) -> None:
     from isolation.loading import load_player
 
     path, name = player_named(reference)
-    findings = check_player(load_player(path, name).value)
+    with containing():
+        findings = check_player(load_player(path, name).value)
     click.echo(f"{path}:{name}")
     for finding in findings:
         click.echo(f"  {'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {finding.seen}")

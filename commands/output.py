@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from isolation.contained import WantsToEnd, hushed, unending
 from reports.tables import Format, render_rows
 
 if TYPE_CHECKING:
@@ -24,6 +26,22 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
     from reports.sections import render_sections
 
     click.echo(render_sections(sections, output, only))
+
+
+@contextmanager
+def containing() -> Iterator[None]:
+    """Keep what a user's code prints out of what a command does, and say on stderr how much it was.
+
+    Raises:
+        click.ClickException: the code called for the end of the process.
+    """
+    try:
+        with hushed() as printed, unending():
+            yield
+    except WantsToEnd as error:
+        raise click.ClickException(f"the code {error}") from error
+    if told := printed.sentence("the code"):
+        click.echo(f"Note: {told}", err=True)
 
 
 def write_new(path: Path, text: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 def tournament(file: Path | None, init: bool, resume: str | None, **options: Any) -> None:
     """Play a tournament: the classic evaluation, or that of a TOML FILE.
 
-    Every game is logged; agents are named like ID:improved@nodes=2000 or path/to/my.py:score.
+    Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
+    path/to/game_agent.py:CustomPlayer; docs/tournaments.md has them all.
     """
     if init:
         from experiments.config import example_toml
@@ -63,7 +65,24 @@ def tournament(file: Path | None, init: bool, resume: str | None, **options: Any
 def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
     """Play agents A and B head to head, from random openings of four plies."""
     setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
-    play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
+    with speaking_of({"contenders[0]": "A", "contenders": "A and B", "baseline": "B"}):
+        play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
+
+
+@contextmanager
+def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
+    """Have errors about keys of the configuration speak of what stands for them on the command line.
+
+    Raises:
+        ValueError: what was wrong.
+    """
+    try:
+        yield
+    except ValueError as error:
+        key, colon, message = str(error).partition(": ")
+        if not colon or key not in words:
+            raise
+        raise ValueError(f"{words[key]}: {message}") from error
 
 
 @click.command("runs")

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import heuristics
+from experiments.roster.naming import heuristics_in, only_heuristic, only_player
 from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
-from isolation.loading import LoadError, is_heuristic, load_heuristic, load_module
+from isolation.contained import WantsToEnd, unending
+from isolation.loading import load_heuristic
 
 Heuristic = Callable[[Any, Any], float]
 
@@ -38,15 +40,6 @@ def file_catalogue(path: str | Path) -> list[Listing]:
         LoadError: the file cannot be loaded.
     """
     return [Listing(name, first_line(function), compiles(function)) for name, function in heuristics_in(path).items()]
-
-
-def heuristics_in(path: str | Path) -> dict[str, Heuristic]:
-    """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
-
-    Raises:
-        LoadError: the file cannot be loaded.
-    """
-    return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
 
 
 def registered() -> dict[str, Heuristic]:
@@ -82,45 +75,6 @@ def player_named(reference: str) -> tuple[str, str]:
     return _split(reference, only_player)
 
 
-def only_heuristic(path: str | Path) -> str:
-    """The name of a file's heuristic: `score`, `custom_score`, or its only function of (game, player).
-
-    Where there are helpers of two arguments as well, the names of the parameters tell which it is.
-
-    Raises:
-        LoadError: there is none, or there are several.
-    """
-    found = heuristics_in(path)
-    for name in ("score", "custom_score"):
-        if name in found:
-            return name
-    likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
-    if len(likely) == 1:
-        return likely[0]
-    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
-    raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
-
-
-def only_player(path: str | Path) -> str:
-    """The name of a file's player class: its only class of its own with a `get_move`, else `CustomPlayer`.
-
-    Raises:
-        LoadError: there is none, or there are several.
-    """
-    module = load_module(path)
-    found = [
-        name
-        for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "get_move")
-    ]
-    if len(found) == 1:
-        return found[0]
-    if "CustomPlayer" in found:
-        return "CustomPlayer"
-    many = f"several players ({', '.join(found)}); say which, as in {path}:{found[0]}" if found else ""
-    raise LoadError(f"{path} has {many or 'no class with a method get_move'}")
-
-
 def compiles(function: Heuristic) -> str:
     """Whether a heuristic compiles, or why not."""
     try:
@@ -147,15 +101,10 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
     row: dict[str, Any] = {"heuristic": name}
     for player in board.players:
         try:
-            row[f"player {player}"] = float(function(board.copy(), player))
+            with unending():
+                row[f"player {player}"] = float(function(board.copy(), player))
+        except WantsToEnd as error:
+            row[f"player {player}"] = str(error)
         except Exception as error:
             row[f"player {player}"] = f"{type(error).__name__}: {error}"
     return row
-
-
-def _names_game_and_player(function: Callable[..., Any]) -> bool:
-    try:
-        names = list(inspect.signature(function).parameters)
-    except ValueError:  # a built-in that does not tell
-        return False
-    return len(names) >= 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")

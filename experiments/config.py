@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import joblib
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from experiments.openings import Colours
@@ -24,6 +25,8 @@ from isolation.geometry import parse_size
 Format = Literal["gauntlet", "round-robin", "head-to-head"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
+JOBS_A_CORE = 8
+"""More processes a core than that only fill the memory."""
 MOST_CELLS = 32_767
 """Cells travel as 16-bit integers."""
 
@@ -122,6 +125,11 @@ class Config(BaseModel):
             raise ValueError('pairs are a whole number from 1 up, or "all"')
         return value
 
+    @field_validator("jobs")
+    @classmethod
+    def _check_jobs(cls, value: int) -> int:
+        return check_jobs(value)
+
     @field_validator("sprt")
     @classmethod
     def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
@@ -157,6 +165,21 @@ def parse_openings(text: str) -> OpeningSpec:
     if match := re.fullmatch(r"random(?::(\d{1,4}))?", source, re.ASCII):
         return OpeningSpec("random", plies=int(match[1] or 2), colours=chosen)
     raise ValueError("openings are random:PLIES, placements or file:PATH")
+
+
+def check_jobs(jobs: int) -> int:
+    """The number of processes, if this machine can be asked for so many.
+
+    Raises:
+        ValueError: they are more than a small multiple of its cores, which only wastes memory.
+    """
+    most = JOBS_A_CORE * joblib.cpu_count()
+    if jobs > most:
+        raise ValueError(
+            f"too many: {most} processes are the most on {joblib.cpu_count()} cores, and more than one a core gain "
+            "nothing; 0 is one a core"
+        )
+    return jobs
 
 
 def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:

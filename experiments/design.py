@@ -12,7 +12,7 @@ import numpy as np
 
 from experiments.config import Config
 from experiments.openings import OpeningSet, file_openings, placement_openings, random_openings
-from experiments.roster import Spec, complete, expand, make_agent, parse_limit, parse_spec, settings_text
+from experiments.roster import Spec, complete, expand, make_agent, named, parse_limit, parse_spec, settings_text
 from experiments.schedule import Match, Schedule
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def make_entrants(config: Config) -> tuple[Entrant, ...]:
     ]
     wild = any(parse_spec(text).target == "*" for text in config.contenders)
     if wild and baseline:
-        contenders = [entrant for entrant in contenders if not _same_play(entrant, baseline[0])]
+        contenders = [entrant for entrant in contenders if entrant.settings != baseline[0].settings]
     for role, group in (("contenders", baseline + contenders), ("opponents", opponents)):
         _check_distinct(role, group)
     control = [_control_of(baseline[0])] if config.control else []
@@ -129,7 +129,7 @@ def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[
 
 def _specs(text: str, key: str, limit: Any) -> list[Spec]:
     try:
-        return [complete(spec, limit) for spec in expand(parse_spec(text))]
+        return [complete(spec, limit) for spec in expand(named(parse_spec(text)))]
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
 

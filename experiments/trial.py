@@ -12,6 +12,7 @@ from experiments.inference.pairs import PairCounts, PairInterval, pair_interval
 from isolation.agents import SearchAgent
 from isolation.checkup import Finding, check_values, interpreted_cost
 from isolation.compiling.compiler import CompileError, compile_heuristic
+from isolation.contained import WantsToEnd, unending
 from isolation.limits import Limit
 from isolation.match import play_games
 from isolation.speed import nodes_per_second, random_openings
@@ -21,6 +22,8 @@ BASELINE = "improved"
 NODES = 1000
 OPENING_PLIES = 4
 MOST_PAIRS = 500
+SLOW = 5000.0
+"""Microseconds a call, from which on a search of that many nodes takes longer than anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Trial:
         baseline_nanoseconds: the same for the baseline.
         interpreted_microseconds: what a call costs in Python.
         findings: whether its values are sound.
-        interval: score against the baseline over pairs of games, or None if its values are not sound.
+        interval: score against the baseline over pairs of games, or None if its values are not sound or it is too slow.
     """
 
     problem: str | None
@@ -48,21 +51,30 @@ class Trial:
 
 def try_heuristic(heuristic: Heuristic, seconds: float = 4.0, seed: int = 1) -> Trial:
     """Try a heuristic out, with at most `seconds` of games against iterative deepening with the baseline."""
-    problem, line = None, None
-    try:
-        compile_heuristic(heuristic)
-    except CompileError as error:
-        problem, line = error.reason, error.line
     findings = check_values(heuristic)
     is_sound = findings[0].ok
+    problem, line = None, None
+    try:
+        with unending():
+            compile_heuristic(heuristic)
+    except CompileError as error:
+        problem, line = error.reason, error.line
+    except WantsToEnd as error:
+        problem = f"it {error}"
+    microseconds = interpreted_cost(heuristic) if is_sound else float("nan")
+    is_slow = problem is not None and microseconds > SLOW
+    if not is_sound:
+        nanoseconds = float("nan")
+    else:
+        nanoseconds = 1000 * microseconds if is_slow else _cost(heuristic, problem is not None)
     return Trial(
         problem,
         line,
-        _cost(heuristic, problem is not None) if is_sound else float("nan"),
+        nanoseconds,
         _cost(heuristics.get(BASELINE), interpreted=False),
-        interpreted_cost(heuristic) if is_sound else float("nan"),
+        microseconds,
         findings,
-        _quick_match(heuristic, seconds, seed) if is_sound else None,
+        _quick_match(heuristic, seconds, seed) if is_sound and not is_slow else None,
     )
 
 

@@ -17,6 +17,7 @@ import re
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -29,6 +30,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from isolation.contained import WantsToEnd, hushed, unending
 from isolation.syntax import SilentLoader, doubtful_lines, parse
 
 _loading = threading.RLock()
@@ -143,7 +145,8 @@ _origins: dict[int, Loaded] = {}
 def load_module(path: str | Path) -> ModuleType:
     """A user's file as a module; the same one again until the file, or a sibling that it imports, changes.
 
-    Threads load one after another: a second one would find the module half made.
+    Threads load one after another: a second one would find the module half made. What it prints is not shown, and a
+    warning says how much it was.
 
     Raises:
         LoadError: no such file, or it fails to import (the message gives the exception and its line).
@@ -159,10 +162,13 @@ def load_module(path: str | Path) -> ModuleType:
             assert spec.loader is not None
             module = sys.modules[name] = module_from_spec(spec)
             try:
-                spec.loader.exec_module(module)
-            except (Exception, SystemExit) as error:
+                with hushed() as printed, unending():
+                    spec.loader.exec_module(module)
+            except Exception as error:
                 _close_space(space)
                 raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
+            if told := printed.sentence(f"{path}, while it was loaded,"):
+                warnings.warn(told, stacklevel=2)
         return sys.modules[name]
 
 
@@ -260,6 +266,8 @@ def _explain(error: BaseException, file: Path) -> str:
     """The exception in one line, with the place in the user's code it came from."""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     what = f"{type(error).__name__}: {' '.join(message.split())}".removesuffix(": ")
+    if isinstance(error, WantsToEnd):
+        what, error = f"it {error}", error.__cause__ or error
     source, line = _place(error, file)
     if line is None:
         return what

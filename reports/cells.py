@@ -126,10 +126,10 @@ def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> 
 def counted(number: int, thing: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "pair"), counted(2000, "pair")
-    ('1 pair', '2,000 pairs')
+    >>> counted(1, "pair"), counted(2000, "pair"), counted(3, "match")
+    ('1 pair', '2,000 pairs', '3 matches')
     """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{number:,} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
 
 
 def shown(value: Any) -> str:

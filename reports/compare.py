@@ -8,9 +8,10 @@ from typing import Any
 
 from experiments.inference.clusters import Interval
 from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
 from experiments.inference.pairs import PairInterval
 from experiments.inference.standings import standings
-from experiments.verdicts.comparisons import Verdicts, judge
+from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
@@ -21,7 +22,10 @@ from reports.wording import control_sentence, control_words, verdict_words
 
 
 def compare_sections(findings: Findings) -> tuple[Section, ...]:
-    """The verdicts, the effects per opponent, and what they rest on."""
+    """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each."""
+    if each := judge_each(findings):
+        theory = theory_section(findings)
+        return each_section(findings, each), *([theory] if theory else [])
     verdicts = judge(findings)
     efforts = measure_effort(findings)
     sections = []
@@ -100,13 +104,10 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
     """One row a contender that met the baseline itself."""
     rows = []
     for one in sorted(verdicts.duels, key=lambda duel: -_or_low(duel.rate)):
-        at_large = PairInterval(
-            one.pairs, None, one.rate.confidence, "", one.rate.estimate, one.rate.low, one.rate.high
-        )
         row: dict[str, Any] = {
             "contender": one.contender,
             "win_rate": estimate_of(one.rate),
-            "elo": Estimate(*(Elo(value) for value in at_large.elo)),
+            "elo": elo_of(one),
             "verdict": verdict_words(one),
         }
         if one.on_these or any(duel.on_these for duel in verdicts.duels):
@@ -126,6 +127,37 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
     return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
+
+
+def each_section(findings: Findings, duels: Sequence[Duel]) -> Section:
+    """One row two agents, where nobody is the baseline; the clearest first."""
+    rows = [
+        {
+            "agent": one.contender,
+            "against": one.baseline,
+            "win_rate": estimate_of(one.rate),
+            "elo": elo_of(one),
+            "verdict": verdict_words(one),
+            "p": PValue(one.p_value),
+            "adjusted_p": PValue(one.adjusted_p),
+            **pair_cells(one.pairs),
+        }
+        for one in sorted(duels, key=lambda duel: (duel.adjusted_p, -_or_low(duel.rate)))
+    ]
+    notes = (
+        *run_notes(findings),
+        f"Nobody is the baseline: each against each, of their own games, p-values Holm-adjusted over "
+        f"{counted(len(duels), 'match')}. Win rate, Elo and p-values: openings at large, clustered by symmetry. With "
+        "--baseline AGENT the others are compared with that one, over the opponents both have met.",
+    )
+    return Section("each_against_each", "Each against each", tuple(rows), notes)
+
+
+def elo_of(duel: Duel) -> Estimate:
+    """The contender's lead in Elo over openings at large."""
+    rate = duel.rate
+    at_large = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
+    return Estimate(*(Elo(value) for value in at_large.elo))
 
 
 def verdict_notes(findings: Findings, verdicts: Verdicts) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,13 @@ from matplotlib.figure import Figure
 from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
 from experiments.runs import CONFIG
-from experiments.verdicts.comparisons import Verdicts, judge
+from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from isolation.durable import write_text
 from reports.accuracy import accuracy_sections, theory_section
 from reports.cells import Points, Share, counted, estimate_of
-from reports.compare import duels_section, effects_section, verdict_section
+from reports.compare import duels_section, each_section, effects_section, verdict_section
 from reports.plots import KINDS, draw_kind
 from reports.plots.accuracy import draw_accuracy_by_ply
 from reports.plots.intervals import draw_forest
@@ -38,7 +39,7 @@ from reports.summary import (
     standings_section,
 )
 from reports.tables import render_rows, show
-from reports.wording import control_sentence
+from reports.wording import control_sentence, forfeit_sentences
 
 _HERE = Path(__file__).parent / "templates"
 
@@ -117,10 +118,18 @@ def report_page(findings: Findings) -> str:
 
 
 def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
-    """The findings in a few sentences, the most important first."""
+    """The findings in a few sentences: forfeits first, as the rest stands on the games, then the most important."""
+    return forfeit_sentences(findings) + _judgement(findings, verdicts)
+
+
+def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
     if verdicts is None:
         best = next((row for row in rating_sections(findings)[0].rows), None)
-        return [f"Rated highest: {best['agent']}, {best['rating'].shown} Elo."] if best else ["No games to judge yet."]
+        if best is None:
+            return ["No games to judge yet."]
+        if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
+            return ["Who is strongest cannot be told: nothing bounds the ratings yet."]
+        return [f"Rated highest: {best['agent']}, {best['rating'].shown} Elo."]
     found = {
         one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.difference, Points).shown}")
         for one in sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
@@ -176,7 +185,8 @@ def csv_url(section: Section) -> str:
 
 def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: Any) -> list[Section]:
     if verdicts is None:
-        return []
+        each = judge_each(findings)
+        return [each_section(findings, each)] if each else []
     sections = []
     if verdicts.comparisons:
         sections.append(verdict_section(findings, verdicts, efforts))

@@ -50,7 +50,7 @@ def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
     boards = sorted({source.info.requested["board"] for source in findings.sources})
     notes.append(
         f"Elo by Bradley and Terry's model; {zero}. They hold for this pool of {len(ratings.ratings)} agents on "
-        f"{', '.join(boards)} at {', '.join(limits)}, not for any other. {ratings.confidence:.0%} intervals by "
+        f"{', '.join(boards)} at {', '.join(limits)}, not for any other. {100 * ratings.confidence:.0f} % intervals by "
         f"resampling {counted(ratings.openings, 'opening')} {ratings.draws} times (seed {ratings.seed})."
     )
     if ratings.half_game_added:

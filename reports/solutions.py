@@ -10,6 +10,7 @@ from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.notation import cell_name, column_name, format_moves
 from isolation.solver import solve, solve_length
+from reports.cells import Share
 from reports.sections import Section
 
 _EXCEPTIONS_SHOWN = 12
@@ -31,7 +32,7 @@ def solution_rows(board: Board, limit: Limit | None, with_length: bool) -> list[
         known = length.plies is not None
         facts["plies if the winner hurries"] = length.plies if known else f"at least {length.at_least}"
         facts["the shortest line"] = format_moves(length.line, board.width) or "none"
-    return [{"": name, "value": value} for name, value in facts.items()]
+    return [{"fact": name, "value": value} for name, value in facts.items()]
 
 
 def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
@@ -48,15 +49,16 @@ def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     columns = parse_size(summary.size)[1]
     names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in summary.exceptions[:_EXCEPTIONS_SHOWN]]
     solved = summary.openings - summary.unknown
+    held = Share(summary.rule_holds / max(1, solved)).shown
     facts = {
         "placement pairs": summary.openings,
         "unknown": summary.unknown,
         "won by player 1": summary.first_wins,
         "from the empty board": f"player {summary.winner} wins" if summary.winner else "unknown",
-        "colour rule holds": f"{summary.rule_holds:,} of {solved:,} ({summary.rule_holds / max(1, solved):.1%})",
+        "colour rule holds": f"{summary.rule_holds:,} of {solved:,} ({held})",
         "exceptions": ", ".join(names) + (" …" if len(summary.exceptions) > len(names) else "") or "none",
     }
-    return [{"": name, "value": value} for name, value in facts.items()]
+    return [{"fact": name, "value": value} for name, value in facts.items()]
 
 
 def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
@@ -64,6 +66,6 @@ def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     rows, columns = parse_size(summary.size)
     counts = [len(cells) for cells in summary.refutations]
     return [
-        {"": row, **{column_name(column): counts[row * columns + column] for column in range(columns)}}
+        {"row": row, **{column_name(column): counts[row * columns + column] for column in range(columns)}}
         for row in range(rows)
     ]

@@ -13,6 +13,7 @@ from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from reports.cells import counted, estimate_of
 from reports.sections import Section
+from reports.wording import forfeit_sentences
 
 
 def summarize(findings: Findings) -> tuple[Section, ...]:
@@ -140,7 +141,7 @@ def pair_cells(pairs: PairCounts) -> dict[str, int]:
 
 def run_notes(findings: Findings) -> tuple[str, ...]:
     """What holds for everything said about these runs."""
-    notes = []
+    notes = forfeit_sentences(findings)
     games, planned = len(findings.games) + findings.repeated, findings.planned
     if findings.is_census:
         notes.append(

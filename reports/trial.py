@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from experiments.inference.pairs import PairInterval
 from experiments.trial import NODES, Trial
+from isolation.checkup import Finding
+from reports.cells import counted, estimate_of
 
 
 def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
@@ -39,7 +41,13 @@ def _cost(trial: Trial) -> list[str]:
 
 
 def _soundness(trial: Trial) -> list[str]:
-    return [f"{'Sound' if one.ok else 'Problem'}: {one.check}: {one.seen}." for one in trial.findings]
+    return [f"{_sound_word(one)}: {one.check}: {one.seen}." for one in trial.findings]
+
+
+def _sound_word(finding: Finding) -> str:
+    if finding.ok:
+        return "Sound"
+    return "Note" if finding.is_note else "Problem"
 
 
 def _strength(trial: Trial) -> list[str]:
@@ -47,8 +55,8 @@ def _strength(trial: Trial) -> list[str]:
         return ["No match was played."]
     share = trial.interval
     return [
-        f"Against ID:improved at {NODES} nodes a move: won {share.estimate:.1%} of the games "
-        f"({share.low:.1%} to {share.high:.1%}, {share.pairs.n} pairs), {_verdict(share)}."
+        f"Against ID:improved at {NODES} nodes a move: won {estimate_of(share).shown} of the games "
+        f"over {counted(share.pairs.n, 'pair')}, {_verdict(share)}."
     ]
 
 

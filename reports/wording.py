@@ -5,13 +5,18 @@ Results themselves hold facts only; tables, pages and examples all speak through
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Protocol
 
 from experiments.inference.comparison import Comparison, Verdict
 from experiments.inference.published import Claim, Repetition
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.forfeits import forfeits_of
 from experiments.verdicts.sequential import SequentialTest
 from reports.cells import Points, PValue, Share, counted, estimate_of
 
+_MANY_FORFEITS = 0.05
+"""Above this share of the games, forfeits move results as much as any difference people look for."""
 _MOST_PAIRS = 1e6
 """More pairs than that are no advice: the difference seen is next to nothing."""
 
@@ -68,6 +73,30 @@ def control_sentence(one: Comparison) -> str:
     )
 
 
+def forfeit_sentences(findings: Findings) -> list[str]:
+    """How many games were lost by anything but having no move left, by whom, and what that does to the rest."""
+    games, found = len(findings.games), forfeits_of(findings)
+    total = sum(one.games for one in found)
+    if not total:
+        return []
+    by_agent: dict[str, Counter[str]] = {}
+    for one in found:
+        by_agent.setdefault(one.agent, Counter())[one.reason] += one.games
+    told = [
+        f"{name} lost {counted(reasons.total(), 'game')} by {' and '.join(reasons)}"
+        for name, reasons in sorted(by_agent.items(), key=lambda item: -item[1].total())
+    ]
+    sentences = [
+        f"{total:,} of {counted(games, 'game')} ({Share(total / games).shown}) were forfeits: {'; '.join(told)}."
+    ]
+    if total > _MANY_FORFEITS * games:
+        sentences.append(
+            "What follows counts them as losses: it says who fails, and little of who plays better. Mend what fails, "
+            "and play again."
+        )
+    return sentences
+
+
 def decision_words(test: SequentialTest) -> str:
     """What a sequential test decided, or that it is open."""
     if test.path.decision == "H1":
@@ -92,7 +121,7 @@ def claim_words(claim: Claim) -> str:
         f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).shown} of {claim.contender_games:,} "
         f"games, {claim.baseline} {Share(claim.baseline_wins / claim.baseline_games).shown} of "
         f"{claim.baseline_games:,}: {Points(difference.estimate).shown} points "
-        f"({difference.confidence:.0%} interval {low} to {high}), "
+        f"({100 * difference.confidence:.0f} % interval {low} to {high}), "
         f"{p_words(claim.test.p_value)}, adjusted {p_words(claim.adjusted_p)}"
     )
     if claim.published == "equal":

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.catalogue import file_catalogue, heuristics_in, only_heuristic
+from experiments.catalogue import file_catalogue
 from experiments.roster import parse_agent
+from experiments.roster.naming import heuristics_in, only_heuristic
 from isolation import play
 from isolation.agents import RandomAgent
 from isolation.loading import LoadError, load_heuristic, load_module

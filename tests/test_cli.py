@@ -161,7 +161,7 @@ def test_a_board_is_solved_with_a_map_of_refutations_and_a_plot(tmp_path):
     winners = shipped_pairs("3x4")
     counts = [[row[name] for name in "abcd"] for row in tables["refutations"]]
     assert counts == (winners == 2).sum(axis=1).reshape(3, 4).tolist()
-    assert {"": "placement pairs", "value": 12 * 11} in tables["board"]
+    assert {"fact": "placement pairs", "value": 12 * 11} in tables["board"]
     assert out.exists()
     assert "refute" in plot.read_text()
 

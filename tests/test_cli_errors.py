@@ -38,7 +38,10 @@ ASKED_WRONGLY = [
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
     (["tournament", "--resume", "nowhere"], "nowhere: no run lies there (no run.json)"),
     (["match", "random"], "Missing argument 'B'"),
-    (["match", "random", "there.py"], "a file is followed by the name inside it, like there.py:CustomPlayer"),
+    (
+        ["match", "random", "there.py"],
+        "B: there.py has no class with a method get_move; a heuristic is written ID:there.py",
+    ),
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),
@@ -98,7 +101,8 @@ def test_every_command_has_been_asked_wrongly() -> None:
         ("return 1.0", 0),
         ("return float(str(3))", 0),
         ("return 1.0 if game.move_count > 5 else None", 1),
-        ("return float(game.get_player_location(player)[0])", 1),
+        ("return float(game.get_player_location(player)[0])", 0),
+        ("return len(game.get_legal_moves(player)) > 3", 0),
     ],
 )
 def test_a_trial_fails_if_it_finds_a_problem_and_not_for_being_slow(folder: Path, source: str, code: int) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.config import Config, example_toml, load_config, parse_openings, to_toml
+from experiments.play.parallel import as_they_come
 
 
 def load(tmp_path: Path, text: str) -> Config:
@@ -45,7 +46,7 @@ CONFIGS = st.builds(
     equal_cost=st.booleans(),
     seed=st.integers(0, 2**63 - 1),
     hard_cap=st.sampled_from([None, 2, 0.5]),
-    jobs=st.integers(0, 64),
+    jobs=st.integers(0, 8),
     out=st.none() | st.text(min_size=1),
 )
 
@@ -120,3 +121,12 @@ def test_malformed_toml_and_missing_files_are_one_line(tmp_path: Path) -> None:
 def test_opening_specs() -> None:
     assert (parse_openings("random").plies, parse_openings("random:6,other").colours) == (2, "other")
     assert (parse_openings("file:a:b.txt").path, parse_openings("file:a.txt,same").colours) == ("a:b.txt", "same")
+
+
+def test_more_processes_than_a_machine_can_be_asked_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("joblib.cpu_count", lambda: 2)
+    assert load_config(None, {"jobs": 16}).jobs == 16
+    with pytest.raises(ValueError, match="jobs = 17: too many: 16 processes are the most on 2 cores"):
+        load_config(None, {"jobs": 17})
+    with pytest.raises(ValueError, match="1000000 jobs: too many"):
+        next(as_they_come(abs, [(1,)], 1_000_000))

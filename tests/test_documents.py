@@ -1,15 +1,20 @@
 """The command line and what is written about it agree."""
 
 import re
+import shutil
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from documented_commands import furnish, keep_small, words_of
 
 from cli import main
 
 ROOT = Path(__file__).parent.parent
+READ = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NAMED_ALONE = {"isolation compare", "isolation games", "isolation new", "isolation replay"}
+"""Commands that sentences speak of without what they need."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
 
@@ -64,3 +69,41 @@ def test_every_command_helps_with_all_its_options(name: str) -> None:
 def test_readme_mentions_every_command() -> None:
     named = re.findall(r"isolation ([a-z][a-z-]*)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert main.commands.keys() - set(named) == set()
+
+
+def command_lines() -> list[str]:
+    """Every command line of README and documents, once."""
+    found = [code for page in READ for code in code_of(page.read_text(encoding="utf-8"))]
+    lines = [code for code in found if re.match(r"isolation +[a-z]", code) and " / " not in code]
+    return sorted({line for line in lines if words_of(line)[0] in main.commands} - NAMED_ALONE)
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files and runs such as pages speak of."""
+    folder = tmp_path_factory.mktemp("reader")
+    furnish(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        keep_small(patch)
+        for name in ("first", "mine", "X"):
+            words = ["tournament", "my.toml", "--board", "5x5", "--openings", "random:4", "--out", f"runs/{name}"]
+            assert CliRunner().invoke(main, words).exit_code == 0
+        assert CliRunner().invoke(main, ["label", "runs/mine", "--jobs", "1"]).exit_code == 0
+        assert CliRunner().invoke(main, ["label", "runs/first", "--jobs", "1"]).exit_code == 0
+        (folder / "runs/X/finished.json").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("line", command_lines(), ids=lambda line: " ".join(words_of(line)))
+def test_every_command_line_of_the_documents_does_what_it_says(
+    line: str, furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    keep_small(monkeypatch)
+    words = words_of(line)
+    if words[0] == "new":
+        (tmp_path / words[1]).unlink()
+    result = CliRunner().invoke(main, words, input="quit\n")
+    assert result.exit_code == 0, result.output

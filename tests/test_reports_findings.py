@@ -25,6 +25,50 @@ def better_on_all(agent, opponent, opening):
     return 2 if agent == "Good" else 1
 
 
+def robin(openings=20):
+    run = Invented(config={"format": "round-robin", "contenders": ["random", "greedy"]})
+    for name in ("A", "B", "C"):
+        run.agent(name, "contender")
+    for opening in range(openings):
+        run.pair("A", "B", opening, 2).pair("A", "C", opening, opening % 2).pair("B", "C", opening, 1)
+    return run
+
+
+def test_a_round_robin_is_compared_each_against_each(tmp_path):
+    findings = load_findings([robin().write(tmp_path / "run")])
+    rows = rows_of(compare_sections(findings), "each_against_each")
+    found = {(row["agent"], row["against"]): row for row in rows}
+    assert found["A", "B"]["verdict"] == "better"
+    assert found["C", "A"]["verdict"] == "better"
+    assert found["B", "C"]["verdict"].startswith("cannot tell")
+    assert found["A", "B"]["adjusted_p"] == pytest.approx(3 * found["A", "B"]["p"])
+
+
+def test_a_round_robin_with_a_baseline_named_is_compared_with_that(tmp_path):
+    findings = load_findings([robin().write(tmp_path / "run")], baseline="A")
+    assert {row["contender"] for row in rows_of(compare_sections(findings), "verdicts")} == {"B", "C"}
+
+
+def test_a_round_robin_is_a_pilot_for_every_two_of_its_agents(tmp_path):
+    plans = plan_contenders(load_findings([robin().write(tmp_path / "run")]), 0.05)
+    assert {one.contender for one in plans} == {"A – B", "C – A", "B – C"}
+    assert [one.plan.alpha for one in plans] == pytest.approx([0.05 / 3] * 3)
+
+
+def test_forfeits_stand_before_all_that_is_said_of_a_run(tmp_path):
+    run = Invented().agent("A", "contender").agent("Base", "baseline")
+    for opening in range(10):
+        run.pair("A", "Base", opening, 0, reason="hang")
+    section = section_called(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
+    assert section.notes[0] == "20 of 20 games (100.0 %) were forfeits: A lost 20 games by hang."
+
+
+def test_a_sequential_test_of_a_round_robin_says_what_works_there(tmp_path):
+    findings = load_findings([robin().write(tmp_path / "run")])
+    with pytest.raises(ValueError, match=r"--baseline; there are A, B, C\. .*isolation compare RUN"):
+        run_tests(findings, 0, 20)
+
+
 def test_standings_count_wins_and_pairs(tmp_path):
     findings = load_findings([gauntlet(10, better_on_all).write(tmp_path / "run")])
     (good,) = by(rows_of(summarize(findings), "standings"), "agent", "Good")

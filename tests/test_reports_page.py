@@ -10,8 +10,9 @@ import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.labels import SCHEMA
+from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
-from reports.page import report_page, write_report
+from reports.page import headline, report_page, write_report
 
 NASTY = "<script>alert(1)</script>&\"'"
 
@@ -116,6 +117,27 @@ def test_a_round_robin_is_headed_by_its_ratings(tmp_path):
         run.pair("A", "B", opening, 2).pair("A", "C", opening, 1).pair("B", "C", opening, 1)
     text = "".join(Page(page_of(run, tmp_path)).text)
     assert "Rated highest: A" in text
+    assert "Each against each" in text
+
+
+def test_forfeits_head_the_page_and_what_they_do_to_the_rest_is_said(tmp_path):
+    run = Invented().agent("A", "contender").agent("Base", "baseline")
+    for opening in range(10):
+        run.pair("A", "Base", opening, 0, reason="error")
+    told = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
+    assert told[0] == "20 of 20 games (100.0 %) were forfeits: A lost 20 games by error."
+    assert told[1].startswith("What follows counts them as losses")
+    assert told[2].startswith("Worse than Base: A")
+
+
+def test_a_single_forfeit_is_told_without_a_warning(tmp_path):
+    run = Invented().agent("A", "contender").agent("Base", "baseline")
+    for opening in range(20):
+        run.pair("A", "Base", opening, 1)
+    run.pair("A", "Base", 20, 0, reason="timeout")
+    told = headline(findings := load_findings([run.write(tmp_path / "run")]), judge(findings))
+    assert told[0].startswith("2 of 42 games (4.8 %) were forfeits: A lost 2 games by timeout.")
+    assert not any("counts them as losses" in sentence for sentence in told)
 
 
 def test_the_page_is_written_whole_and_the_same_each_time(tmp_path):

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heuristics
-from experiments.roster import SpecError, complete, expand, parse_agent, parse_limit, parse_spec, settings_text
+from experiments.roster import (
+    SpecError,
+    board_refusal,
+    complete,
+    expand,
+    parse_agent,
+    parse_limit,
+    parse_spec,
+    settings_text,
+)
 from experiments.roster.kinds import KINDS
 from isolation import Limit
 
@@ -111,8 +120,9 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
         ("AB:open@agree", "agree", "agree needs iterations to compare"),
         ("a/b.py:P@nodes=5", "nodes=5", "a player from a file is limited by time"),
-        ("a/b.py", "a/b.py", "like a/b.py:CustomPlayer"),
-        ("ID:a/b.py@nodes=3", "a/b.py", "like a/b.py:my_score"),
+        ("a/b.py:", "a/b.py:", "like a/b.py:CustomPlayer"),
+        ("ID:a/b.py:3@nodes=3", "a/b.py:3", "like a/b.py:my_score"),
+        ("ID:missing.py@nodes=3", "missing.py", "no such file"),
         ("ID:missing.py:score", "missing.py:score", "no such file"),
     ],
 )
@@ -185,3 +195,20 @@ def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tm
         agent = parse_agent(text)
         assert (spec.kind, agent.settings()["kind"], agent.name) == (kind, kind, spec.name)
         assert str(complete(parse_spec(str(spec)))) == str(spec)
+
+
+def test_a_file_alone_stands_for_its_score_or_its_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a@b.py").write_text("def helper(game, player):\n    return 1\n\ndef score(game, player):\n    return 2\n")
+    Path("mine.py").write_text("class Mine:\n    def get_move(self, game, time_left):\n        return None\n")
+    assert parse_agent("ID:a@b.py").name == parse_agent("ID:a@b.py:score").name
+    assert parse_agent("ID:a@b.py@nodes=3").name.endswith("a_b.score_3nodes")
+    assert parse_agent("mine.py@ms=5").name.endswith("mine.Mine_5ms")
+    with pytest.raises(SpecError, match=r"a heuristic is written ID:a@b\.py"):
+        parse_agent("a@b.py")
+
+
+def test_reading_and_completing_a_spec_loads_no_file(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text("raise SystemError")
+    spec = complete(parse_spec(f"ID:{tmp_path}/loud.py"))
+    assert board_refusal(spec)

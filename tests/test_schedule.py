@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -30,6 +31,19 @@ def games_of(plan: Plan) -> list[tuple[str, str, tuple[int, ...]]]:
 @pytest.fixture(scope="module")
 def classic() -> Plan:
     return make_plan(Config())
+
+
+@pytest.mark.parametrize("limit", ["nodes=100", "ms=150", "cpu_ms=150"])
+def test_the_baseline_is_not_among_all_heuristics_under_any_limit(limit: str) -> None:
+    names = [entrant.agent.name for entrant in make_plan(load_config(None, {"limit": limit})).entrants]
+    assert names.count("ID_Improved") == 1
+    assert len(names) == 1 + 20 + 1 + 7
+
+
+def test_the_baseline_is_not_among_all_heuristics_where_ties_are_left_to_chance() -> None:
+    plan = plan_of(contenders=["ID:*@ties"], baseline="ID:improved@ties", opponents=["random"])
+    roles = {entrant.agent.name: entrant.roles for entrant in plan.entrants}
+    assert roles["ID_Improved_ties"] == ("baseline",)
 
 
 def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
@@ -175,7 +189,7 @@ def test_what_cannot_be_played_is_refused(keys: dict[str, object], message: str)
 
 def test_more_jobs_than_cores_under_a_wall_clock_are_warned_of() -> None:
     keys: dict[str, object] = {"contenders": ["ID:open@ms=5"], "pairs": 1}
-    assert any("bias" in note for note in plan_of(**keys, jobs=10_000).notes)
+    assert any("bias" in note for note in plan_of(**keys, jobs=2 * joblib.cpu_count()).notes)
     assert not any("bias" in note for note in plan_of(**keys, jobs=1).notes)
     assert any("ID_Open_5ms thinks by the clock" in note for note in plan_of(**keys).notes)
     two = {**keys, "contenders": ["ID:open@ms=5", "ID:center@ms=5"]}

@@ -47,6 +47,29 @@ def compare_all(
     return _adjusted(found, controls)
 
 
+def compare_each(
+    table: PairTable,
+    meetings: Sequence[tuple[str, str]],
+    *,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    pools: Sequence[int | None],
+) -> tuple[Duel, ...]:
+    """Both agents of every meeting head to head, p-values Holm-adjusted over all meetings.
+
+    `pools` has one for each meeting; see `compare_directly`.
+
+    Raises:
+        ValueError: an agent is unknown.
+    """
+    found = [
+        compare_directly(table, one, other, confidence=confidence, alpha=alpha, pool=pool)
+        for (one, other), pool in zip(meetings, pools, strict=True)
+    ]
+    adjusted = holm([duel.p_value for duel in found]).adjusted if found else ()
+    return tuple(replace(duel, adjusted_p=float(p), family=len(found)) for duel, p in zip(found, adjusted, strict=True))
+
+
 def _adjusted(found: Sequence[Comparison | Duel], controls: Collection[str]) -> tuple[Comparison | Duel, ...]:
     """The results, those that are claims adjusted for how many there are; a control makes no claim."""
     claims = [one for one in found if one.contender not in controls]

@@ -11,11 +11,21 @@ from typing import Any, TypeVar
 
 import joblib
 
+from experiments.config import check_jobs
+
 T = TypeVar("T")
 
 
 def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
-    """The results of `function(*call)` for every call, in no order; with one job in this process."""
+    """The results of `function(*call)` for every call, in no order; with one job in this process.
+
+    Raises:
+        ValueError: there are more jobs than this machine can be asked for.
+    """
+    try:
+        check_jobs(jobs)
+    except ValueError as error:
+        raise ValueError(f"{jobs} jobs: {error}") from None
     tasks = (joblib.delayed(_run)(os.getpid(), function, call) for call in calls)
     yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
 

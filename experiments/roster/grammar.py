@@ -17,6 +17,7 @@ from isolation.limits import Limit
 if TYPE_CHECKING:
     from isolation.agents import Agent
 
+_FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
 
@@ -29,7 +30,7 @@ def parse_agent(text: str, default_limit: Limit | None = None) -> Agent:
     Raises:
         SpecError: the spec is malformed or names nothing that exists; the message points at the wrong part.
     """
-    return make_agent(complete(parse_spec(text), default_limit))
+    return make_agent(complete(named(parse_spec(text)), default_limit))
 
 
 def parse_spec(text: str) -> Spec:
@@ -54,6 +55,23 @@ def expand(spec: Spec) -> list[Spec]:
     if spec.name:
         raise SpecError("a name cannot go with *, which stands for many agents", spec.text, 0, len(spec.name))
     return [replace(spec, target=name) for name in heuristics.names()]
+
+
+def named(spec: Spec) -> Spec:
+    """The spec with the name of what is meant in a file that stands alone: see `naming`; this loads the file.
+
+    Raises:
+        SpecError: the file cannot be loaded, or does not say which it is.
+    """
+    if not spec.target.endswith(".py:"):
+        return spec
+    from experiments.roster.naming import only_heuristic, only_player
+
+    path = spec.target.removesuffix(":")
+    try:
+        return replace(spec, target=f"{path}:{only_player(path) if spec.kind == 'classic' else only_heuristic(path)}")
+    except ValueError as error:
+        fail(str(error), spec.text, spec.start, spec.end)
 
 
 def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
@@ -95,8 +113,8 @@ def settings_text(spec: Spec, agent: Agent) -> str:
 
 def _find_options(text: str, start: int) -> int:
     """Where the `@` of the options stands; an `@` inside the path of a file is part of the path."""
-    after_file = text.rfind(".py:", start)
-    at = text.find("@", max(start, after_file))
+    files = [match.start() for match in _FILE_END.finditer(text, start)]
+    at = text.find("@", max(start, *files[-1:]) if files else start)
     return at if at >= 0 else len(text)
 
 

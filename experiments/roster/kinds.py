@@ -155,7 +155,10 @@ def _read_heuristic(text: str, start: int, end: int) -> str:
 
 
 def _read_file(text: str, start: int, end: int, example: str) -> str:
+    """The file and the name in it; of a file alone the name is empty until `grammar.named` looks into it."""
     word = text[start:end].strip()
+    if word.endswith(".py"):
+        return f"{word}:"
     path, _, name = word.rpartition(".py:")
     if not path or not name.isidentifier():
         fail(

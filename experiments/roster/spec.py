@@ -22,8 +22,8 @@ class Spec:
     """A parsed spec. What it does not say is empty or None until `complete` fills it in.
 
     `kind` is the name of a row of `kinds.KINDS`; `method` how it searches, if it does. `target` is a registry name,
-    `*`, `FILE.py:FUNCTION`, or for a classic player `FILE.py:CLASS`; `start` and `end` are where it stands in `text`,
-    for messages.
+    `*`, `FILE.py:FUNCTION`, or for a classic player `FILE.py:CLASS`; the name is empty where a file stands alone.
+    `start` and `end` are where it stands in `text`, for messages.
     """
 
     text: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
-from experiments.inference.family import compare_all
+from experiments.inference.family import compare_all, compare_each
 from experiments.inference.pairing import opponents_of
 from experiments.verdicts.findings import Findings
 
@@ -61,3 +62,20 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
         tuple(one for one in found if isinstance(one, Duel)),
         controls,
     )
+
+
+def judge_each(findings: Findings, alpha: float = ALPHA) -> tuple[Duel, ...]:
+    """Where nobody is the baseline, as in a round-robin: every two agents that met; p-values Holm-adjusted over all.
+
+    Of two agents the one that won more of their games stands first. Empty where somebody is the baseline.
+    """
+    pairs = findings.pairs
+    if any("baseline" in facts.roles for facts in findings.agents.values()) or findings.baseline is not None:
+        return ()
+    met = [(one, other) for one, other in combinations(pairs.agents, 2) if one in opponents_of(pairs, other)]
+    duels = compare_each(pairs, met, alpha=alpha, pools=[findings.pool_of(names) for names in met])
+    turned = [
+        (duel.baseline, duel.contender) if duel.rate.estimate < 0.5 else names
+        for duel, names in zip(duels, met, strict=True)
+    ]
+    return compare_each(pairs, turned, alpha=alpha, pools=[findings.pool_of(names) for names in turned])

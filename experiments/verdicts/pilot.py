@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import joblib
 
+from experiments.inference.duel import Duel
 from experiments.inference.planning import FixedPlan, openings_after_pilot, pairs_after_pilot
-from experiments.verdicts.comparisons import judge
+from experiments.verdicts.comparisons import judge, judge_each
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 
@@ -34,17 +35,22 @@ def plan_contenders(
 ) -> tuple[ContenderPlan, ...]:
     """What every contender needs to find `effect`, a share of games won, by the pilot's own variance.
 
+    In a round-robin these are every two agents that met.
+
     A verdict is Holm-adjusted, so each contender has to pass its share of `alpha`, which its plan keeps.
 
     Raises:
         ValueError: nobody can be compared with a baseline, or the pilot holds no complete pairs.
     """
+    if each := judge_each(pilot, alpha):
+        return tuple(
+            _duel_plan(f"{one.contender} – {one.baseline}", one, effect, power, alpha / len(each)) for one in each
+        )
     verdicts = judge(pilot, alpha)
     share = alpha / max(verdicts.family, 1)
     plans = []
     for duel in (duel for duel in verdicts.duels if duel.contender not in verdicts.controls):
-        pairs = pairs_after_pilot(duel.pairs, effect, power, share)
-        plans.append(ContenderPlan(duel.contender, True, pairs.plan, duel.pairs.n, pairs.more, 2 * pairs.more))
+        plans.append(_duel_plan(duel.contender, duel, effect, power, share))
     for one in verdicts.claims:
         openings = openings_after_pilot(one, effect, power, share)
         games = openings.more * 4 * len(one.opponents)
@@ -52,6 +58,11 @@ def plan_contenders(
     if not plans:
         raise ValueError("the pilot holds no complete pairs yet; without one, leave it out")
     return tuple(plans)
+
+
+def _duel_plan(name: str, duel: Duel, effect: float, power: float, alpha: float) -> ContenderPlan:
+    pairs = pairs_after_pilot(duel.pairs, effect, power, alpha)
+    return ContenderPlan(name, True, pairs.plan, duel.pairs.n, pairs.more, 2 * pairs.more)
 
 
 def games_a_second(findings: Findings, unknown: float) -> float:

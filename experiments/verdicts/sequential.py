@@ -49,7 +49,11 @@ def run_tests(
         ValueError: there is no baseline, nobody to test, or the bounds do not rise.
     """
     if findings.baseline is None:
-        raise ValueError("no baseline to test against: name one with --baseline")
+        known = ", ".join(findings.pairs.agents)
+        raise ValueError(
+            f"no baseline to test against: name one with --baseline; there are {known or 'no games'}. In a round-robin "
+            "`isolation compare RUN` compares each with each, `isolation ratings RUN` rates all"
+        )
     names = [name for name in findings.contenders if "control" not in findings.agents[name].roles]
     if not len(findings.games):
         names = [name for name, facts in findings.agents.items() if "contender" in facts.roles]

@@ -1,0 +1,68 @@
+"""Which function or class is meant where a user's file is named alone."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from isolation.loading import LoadError, is_heuristic, load_module
+
+
+def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
+    """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
+
+
+def only_heuristic(path: str | Path) -> str:
+    """The name of a file's heuristic: `score`, `custom_score`, or its only function of (game, player).
+
+    Where there are helpers of two arguments as well, the names of the parameters tell which it is.
+
+    Raises:
+        LoadError: there is none, or there are several.
+    """
+    found = heuristics_in(path)
+    for name in ("score", "custom_score"):
+        if name in found:
+            return name
+    likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
+    if len(likely) == 1:
+        return likely[0]
+    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
+    raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
+
+
+def only_player(path: str | Path) -> str:
+    """The name of a file's player class: its only class of its own with a `get_move`, else `CustomPlayer`.
+
+    Raises:
+        LoadError: there is none, or there are several.
+    """
+    module = load_module(path)
+    found = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "get_move")
+    ]
+    if len(found) == 1:
+        return found[0]
+    if "CustomPlayer" in found:
+        return "CustomPlayer"
+    if found:
+        raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
+    hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
+    raise LoadError(f"{path} has no class with a method get_move{hint}")
+
+
+def _names_game_and_player(function: Callable[..., Any]) -> bool:
+    try:
+        names = list(inspect.signature(function).parameters)
+    except ValueError:  # a built-in that does not tell
+        return False
+    return len(names) >= 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")

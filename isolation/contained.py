@@ -1,0 +1,94 @@
+"""Users' code, called so that it cannot end our process unheard, and so that what it prints is not taken for ours."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+MOST_SHOWN = 80
+"""Characters of a printed line that are told."""
+
+
+class WantsToEnd(Exception):
+    """A user's code has called for the end of the process; the message says how."""
+
+
+@dataclass
+class Printed:
+    """What code has printed: how many lines, and the first of them, cut."""
+
+    lines: int = 0
+    first: str = ""
+
+    def sentence(self, who: str) -> str:
+        """What was printed, in a sentence; empty if nothing was."""
+        if not self.lines:
+            return ""
+        lines = "a line" if self.lines == 1 else f"{self.lines:,} lines"
+        return f"{who} printed {lines}, left out here, the first of which is {self.first!r}"
+
+
+@contextmanager
+def unending() -> Iterator[None]:
+    """Turn what would end the process, `sys.exit` or `os._exit` in this thread, into an exception; Ctrl-C stays.
+
+    Raises:
+        WantsToEnd: the code called for the end.
+    """
+    end, mine = os._exit, threading.get_ident()
+
+    def refuse(status: int) -> NoReturn:
+        if threading.get_ident() != mine:
+            end(status)
+        raise _Exit(f"calls os._exit({status})")
+
+    os._exit = refuse
+    try:
+        yield
+    except (KeyboardInterrupt, Exception):
+        raise
+    except _Exit as error:
+        raise WantsToEnd(str(error)) from error
+    except BaseException as error:
+        raise WantsToEnd(f"raises {type(error).__name__}: {error}".rstrip(": ")) from error
+    finally:
+        os._exit = end
+
+
+@contextmanager
+def hushed() -> Iterator[Printed]:
+    """Keep what Python code prints from both of our streams, and count it; inside another one, that one counts."""
+    if isinstance(getattr(sys.stdout, "buffer", None), _Counting):
+        yield Printed()
+        return
+    printed = Printed()
+    stream = io.TextIOWrapper(_Counting(printed), encoding="utf-8", errors="replace", write_through=True)
+    with redirect_stdout(stream), redirect_stderr(stream):
+        yield printed
+
+
+class _Exit(BaseException):
+    """Passes by every `except Exception` of the code that called for the end."""
+
+
+class _Counting(io.BytesIO):
+    """Keeps no more than the first line of what is written, and the number of lines."""
+
+    def __init__(self, printed: Printed) -> None:
+        super().__init__()
+        self.printed = printed
+        self._is_new_line = True
+
+    def write(self, data: Any) -> int:
+        for piece in bytes(data).decode(errors="replace").splitlines(keepends=True):
+            self.printed.lines += self._is_new_line
+            if self.printed.lines == 1:
+                self.printed.first = (self.printed.first + piece.rstrip("\n"))[:MOST_SHOWN]
+            self._is_new_line = piece.endswith("\n")
+        return len(data)

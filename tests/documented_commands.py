@@ -1,0 +1,90 @@
+"""The command lines that pages show, made small: run in a folder that has what they speak of, without processes."""
+
+import re
+import shlex
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from played_games import random_record
+from scripted_pool import Script, ScriptedPool
+
+import heuristics
+from experiments import bench, trial
+from experiments.config import Config
+from experiments.play.runner import Outcome, play_tournament
+from experiments.saved_games import save_game
+from reports import progress
+from reports.board import server
+
+STANDING_FOR = {
+    **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
+    **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
+    **{"RUN": "runs/first", "RUN…": "runs/first", "runs/…": "runs/first", "AGENT": "ID_Improved"},
+    **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
+}
+"""What a word of a page becomes: something that there is in the folder, or a smaller number."""
+FILES = {"published": "results.csv", "replay": "game.json"}
+"""The FILE of commands that do not read Python."""
+FEW = ("improved", "open")
+"""The heuristics of the registry, as far as `*` is concerned."""
+MORE = {
+    "accuracy --heuristics": ("--positions", "2", "--jobs", "1"),
+    "solve --all": ("--jobs", "1"),
+    "label": ("--jobs", "1"),
+}
+"""What keeps a command small that has no word for it."""
+
+HEURISTIC = """
+def score(game, player):
+    return float(len(game.get_legal_moves(player)))
+
+def custom_score(game, player):
+    return score(game, player)
+"""
+PLAYER = """
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        return next(iter(game.get_legal_moves()), (-1, -1))
+"""
+
+
+def words_of(line: str) -> list[str]:
+    """The words of a command line behind `isolation`, without what a page says about it; what is optional is left in.
+
+    >>> words_of("isolation plot RUN… KIND [--out FILE.svg]      a picture")
+    ['plot', 'runs/first', 'ladder', '--out', 'file.svg']
+    """
+    command = re.split(r" {2,}", line)[0].removeprefix("isolation ")
+    files = {"FILE": FILES.get(command.partition(" ")[0], STANDING_FOR["FILE"])}
+    bare = [word.strip("[]") for word in shlex.split(command)]
+    words = [(STANDING_FOR | files).get(word, word) for word in bare]
+    return words + [word for start, more in MORE.items() if " ".join(words).startswith(start) for word in more]
+
+
+def furnish(folder: Path) -> None:
+    """Put what pages speak of into a folder."""
+    for name in ("my_heuristic.py", "my_score.py", "mine.py", "my.py"):
+        (folder / name).write_text(HEURISTIC)
+    for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(PLAYER)
+    (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
+    (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
+    save_game(folder / "game.json", random_record(1))
+
+
+def play_small(config: Config, **options: Any) -> Outcome:
+    """Play a tournament as the command does, a pair a match, here."""
+    small = config if options.get("resume") else config.model_copy(update={"pairs": 1, "jobs": 1})
+    return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
+
+
+def keep_small(patch: pytest.MonkeyPatch) -> None:
+    """Have commands do a little of what they do."""
+    patch.setattr(heuristics, "names", lambda: list(FEW))
+    patch.setattr(progress, "play_tournament", play_small)
+    patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
+    patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
+    patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

@@ -1,0 +1,111 @@
+"""Users' code can neither end our process unheard nor speak in our place."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments.trial import try_heuristic
+from isolation.checkup import check_player, check_values
+from isolation.contained import WantsToEnd, hushed, unending
+from isolation.loading import LoadError, load_module
+
+LOUD = """
+def score(game, player):
+    print("hello")
+    return float(len(str(3)))
+
+class Player:
+    def get_move(self, game, time_left):
+        print("thinking")
+        return next(iter(game.get_legal_moves()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (lambda: sys.exit(3), "raises SystemExit: 3"),
+        (lambda: os._exit(0), r"calls os\._exit\(0\)"),
+        (lambda: (_ for _ in ()).throw(GeneratorExit), "raises GeneratorExit"),
+    ],
+)
+def test_what_would_end_the_process_is_an_exception(end: object, told: str) -> None:
+    before = os._exit
+    with pytest.raises(WantsToEnd, match=told), unending():
+        end()  # type: ignore[operator]
+    assert os._exit is before
+
+
+def test_exceptions_and_ctrl_c_pass() -> None:
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error), unending():
+            raise error
+
+
+def test_what_is_printed_is_counted_and_the_first_line_kept() -> None:
+    with hushed() as printed:
+        print("one", "two")
+        print("three", file=sys.stderr)
+        sys.stdout.buffer.write(b"four")
+    assert (printed.lines, printed.first) == (3, "one two")
+    assert printed.sentence("it") == "it printed 3 lines, left out here, the first of which is 'one two'"
+
+
+def test_inside_another_the_outer_one_counts() -> None:
+    with hushed() as outer:
+        with hushed() as inner:
+            print("x")
+        print("y")
+    assert (outer.lines, inner.lines) == (2, 0)
+
+
+@pytest.mark.parametrize("line", ["import os; os._exit(0)", "import sys; sys.exit()", "raise GeneratorExit"])
+def test_a_file_that_ends_the_process_when_loaded_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "end.py").write_text(line)
+    with pytest.raises(LoadError, match=r"end\.py failed to import: .*it (calls|raises)"):
+        load_module(tmp_path / "end.py")
+
+
+def test_a_file_that_prints_when_loaded_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "loud.py").write_text("print('hello')")
+    with pytest.warns(UserWarning, match="printed a line, left out here, the first of which is 'hello'"):
+        load_module(tmp_path / "loud.py")
+    assert capsys.readouterr().out == ""
+
+
+def test_checks_say_which_code_calls_for_the_end() -> None:
+    class Player:
+        def get_move(self, game: object, time_left: object) -> object:
+            sys.exit()
+
+    assert "raises SystemExit" in check_player(Player)[1].seen
+    finding = check_values(lambda game, player: os._exit(0))[0]
+    assert not finding.ok
+    assert finding.seen.startswith("calls os._exit(0) at ")
+
+
+def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isolation.checkup.LONGEST_CHECK", 0.0)
+    monkeypatch.setattr("experiments.trial.SLOW", 0.0)
+    trial = try_heuristic(lambda game, player: float(str(3)))
+    assert trial.interval is None
+    assert trial.findings[0].seen.startswith("numbers on the 0 positions that 0 s were enough for")
+
+
+@pytest.mark.parametrize("command", [["eval"], ["heuristics"]])
+def test_json_stays_json_whatever_a_heuristic_prints(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    result = CliRunner().invoke(main, [*command, "--file", f"{tmp_path / 'loud.py'}", "--format", "json"])
+    assert json.loads(result.stdout)
+
+
+def test_what_a_player_prints_is_told_beside_the_findings(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    result = CliRunner().invoke(main, ["test-agent", f"{tmp_path / 'loud.py'}"])
+    assert "thinking" not in result.stdout
+    assert "Note: the code printed 12 lines" in result.stderr
