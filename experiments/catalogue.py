@@ -12,6 +12,7 @@ from typing import Any
 import heuristics
 from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
+from isolation.faults import told
 from isolation.loading import LoadError, is_heuristic, load_heuristic, load_module
 
 Heuristic = Callable[[Any, Any], float]
@@ -149,7 +150,7 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
         try:
             row[f"player {player}"] = float(function(board.copy(), player))
         except Exception as error:
-            row[f"player {player}"] = f"{type(error).__name__}: {error}"
+            row[f"player {player}"] = told(error)
     return row
 
 

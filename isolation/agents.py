@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.players import call_get_move, seat
+from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.outcome import Reason
@@ -35,7 +36,6 @@ LATE_MS = 20.0
 """A search player stops by itself within a millisecond of a time limit; the operating system may add to that."""
 PLACING_NODES = 1000
 """The most positions a search player looks at to place its knight while a person waits."""
-_LONGEST_DETAIL = 500
 
 
 class Forfeit(Exception):
@@ -58,7 +58,7 @@ class Player(Protocol):
 
         Raises:
             Forfeit: it cannot begin.
-            Exception: whatever the player's code raises; it loses the game by error.
+            BaseException: whatever the player's code raises; it loses the game by error.
         """
 
     def choose(self, board: Board, seed: int) -> SearchResult:
@@ -66,7 +66,7 @@ class Player(Protocol):
 
         Raises:
             Forfeit: the move is illegal or late.
-            Exception: whatever the player's code raises; it loses by error.
+            BaseException: whatever the player's code raises; it loses by error.
         """
 
     def close(self) -> None:
@@ -132,10 +132,8 @@ def ask_once(agent: Agent, board: Board, seed: int) -> SearchResult:
 def as_loss(error: BaseException) -> Forfeit:
     """How a player has lost that raised an exception: as it says itself, or by error."""
     if isinstance(error, Forfeit):
-        return error
-    text = " ".join(str(error).split())
-    name = type(error).__name__
-    return Forfeit(Reason.ERROR, f"{name}: {text}"[:_LONGEST_DETAIL] if text else name)
+        return Forfeit(error.reason, clean(error.detail))
+    return Forfeit(Reason.ERROR, told(error))
 
 
 class Plain:
@@ -383,7 +381,7 @@ class _ClassicPlayer:
         if seconds * 1e3 > self.limit.value:
             raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
         if not isinstance(move, tuple) or move not in legal_moves:
-            raise Forfeit(Reason.ILLEGAL_MOVE, f"played {move!r}")
+            raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
 

@@ -29,6 +29,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.syntax import doubtful_lines, parse, unwarned
 
 _loading = threading.RLock()
@@ -158,11 +159,14 @@ def load_module(path: str | Path) -> ModuleType:
             assert spec is not None
             assert spec.loader is not None
             module = sys.modules[name] = module_from_spec(spec)
-            try:
-                spec.loader.exec_module(module)
-            except (Exception, SystemExit) as error:
-                _close_space(space)
-                raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
+            with heeding_ctrl_c() as is_ctrl_c:
+                try:
+                    spec.loader.exec_module(module)
+                except BaseException as error:
+                    _close_space(space)
+                    if is_ctrl_c(error):
+                        raise
+                    raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
         return sys.modules[name]
 
 
@@ -258,8 +262,7 @@ def _describe(value: Any) -> str:
 
 def _explain(error: BaseException, file: Path) -> str:
     """The exception in one line, with the place in the user's code it came from."""
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    what = f"{type(error).__name__}: {' '.join(message.split())}".removesuffix(": ")
+    what = f"{name_of(error)}: {clean(error.msg)}" if isinstance(error, SyntaxError) else told(error)
     source, line = _place(error, file)
     if line is None:
         return what

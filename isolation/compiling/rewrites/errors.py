@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
+from isolation.faults import clean
+
 
 class CompileError(Exception):
     """A heuristic cannot be compiled: `reason` in plain words, `line` in the user's file where it is known."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
+        reason = clean(reason)
         super().__init__(reason, line)
         self.reason = reason
         self.line = line
