@@ -23,6 +23,7 @@ from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.outcome import Reason
+from isolation.repeating import why_unrepeatable
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
 from isolation.search.interpreted import greedy_interpreted, random_interpreted
@@ -85,6 +86,10 @@ class Agent(Protocol):
         """Whether it plays the same move in the same position again, on every machine."""
 
     @property
+    def why_unrepeatable(self) -> str:
+        """Why it may play otherwise another time, though seed and limit are the same; empty if it does not."""
+
+    @property
     def is_user_code(self) -> bool:
         """Whether it runs code that does not ship with the toolkit, and so might hang."""
 
@@ -143,6 +148,11 @@ class Plain:
     def is_compilable(self) -> bool:
         """Whether it plays whole games in compiled code, if its heuristic compiles."""
         return True
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """Nothing: what it leaves to chance comes from its seed."""
+        return ""
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Nothing: it does not search."""
@@ -204,7 +214,16 @@ class GreedyAgent(Memoryless):
     heuristic: Heuristic = open_move_score
     heuristic_name: str = "open"
     is_user_code: bool = False
-    is_deterministic: bool = field(default=True, init=False)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether its heuristic says the same of a position every time."""
+        return not self.why_unrepeatable
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """What in its heuristic is left to chance, time or memory."""
+        return why_unrepeatable(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
         """The heuristic's name and content."""
@@ -226,7 +245,10 @@ class GreedyAgent(Memoryless):
 
 @dataclass(frozen=True)
 class SearchAgent(Memoryless):
-    """A heuristic under a search method and a limit."""
+    """A heuristic under a search method and a limit.
+
+    `contradicts_itself` says that the heuristic was seen to give two answers to one question.
+    """
 
     name: str
     method: Method
@@ -235,15 +257,24 @@ class SearchAgent(Memoryless):
     limit: Limit
     options: SearchOptions = SearchOptions()
     is_user_code: bool = False
+    contradicts_itself: bool = False
 
     def __post_init__(self) -> None:
         check_search(self.heuristic, self.limit, self.method, {})
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether neither a clock nor a random choice is involved."""
+        """Whether neither a clock nor a random choice is involved, and its heuristic repeats itself."""
         has_playouts = self.method == "mcts" and self.heuristic is None
-        return self.limit.is_reproducible and not self.options.random_ties and not has_playouts
+        is_fixed = self.limit.is_reproducible and not self.options.random_ties and not has_playouts
+        return is_fixed and not self.why_unrepeatable
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """What in its heuristic is left to chance, time or memory, or that it was seen to contradict itself."""
+        if self.contradicts_itself:
+            return "asked twice about one position, it gave two answers"
+        return why_unrepeatable(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:
         """Method, heuristic by name and content, limit and the options that are on."""

@@ -87,7 +87,8 @@ class Ledger:
     def close(self) -> None:
         """Merge the log's parts, and write down that the run is finished."""
         log.merge(self._folder)
-        runs.finish(self._run, self.logged, self.ended_by_clock)
+        unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
+        runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=not (self.ended_by_clock or unrepeatable))
 
     def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
         detail = shorten(details.most_common(1)[0][0], _LONGEST_DETAIL)
