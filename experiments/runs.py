@@ -208,6 +208,11 @@ def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -
     write_text(path / END, json.dumps(facts, indent=2) + "\n")
 
 
+def reopen(path: Path) -> None:
+    """Take back that a run has come to its end."""
+    (path / END).unlink(missing_ok=True)
+
+
 def identity(config: Config) -> dict[str, Any]:
     """What makes two configurations the same run."""
     return {key: value for key, value in config.model_dump(mode="json").items() if key not in _FREE}

@@ -84,6 +84,10 @@ class Ledger:
         found = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
         return [self._forfeit_note(*key, details) for key, details in found]
 
+    def losers_by(self, detail: str) -> set[int]:
+        """The agents, by their places in the plan, that lost games that are in the log with this detail."""
+        return {agent for (agent, _), details in self.forfeits.items() if detail in details}
+
     def close(self) -> None:
         """Merge the log's parts, and write down that the run is finished."""
         log.merge(self._folder)
