@@ -29,6 +29,12 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
         click.option("--out", help="Directory of the run."),
         click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),
+        click.option(
+            "--retry-forfeits",
+            is_flag=True,
+            default=None,
+            help="With --resume: replay games lost by a dead process.",
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -106,13 +112,16 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
     from experiments.play.interrupts import heard_once
 
+    retry = bool(options.pop("retry_forfeits", None))
+    if retry and not resume:
+        raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
     keys = run_keys(options)
     with heard_once():
         try:
             from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            outcome = play_shown(asked_for(file, keys, resume), resume=resume is not None)
+            outcome = play_shown(asked_for(file, keys, resume), resume=resume is not None, retry_forfeits=retry)
         except KeyboardInterrupt:
             click.echo("Interrupted before there was a game to play; nothing was written.")
             is_finished = False

@@ -14,6 +14,7 @@ from experiments.roster.naming import heuristics_in, only_heuristic, only_player
 from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
+from isolation.faults import told
 from isolation.loading import load_heuristic
 
 Heuristic = Callable[[Any, Any], float]
@@ -106,5 +107,5 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
         except WantsToEnd as error:
             row[f"player {player}"] = str(error)
         except Exception as error:
-            row[f"player {player}"] = f"{type(error).__name__}: {error}"
+            row[f"player {player}"] = told(error)
     return row

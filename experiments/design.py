@@ -14,6 +14,7 @@ from experiments.config import Config
 from experiments.openings import OpeningSet, file_openings, placement_openings, random_openings
 from experiments.roster import Spec, complete, expand, make_agent, named, parse_limit, parse_spec, settings_text
 from experiments.schedule import Match, Schedule
+from isolation.geometry import parse_size
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -55,7 +56,7 @@ def make_plan(config: Config) -> Plan:
         ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
             legal on the board, or nothing is left to play.
     """
-    entrants = make_entrants(config)
+    entrants = tuple(_looked_at(entrant, config.board) for entrant in make_entrants(config))
     shared, own, notes = draw_openings(config)
     if config.control and not len(own):
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
@@ -100,6 +101,15 @@ def make_entrants(config: Config) -> tuple[Entrant, ...]:
         _check_distinct(role, group)
     control = [_control_of(baseline[0])] if config.control else []
     return _merged([*baseline, *contenders, *control, *opponents])
+
+
+def _looked_at(entrant: Entrant, board: str) -> Entrant:
+    """The entrant, after a second look at what its code does not tell."""
+    if not entrant.agent.is_user_code:
+        return entrant
+    from isolation.engines.second_look import looked_at_twice
+
+    return replace(entrant, agent=looked_at_twice(entrant.agent, parse_size(board)))
 
 
 def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
@@ -229,6 +239,11 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, jobs: int) -> list
         )
     if clocked := on_the_clock(entrants):
         notes.append(f"not reproducible to the move: {_names(clocked)} {_think(clocked)} by the clock")
+    notes += [
+        f"not reproducible: {entrant.agent.name} may play otherwise another time: {why}"
+        for entrant in entrants
+        if (why := entrant.agent.why_unrepeatable)
+    ]
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > joblib.cpu_count():
         while_sharing = (

@@ -227,6 +227,24 @@ def merge(folder: Path) -> None:
             part.unlink()
 
 
+def take_back(folder: Path, detail: str) -> int:
+    """Remove the games whose detail begins like this, so that they are played again; returns how many there were.
+
+    Killed at any moment, it has removed some of them and lost no other.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    removed = 0
+    for path in live_files(folder):
+        table = _dataset([path]).to_table()
+        goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
+        if goes.any():
+            _write_table(path, table.filter(pa.array(~goes)))
+            removed += int(goes.sum())
+    return removed
+
+
 def sweep(folder: Path) -> None:
     """Remove what a killed process left behind: half-written files, and parts that have been merged."""
     live = live_files(folder)

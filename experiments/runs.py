@@ -194,8 +194,8 @@ def is_finished(path: Path) -> bool:
     return (path / END).is_file()
 
 
-def finish(path: Path, games: int, ended_by_clock: int) -> None:
-    """Write down that a run has come to its end.
+def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -> None:
+    """Write down that a run has come to its end, and whether it can be had again move by move.
 
     `ended_by_clock` counts games that a time limit or the hard cap ended: with any, another machine may play others.
     """
@@ -203,9 +203,14 @@ def finish(path: Path, games: int, ended_by_clock: int) -> None:
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "games": games,
         "ended_by_clock": ended_by_clock,
-        "reproducible": not ended_by_clock,
+        "reproducible": reproducible,
     }
     write_text(path / END, json.dumps(facts, indent=2) + "\n")
+
+
+def reopen(path: Path) -> None:
+    """Take back that a run has come to its end."""
+    (path / END).unlink(missing_ok=True)
 
 
 def identity(config: Config) -> dict[str, Any]:

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.players import call_get_move, seat
+from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.outcome import Reason
+from isolation.repeating import why_unrepeatable
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
 from isolation.search.interpreted import greedy_interpreted, random_interpreted
@@ -35,7 +37,6 @@ LATE_MS = 20.0
 """A search player stops by itself within a millisecond of a time limit; the operating system may add to that."""
 PLACING_NODES = 1000
 """The most positions a search player looks at to place its knight while a person waits."""
-_LONGEST_DETAIL = 500
 
 
 class Forfeit(Exception):
@@ -58,7 +59,7 @@ class Player(Protocol):
 
         Raises:
             Forfeit: it cannot begin.
-            Exception: whatever the player's code raises; it loses the game by error.
+            BaseException: whatever the player's code raises; it loses the game by error.
         """
 
     def choose(self, board: Board, seed: int) -> SearchResult:
@@ -66,7 +67,7 @@ class Player(Protocol):
 
         Raises:
             Forfeit: the move is illegal or late.
-            Exception: whatever the player's code raises; it loses by error.
+            BaseException: whatever the player's code raises; it loses by error.
         """
 
     def close(self) -> None:
@@ -83,6 +84,10 @@ class Agent(Protocol):
     @property
     def is_deterministic(self) -> bool:
         """Whether it plays the same move in the same position again, on every machine."""
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """Why it may play otherwise another time, though seed and limit are the same; empty if it does not."""
 
     @property
     def is_user_code(self) -> bool:
@@ -132,10 +137,8 @@ def ask_once(agent: Agent, board: Board, seed: int) -> SearchResult:
 def as_loss(error: BaseException) -> Forfeit:
     """How a player has lost that raised an exception: as it says itself, or by error."""
     if isinstance(error, Forfeit):
-        return error
-    text = " ".join(str(error).split())
-    name = type(error).__name__
-    return Forfeit(Reason.ERROR, f"{name}: {text}"[:_LONGEST_DETAIL] if text else name)
+        return Forfeit(error.reason, clean(error.detail))
+    return Forfeit(Reason.ERROR, told(error))
 
 
 class Plain:
@@ -145,6 +148,11 @@ class Plain:
     def is_compilable(self) -> bool:
         """Whether it plays whole games in compiled code, if its heuristic compiles."""
         return True
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """Nothing: what it leaves to chance comes from its seed."""
+        return ""
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Nothing: it does not search."""
@@ -206,7 +214,16 @@ class GreedyAgent(Memoryless):
     heuristic: Heuristic = open_move_score
     heuristic_name: str = "open"
     is_user_code: bool = False
-    is_deterministic: bool = field(default=True, init=False)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether its heuristic says the same of a position every time."""
+        return not self.why_unrepeatable
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """What in its heuristic is left to chance, time or memory."""
+        return why_unrepeatable(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
         """The heuristic's name and content."""
@@ -228,7 +245,10 @@ class GreedyAgent(Memoryless):
 
 @dataclass(frozen=True)
 class SearchAgent(Memoryless):
-    """A heuristic under a search method and a limit."""
+    """A heuristic under a search method and a limit.
+
+    `contradicts_itself` says that the heuristic was seen to give two answers to one question.
+    """
 
     name: str
     method: Method
@@ -237,15 +257,24 @@ class SearchAgent(Memoryless):
     limit: Limit
     options: SearchOptions = SearchOptions()
     is_user_code: bool = False
+    contradicts_itself: bool = False
 
     def __post_init__(self) -> None:
         check_search(self.heuristic, self.limit, self.method, {})
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether neither a clock nor a random choice is involved."""
+        """Whether neither a clock nor a random choice is involved, and its heuristic repeats itself."""
         has_playouts = self.method == "mcts" and self.heuristic is None
-        return self.limit.is_reproducible and not self.options.random_ties and not has_playouts
+        is_fixed = self.limit.is_reproducible and not self.options.random_ties and not has_playouts
+        return is_fixed and not self.why_unrepeatable
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """What in its heuristic is left to chance, time or memory, or that it was seen to contradict itself."""
+        if self.contradicts_itself:
+            return "asked twice about one position, it gave two answers"
+        return why_unrepeatable(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:
         """Method, heuristic by name and content, limit and the options that are on."""
@@ -383,7 +412,7 @@ class _ClassicPlayer:
         if seconds * 1e3 > self.limit.value:
             raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
         if not isinstance(move, tuple) or move not in legal_moves:
-            raise Forfeit(Reason.ILLEGAL_MOVE, f"played {move!r}")
+            raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
 

@@ -11,6 +11,7 @@ from typing import Any
 from isolation.board import Board
 from isolation.contained import WantsToEnd, unending
 from isolation.editions.players import call_get_move, edition_of, seat
+from isolation.faults import name_of, shown, told
 from isolation.geometry import format_size
 from isolation.limits import Limit
 from isolation.patience import TookTooLong, at_most
@@ -83,8 +84,8 @@ def _unfit(value: object) -> str:
         return "returns None, as where a function ends without a return, instead of a number"
     if isinstance(value, float):
         return "returns nan, which is not a number,"
-    shown = repr(value)
-    return f"returns {shown if len(shown) < 60 else f'a {type(value).__name__}'} instead of a number"
+    text = shown(value)
+    return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
 
 
 def _is_number(value: object) -> bool:
@@ -140,7 +141,7 @@ def _check_moves(player: Any) -> Finding:
             return Finding("moves", False, f"{_explain(error)} at {board!r}")
         slowest = max(slowest, 1e3 * (time.perf_counter() - started))
         if not isinstance(move, tuple) or move not in legal_moves:
-            return Finding("moves", False, f"plays {move!r} at {board!r}, where {legal_moves} are legal")
+            return Finding("moves", False, f"plays {shown(move)} at {board!r}, where {legal_moves} are legal")
         if slowest > TIME_LIMIT_MS:
             return Finding("moves", False, f"took {slowest:.0f} ms of {TIME_LIMIT_MS:.0f} ms at {board!r}")
     return Finding("moves", True, f"legal and in time on 12 positions; slowest {slowest:.0f} of {TIME_LIMIT_MS:.0f} ms")
@@ -181,10 +182,6 @@ def _compare_search(player: Any, method: str) -> Finding:
     return Finding(check, True, "as good as the reference at depths 1 to 3 on 6 positions")
 
 
-def _explain(error: Exception) -> str:
+def _explain(error: BaseException) -> str:
     """What a call did that ended in an exception."""
-    return (
-        str(error)
-        if isinstance(error, TookTooLong | WantsToEnd)
-        else f"raises {type(error).__name__}: {error}".rstrip(": ")
-    )
+    return str(error) if isinstance(error, TookTooLong | WantsToEnd) else f"raises {told(error)}"

@@ -11,6 +11,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from isolation.faults import told
+
 MOST_SHOWN = 80
 """Characters of a printed line that are told."""
 
@@ -56,7 +58,7 @@ def unending() -> Iterator[None]:
     except _Exit as error:
         raise WantsToEnd(str(error)) from error
     except BaseException as error:
-        raise WantsToEnd(f"raises {type(error).__name__}: {error}".rstrip(": ")) from error
+        raise WantsToEnd(f"raises {told(error)}") from error
     finally:
         os._exit = end
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
 from isolation.board import Board
+from isolation.faults import heeding_ctrl_c
 from isolation.match import GameRecord
 from isolation.notation import cell_name, parse_cell
 from isolation.outcome import Reason
@@ -203,10 +204,13 @@ def _turn_of_agent(game: _Game) -> GameRecord | None:
     """Let the agent move; a record if it has lost the game by failing to."""
     board, seat = game.board, game.seat
     try:
-        result = _choose(game)
+        with heeding_ctrl_c() as is_ctrl_c:
+            result = _choose(game)
         if result.move not in board.legal_cells():
             raise Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
-    except Exception as error:
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
         loss = as_loss(error)
         reason, detail = loss.reason.word, loss.detail
     else:

@@ -31,6 +31,7 @@ from types import ModuleType
 from typing import Any
 
 from isolation.contained import WantsToEnd, hushed, unending
+from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.syntax import SilentLoader, doubtful_lines, parse
 
 _loading = threading.RLock()
@@ -161,14 +162,17 @@ def load_module(path: str | Path) -> ModuleType:
             assert spec is not None
             assert spec.loader is not None
             module = sys.modules[name] = module_from_spec(spec)
-            try:
-                with hushed() as printed, unending():
-                    spec.loader.exec_module(module)
-            except Exception as error:
-                _close_space(space)
-                raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
-            if told := printed.sentence(f"{path}, while it was loaded,"):
-                warnings.warn(told, stacklevel=2)
+            with heeding_ctrl_c() as is_ctrl_c:
+                try:
+                    with hushed() as printed, unending():
+                        spec.loader.exec_module(module)
+                except BaseException as error:
+                    _close_space(space)
+                    if is_ctrl_c(error):
+                        raise
+                    raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
+            if said := printed.sentence(f"{path}, while it was loaded,"):
+                warnings.warn(said, stacklevel=2)
         return sys.modules[name]
 
 
@@ -264,8 +268,7 @@ def _describe(value: Any) -> str:
 
 def _explain(error: BaseException, file: Path) -> str:
     """The exception in one line, with the place in the user's code it came from."""
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    what = f"{type(error).__name__}: {' '.join(message.split())}".removesuffix(": ")
+    what = f"{name_of(error)}: {clean(error.msg)}" if isinstance(error, SyntaxError) else told(error)
     if isinstance(error, WantsToEnd):
         what, error = f"it {error}", error.__cause__ or error
     source, line = _place(error, file)

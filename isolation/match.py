@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
 from isolation.board import Board
 from isolation.engines.crossing import CannotCross
+from isolation.faults import IsCtrlC, heeding_ctrl_c
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS, Reason
 from isolation.search.result import SearchResult
@@ -205,10 +206,13 @@ def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int
             games.detail[index] = f"late at ply {len(moves) + 1}"
             continue
         board = Board.from_moves(moves, size)
-        try:
-            ask_once(agents[board.active_index], board, move_seed(seeds[index], len(moves)))
-        except Exception as error:
-            games.detail[index] = as_loss(error).detail
+        with heeding_ctrl_c() as is_ctrl_c:
+            try:
+                ask_once(agents[board.active_index], board, move_seed(seeds[index], len(moves)))
+            except BaseException as error:
+                if is_ctrl_c(error):
+                    raise
+                games.detail[index] = as_loss(error).detail
     return games
 
 
@@ -224,8 +228,9 @@ def _play_interpreted(
     size = (boards[0].height, boards[0].width)
     with ExitStack() as stack:
         players = [stack.enter_context(closing(_open(agent, size, hard_cap))) for agent in agents]
-        games = zip(boards, seeds, strict=True)
-        return _collect([_play_one(players, board, seed, note, index) for index, (board, seed) in enumerate(games)])
+        is_ctrl_c = stack.enter_context(heeding_ctrl_c())
+        games = enumerate(zip(boards, seeds, strict=True))
+        return _collect([_play_one(players, board, seed, note, index, is_ctrl_c) for index, (board, seed) in games])
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
@@ -248,7 +253,9 @@ class _Played:
     results: list[SearchResult]
 
 
-def _play_one(players: Sequence[Player], board: Board, seed: int, note: NDArray[np.int64], index: int) -> _Played:
+def _play_one(
+    players: Sequence[Player], board: Board, seed: int, note: NDArray[np.int64], index: int, is_ctrl_c: IsCtrlC
+) -> _Played:
     opening_plies = board.move_count
     results: list[SearchResult] = []
     has_begun = [False, False]
@@ -264,7 +271,9 @@ def _play_one(players: Sequence[Player], board: Board, seed: int, note: NDArray[
                 result = players[turn].choose(board, move_seed(seed, board.move_count))
             except CannotCross:
                 raise
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
+                if is_ctrl_c(error):
+                    raise
                 loss = as_loss(error)
         if loss is None and not board.moves_mask(turn) >> result.move & 1:
             loss = Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")

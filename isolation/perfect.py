@@ -44,8 +44,13 @@ class PerfectAgent(Memoryless):
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether its limit is not a time."""
-        return self.limit.is_reproducible
+        """Whether its limit is not a time, and its heuristic repeats itself."""
+        return self.limit.is_reproducible and not self.why_unrepeatable
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """What in its heuristic is left to chance, time or memory."""
+        return self.fallback.why_unrepeatable
 
     def settings(self) -> dict[str, Any]:
         """Its limit, and the heuristic it falls back to, by name and content."""

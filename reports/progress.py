@@ -62,10 +62,10 @@ def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
     return table
 
 
-def play_shown(config: Config, *, resume: bool = False) -> Outcome:
+def play_shown(config: Config, *, resume: bool = False, retry_forfeits: bool = False) -> Outcome:
     """Play a tournament as `play_tournament` does, shown live on the terminal."""
     with display(Console(width=terminal_width())) as show:
-        return play_tournament(config, resume=resume, show=show)
+        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, show=show)
 
 
 def print_outcome(outcome: Outcome) -> None:

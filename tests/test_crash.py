@@ -46,6 +46,15 @@ def test_a_worker_that_has_handed_in_its_batch_is_no_suspect(markers: Markers) -
     assert find_suspects(markers, BATCHES, {501, 502, 503}) == []
 
 
+def test_a_worker_that_dies_while_it_hands_in_a_batch_was_at_its_last_game(markers: Markers) -> None:
+    markers[0, 0] *= -1
+    assert find_suspects(markers, BATCHES, {501}) == [Suspect(13, 1)]
+    assert find_suspects(markers, BATCHES, {502}) == [Suspect(25, 2)]
+    assert find_suspects(markers, BATCHES, {503}) == [Suspect(25, 2)]
+    markers[:, 0] = (-501, 501, 0, 0)
+    assert find_suspects(markers, BATCHES, {501}) == [Suspect(25, 2)]
+
+
 def test_markers_of_batches_that_are_not_out_do_not_count(markers: Markers) -> None:
     assert find_suspects(markers, {1: BATCHES[1]}, {501}) == [Suspect(25, 2)]
     assert find_suspects(markers, {}, {501}) == []

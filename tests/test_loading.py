@@ -304,6 +304,8 @@ def test_a_missing_file_is_named(tmp_path):
         ("import broken", "broken.py, line 3: NameError: name 'missing' is not defined"),
         ("import unreadable", "unreadable.py, line 1: SyntaxError: "),
         ("raise SystemExit(3)", "line 1: it raises SystemExit: 3"),
+        ("raise KeyboardInterrupt", "line 1: KeyboardInterrupt"),
+        ("raise ValueError('\\ud800' * 2000)", r"line 1: ValueError: \ud800\ud800"),
         ("raise ValueError('two\\nlines')", "line 1: ValueError: two lines"),
         ("assert False", "line 1: AssertionError"),
         ("from isolation import Board\nBoard(1, 2, 0, 0)", "line 2: ValueError: a board has at least 1 row"),

@@ -1,6 +1,7 @@
 """Games between agents: rules of losing, and compiled play equal to the interpreted loop."""
 
 import math
+import signal
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import heuristics
 from isolation import Board, Limit, play
 from isolation.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
+from isolation.faults import LONGEST
 from isolation.match import play_games
 from isolation.outcome import Reason
 from isolation.search import SearchOptions
@@ -121,6 +123,60 @@ class Leaving(Player):
         raise SystemExit(3)
 
 
+class OwnError(BaseException):
+    pass
+
+
+class Breaking(Player):
+    def third_move(self, game, time_left):
+        raise OwnError("no Exception")
+
+
+class Interrupting(Player):
+    def third_move(self, game, time_left):
+        raise KeyboardInterrupt
+
+
+class Exiting(Player):
+    def third_move(self, game, time_left):
+        raise GeneratorExit
+
+
+class Surrogate(Player):
+    def third_move(self, game, time_left):
+        raise ValueError("\ud800\x1b[2J")
+
+
+class Untellable(Exception):
+    def __str__(self):
+        raise OwnError
+
+
+class Endless(Exception):
+    def __str__(self):
+        return "x" * 5_000_000
+
+
+class Speechless(Player):
+    def third_move(self, game, time_left):
+        raise Untellable
+
+
+class Talkative(Player):
+    def third_move(self, game, time_left):
+        raise Endless
+
+
+class LongMove:
+    def __repr__(self):
+        return "\udcff" * 1_000_000
+
+
+class Rambling(Player):
+    def third_move(self, game, time_left):
+        return LongMove()
+
+
 class Hanging(Player):
     def third_move(self, game, time_left):
         while True:
@@ -151,6 +207,13 @@ def test_a_classic_player_finds_itself_in_the_game(place):
         (NoMove, "illegal_move", "played None"),
         (Raising, "error", "KeyError: 'lost my way'"),
         (Leaving, "error", "SystemExit: 3"),
+        (Breaking, "error", "OwnError: no Exception"),
+        (Interrupting, "error", "KeyboardInterrupt"),
+        (Exiting, "error", "GeneratorExit"),
+        (Surrogate, "error", "ValueError: \\ud800\\x1b[2J"),
+        (Speechless, "error", "Untellable: (what it says cannot be told: OwnError)"),
+        (Talkative, "error", "Endless: xxx"),
+        (Rambling, "illegal_move", "played \\udcff\\udcff"),
         (Late, "timeout", "of 20 ms"),
     ],
 )
@@ -161,7 +224,35 @@ def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_
     record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
     assert (record.winner, record.reason) == (3 - place, reason)
     assert detail in record.detail
+    assert len(record.detail) <= LONGEST
+    assert record.detail.isprintable()
     assert record.plies == 2 + 4 + (place - 1)
+
+
+class Pressing(Player):
+    def third_move(self, game, time_left):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_ends_a_game_however_its_players_are_doing():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        play(ClassicAgent("pressing", Pressing, (), Limit(ms=1000)), GreedyAgent(), [24, 14])
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def leaving_late(game, player):
+    """Raises what is no Exception once few cells are left."""
+    if len(game.get_blank_spaces()) < 30:
+        raise OwnError("too late")
+    return 0.0
+
+
+def test_a_heuristic_that_raises_what_is_no_exception_loses_by_error():
+    agent = SearchAgent("leaving", "alphabeta", leaving_late, "leaving", Limit(depth=2))
+    games = play_games(agent, RandomAgent(), random_openings(4, 2), range(4))
+    assert set(games.reason.tolist()) == {Reason.ERROR}
+    assert set(games.detail) == {"OwnError: too late"}
 
 
 def test_a_player_that_hangs_loses_and_the_next_game_is_played():

@@ -1,6 +1,7 @@
 """The life of players: opened for a batch, told of each game, closed once, however the games end."""
 
 import random
+import signal
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -61,6 +62,16 @@ class Counting(Plain):
 
 
 @dataclass
+class Pressing(Counting):
+    """An agent during whose first move somebody presses Ctrl-C."""
+
+    def note(self, what):
+        super().note(what)
+        if what == "choose":
+            signal.raise_signal(signal.SIGINT)
+
+
+@dataclass
 class CountingPlayer:
     agent: Counting
 
@@ -102,6 +113,7 @@ def test_both_sides_of_a_game_between_two_of_a_kind_are_opened_and_closed():
         (Forfeit(Reason.TIMEOUT, "took 9 ms of 5 ms"), Reason.TIMEOUT, "took 9 ms of 5 ms"),
         (KeyError("lost my way"), Reason.ERROR, "KeyError: 'lost my way'"),
         (SystemExit(3), Reason.ERROR, "SystemExit: 3"),
+        (KeyboardInterrupt(), Reason.ERROR, "KeyboardInterrupt"),
     ],
 )
 def test_a_player_that_fails_loses_each_game_and_is_closed_once(what, failure, reason, detail):
@@ -114,7 +126,7 @@ def test_a_player_that_fails_loses_each_game_and_is_closed_once(what, failure, r
 
 
 def test_an_interrupted_game_closes_both_players():
-    one, other = Counting("one"), Counting("other", failures={"choose": KeyboardInterrupt()})
+    one, other = Counting("one"), Pressing("other")
     with pytest.raises(KeyboardInterrupt):
         games_against(one, other)
     assert (one.times("close"), other.times("close")) == (1, 1)

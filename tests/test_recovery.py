@@ -15,12 +15,24 @@ from experiments.config import load_config
 from experiments.design import make_plan
 from experiments.play.crash import Suspect
 from experiments.play.pool import Died
-from experiments.play.recovery import EndRun, GiveBack, Lose, PlayAlone, Recovery, died_alone
+from experiments.play.recovery import (
+    FORFEITED,
+    EndRun,
+    GiveBack,
+    Killers,
+    Lose,
+    PlayAlone,
+    Recovery,
+    died_alone,
+    guilty,
+)
 from experiments.play.runner import Outcome, play_tournament
 
 KEYS: dict[str, Any] = {
     "format": "head-to-head", "contenders": ["greedy"], "baseline": "MM:null@depth=1", "pairs": 20, "jobs": 2,
 }  # fmt: skip
+DIED = "its process died 3 times in this game"
+WHEN = "of the two kills it when it meets Random"
 TIMING = ["time_us", "started_at"]
 
 # Instructions
@@ -66,6 +78,41 @@ def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
             recovery.finished()
         else:
             recovery.died(death(1, 2, suspects=(Suspect(2, 1),)))
+
+
+def lose(mover: int) -> Lose:
+    return Lose(Suspect(5, mover), 3)
+
+
+@pytest.mark.parametrize("mover", [1, 2])
+def test_a_user_s_code_pays_for_a_death_whoever_was_to_move(mover: int) -> None:
+    assert [guilty(lose(mover), [user], [])[0] for user in (1, 2)] == [1, 2]
+
+
+@pytest.mark.parametrize("mover", [1, 2])
+def test_of_two_users_the_one_pays_who_also_kills_by_itself(mover: int) -> None:
+    for killer in (1, 2):
+        player, detail = guilty(lose(mover), [1, 2], [killer])
+        assert player == killer
+        assert detail.endswith("and also when it met Random, but not when the other did")
+    assert guilty(lose(mover), [1, 2], []) == (mover, f"{DIED}, and it was to move; neither {WHEN}")
+    assert guilty(lose(mover), [1, 2], [1, 2]) == (mover, f"{DIED}, and it was to move; either {WHEN}")
+
+
+def test_where_no_code_is_a_user_s_the_mover_pays() -> None:
+    assert guilty(lose(2), [], []) == (2, DIED)
+
+
+def test_three_games_in_a_row_are_given_up_after_and_a_finished_one_starts_anew() -> None:
+    killers = Killers()
+    for _ in range(3):
+        killers.killed(7)
+        killers.killed(7)
+        killers.finished([7])
+    assert killers.forfeiting([7, 8]) is None
+    for _ in range(3):
+        killers.killed(7)
+    assert [killers.forfeiting(pair) for pair in ([7, 8], [8, 7], [8, 9])] == [1, 2, None]
 
 
 # Runs
@@ -207,3 +254,58 @@ def test_a_pool_may_outlive_runs_and_gets_a_new_task_for_each(undisturbed: pd.Da
         assert play_tournament(config, pools=lambda jobs: nullcontext(pool)).finished
     assert (len(script.assigned), script.closed) == (2, 0)
     assert_undisturbed(tmp_path / "run", undisturbed)
+
+
+USER = "class CustomPlayer:\n    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n"
+
+
+def of_users(folder: Path, *names: str) -> list[str]:
+    for name in names:
+        (folder / f"{name}.py").write_text(USER)
+    return [f"{name}={folder}/{name}.py:CustomPlayer" for name in names]
+
+
+def first_of(mover: int) -> Callable[[list[int]], list[Suspect]]:
+    return lambda ids: [Suspect(ids[0], mover)]
+
+
+def test_the_user_s_player_loses_a_game_that_kills_in_the_other_s_turn(tmp_path: Path) -> None:
+    (user,) = of_users(tmp_path, "User")
+    script = Script(kills=a_few_times(1, first_of(2)), kills_alone=a_few_times(2, first_of(2)))
+    assert play(tmp_path / "run", script, contenders=[user]).finished
+    lost = log.read_games(tmp_path / "run").query("reason == 'error'")
+    assert lost["detail"].tolist() == [DIED]
+    assert [(row.agent_1, row.agent_2)[2 - row.winner] for row in lost.itertuples()] == ["User"]
+
+
+@pytest.mark.parametrize("killer", [1, 2])
+def test_of_two_users_players_each_meets_one_of_ours(killer: int, tmp_path: Path) -> None:
+    one, other = of_users(tmp_path, "One", "Other")
+    script = Script(
+        kills=a_few_times(1, first_of(1)),
+        kills_alone=a_few_times(2, first_of(1)),
+        kills_calls=lambda arguments: len(arguments) == 2 and arguments[1] == killer,
+    )
+    assert play(tmp_path / "run", script, contenders=[one], baseline=other).finished
+    lost = log.read_games(tmp_path / "run").query("reason == 'error'")
+    assert lost["winner"].tolist() == [3 - killer]
+    assert "also when it met Random" in lost["detail"].item()
+
+
+def test_who_kills_in_three_games_in_a_row_forfeits_the_rest_until_that_is_taken_back(tmp_path: Path) -> None:
+    (user,) = of_users(tmp_path, "User")
+    always = Script(kills=first_of(1), kills_alone=first_of(1))
+    assert play(tmp_path / "run", always, contenders=[user]).finished
+    details = log.read_games(tmp_path / "run")["detail"].value_counts().to_dict()
+    assert details == {DIED: 3, FORFEITED: 37}
+    assert len(always.alone) == 3 * 2
+
+    config = load_config(None, {**KEYS, "contenders": [user], "out": str(tmp_path / "run")})
+
+    def resume(retry: bool) -> Outcome:
+        return play_tournament(config, resume=True, retry_forfeits=retry, pools=lambda jobs: ScriptedPool(Script()))
+
+    assert resume(retry=False).reasons == {"error": 40}
+    assert resume(retry=True).finished
+    again = log.read_games(tmp_path / "run")
+    assert (len(again), DIED in set(again["detail"]), FORFEITED in set(again["detail"])) == (40, False, False)

@@ -56,10 +56,10 @@ def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pyte
     assert dict(zip(batch.matches.tolist(), batch.seconds.tolist(), strict=True)) == {0: 1.0, 1: 2.0}
 
 
-def test_the_marker_is_free_after_the_batch() -> None:
+def test_the_marker_says_after_the_batch_that_it_is_being_handed_in() -> None:
     marker = np.full(4, 9)
     Worker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
-    assert marker[0] == 0
+    assert marker[0] == -os.getpid()
 
 
 def test_the_marker_says_where_the_game_is_while_it_is_on(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from experiments.design import Entrant, Plan, make_plan
 from experiments.roster import Spec
+from isolation.faults import told
 from isolation.limits import Limit
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def _speed(entrant: Entrant, plan: Plan, measure: Measure) -> float:
     try:
         return measure(entrant.agent, plan.schedule.size)
     except Exception as error:
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {what}") from error
+        raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {told(error)}") from error
 
 
 def _scaled(entrant: Entrant, factor: float) -> Spec:

@@ -20,8 +20,8 @@ Markers = NDArray[np.int64]
 """int64[slots, 4], a row for each batch that may be out at a time, its marker."""
 
 PID, SIDES, GAME, MOVER = range(4)
-"""What a marker says: the worker (0: none), which of the batch's lists of games (see `schedule.by_sides`), which game
-of that list, whose move (0, 1)."""
+"""What a marker says: the worker (0: none; negative: it is handing the batch in), which of the batch's lists of games
+(see `schedule.by_sides`), which game of that list, whose move (0, 1)."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,13 @@ def open_markers(path: Path, slots: int) -> Markers:
 def find_suspects(markers: Markers, batches: Mapping[int, list[Ids]], dead: set[int]) -> list[Suspect]:
     """The games that workers were at; those of the dead workers only, if it is known which died first.
 
+    A worker that died while handing in a batch, as one whose descriptors were closed does, was at its last game.
+
     `batches` has, for each slot that is out, the games of its batch, split by sides.
     """
-    playing = [slot for slot in batches if markers[slot, PID]]
-    guilty = [slot for slot in playing if int(markers[slot, PID]) in dead] or playing
+    playing = [slot for slot in batches if markers[slot, PID] > 0]
+    handing_in = [slot for slot in batches if -markers[slot, PID] in dead]
+    guilty = [slot for slot in playing if int(markers[slot, PID]) in dead] or handing_in or playing
     return [_suspect(markers[slot], batches[slot]) for slot in guilty]
 
 
@@ -58,7 +61,7 @@ def _suspect(marker: NDArray[np.int64], batch: list[Ids]) -> Suspect:
 
 def dead_among(markers: Markers) -> set[int]:
     """The workers with markers that exist no more."""
-    return {int(pid) for pid in markers[:, PID] if pid and not _exists(int(pid))}
+    return {pid for pid in map(abs, markers[:, PID].tolist()) if pid and not _exists(pid)}
 
 
 def _exists(pid: int) -> bool:

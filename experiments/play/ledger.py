@@ -85,10 +85,15 @@ class Ledger:
         found = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
         return [self._forfeit_note(*key, details) for key, details in found]
 
+    def losers_by(self, detail: str) -> set[int]:
+        """The agents, by their places in the plan, that lost games that are in the log with this detail."""
+        return {agent for (agent, _), details in self.forfeits.items() if detail in details}
+
     def close(self) -> None:
         """Merge the log's parts, and write down that the run is finished."""
         log.merge(self._folder)
-        runs.finish(self._run, self.logged, self.ended_by_clock)
+        unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
+        runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=not (self.ended_by_clock or unrepeatable))
 
     def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
         detail = shorten(details.most_common(1)[0][0], _LONGEST_DETAIL)

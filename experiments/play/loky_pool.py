@@ -89,6 +89,7 @@ class LokyPool(Pool):
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """See `Pool.submit`."""
         slot = min(set(range(len(self._markers))) - {sent.slot for sent in self._batches()})
+        self._markers[slot] = 0
         self._send(_SentBatch(ids, slot), _play_batch, ids, slot, interpreted)
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from experiments.play.batches import Feed
 from experiments.play.interrupts import Interrupted
 from experiments.play.ledger import Ledger
-from experiments.play.played import Played, lost_by_error
-from experiments.play.pool import TICK, Died, Event, Failed, Finished, Pool
-from experiments.play.recovery import EndRun, GiveBack, Instruction, Lose, PlayAlone, Recovery, died_alone
-from experiments.schedule import Schedule
+from experiments.play.played import Played, joined, lost_by_error
+from experiments.play.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
+from experiments.play.recovery import (
+    FORFEITED,
+    EndRun,
+    GiveBack,
+    Instruction,
+    Killers,
+    Lose,
+    PlayAlone,
+    Recovery,
+    died_alone,
+    guilty,
+)
+from experiments.play.worker import Worker
+from experiments.schedule import Ids
 
 
 def play_missing(pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupted, report: Callable[[], None]) -> None:
@@ -22,68 +35,124 @@ def play_missing(pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupte
         ValueError: workers die, or cannot be started, or what a batch says is wrong with the task.
         OSError: the log cannot be written.
     """
-    recovery = Recovery()
+    table = _Table(pool, feed, ledger, interrupted, Recovery(), Killers(ledger.losers_by(FORFEITED)))
     while not interrupted():
         while pool.has_room and len(ids := feed.take()):
-            pool.submit(ids)
+            played = _without_forfeits(table, ids)
+            if len(played):
+                pool.submit(played)
         if not pool.is_busy:
             break
         for event in pool.finished(TICK):
-            for instruction in _take(event, feed, ledger, recovery):
-                _obey(instruction, pool, feed, ledger, interrupted)
+            for instruction in _take(event, table):
+                _obey(instruction, table)
         ledger.write_if_due()
         report()
 
 
-def _take(event: Event, feed: Feed, ledger: Ledger, recovery: Recovery) -> list[Instruction]:
+@dataclass(frozen=True)
+class _Table:
+    """All that playing goes by."""
+
+    pool: Pool
+    feed: Feed
+    ledger: Ledger
+    interrupted: Interrupted
+    recovery: Recovery
+    killers: Killers
+
+    def agents_of(self, game_id: int) -> list[int]:
+        """The places in the plan of a game's player 1 and 2."""
+        found: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
+        return found
+
+
+def _without_forfeits(table: _Table, ids: Ids) -> Ids:
+    """The games that are to be played; those of players who have given up are recorded as lost."""
+    if not table.killers.given_up:
+        return ids
+    losers = [table.killers.forfeiting(table.agents_of(int(id_))) for id_ in ids]
+    lost = [
+        lost_by_error(table.feed.schedule, int(id_), loser, FORFEITED)
+        for id_, loser in zip(ids, losers, strict=True)
+        if loser
+    ]
+    if lost:
+        table.ledger.add(joined(lost))
+    return ids[[loser is None for loser in losers]]
+
+
+def _take(event: Event, table: _Table) -> list[Instruction]:
     match event:
         case Finished(batch):
-            ledger.add(batch.played)
-            feed.learn(batch.matches, batch.seconds)
-            recovery.finished()
+            table.ledger.add(batch.played)
+            table.feed.learn(batch.matches, batch.seconds)
+            table.recovery.finished()
+            table.killers.finished(np.unique(table.feed.schedule.players(batch.played.ids)).tolist())
         case Failed(error):
             raise error
         case Died():
-            return recovery.died(event)
+            return table.recovery.died(event)
     return []
 
 
-def _obey(instruction: Instruction, pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupted) -> None:
+def _obey(instruction: Instruction, table: _Table) -> None:
     match instruction:
         case GiveBack(ids):
-            feed.give_back(ids)
+            table.feed.give_back(ids)
         case PlayAlone(suspect):
-            played = _play_alone(instruction, pool, feed.schedule, interrupted)
+            forfeits = table.killers.forfeiting(table.agents_of(suspect.game_id)) is not None
+            played = None if forfeits else _play_alone(instruction, table)
             if played:
-                ledger.add(played)
+                table.ledger.add(played)
             else:
-                feed.give_back([suspect.game_id])
-        case Lose():
-            ledger.add(_lost(instruction, feed.schedule))
+                table.feed.give_back([suspect.game_id])
         case EndRun(why):
             raise ValueError(why)
 
 
-def _play_alone(trial: PlayAlone, pool: Pool, schedule: Schedule, interrupted: Interrupted) -> Played | None:
+def _play_alone(trial: PlayAlone, table: _Table) -> Played | None:
     """Play a game in a worker of its own until it is finished or lost; None if interrupted meanwhile."""
-    with pool.alone() as alone:
-        while not interrupted():
+    with table.pool.alone() as alone:
+        while not table.interrupted():
             if not alone.is_busy:
                 alone.submit(np.array([trial.suspect.game_id]), interpreted=True)
             for event in alone.finished(TICK):
                 match event:
                     case Finished(batch):
+                        table.killers.finished(table.agents_of(trial.suspect.game_id))
                         return batch.played
                     case Failed(error):
                         raise error
                     case Died():
                         verdict = died_alone(trial, event)
                         if isinstance(verdict, Lose):
-                            return _lost(verdict, schedule)
+                            return _lost(verdict, alone, table)
                         trial = verdict
     return None
 
 
-def _lost(verdict: Lose, schedule: Schedule) -> Played:
-    detail = f"its process died {verdict.deaths} times in this game"
-    return lost_by_error(schedule, verdict.suspect.game_id, verdict.suspect.mover, detail)
+def _lost(verdict: Lose, alone: Pool, table: _Table) -> Played | None:
+    """The game, lost by whose code killed; None if interrupted before that is known."""
+    game_id = verdict.suspect.game_id
+    agents = table.agents_of(game_id)
+    users = [side for side, agent in enumerate(agents, 1) if table.ledger.plan.entrants[agent].agent.is_user_code]
+    killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, table.interrupted)]
+    if table.interrupted():
+        return None
+    loser, detail = guilty(verdict, users, killing)
+    table.killers.killed(agents[loser - 1])
+    return lost_by_error(table.feed.schedule, game_id, loser, detail)
+
+
+def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
+    """Whether a game's player (1 or 2) kills its worker also when it meets a player of ours."""
+    alone.call(Worker.play_one_of_ours, game_id, player)
+    while not interrupted():
+        for event in alone.finished(TICK):
+            match event:
+                case Answered() | Failed():
+                    return False
+                case Died():
+                    return True
+    return False

@@ -25,6 +25,7 @@ from experiments.play.loky_pool import LokyPool
 from experiments.play.playing import play_missing
 from experiments.play.pool import MakePool, Pool
 from experiments.play.preparation import measure_in, prepare
+from experiments.play.recovery import KILLED
 from experiments.play.stopping import sprt_rule
 from experiments.play.worker import task_of
 from experiments.schedule import points_table
@@ -75,6 +76,7 @@ def play_tournament(
     config: Config,
     *,
     resume: bool = False,
+    retry_forfeits: bool = False,
     stop: Callable[[Plan], Stop | None] = sprt_rule,
     show: Show = lambda progress: None,
     measure: Measure | None = None,
@@ -82,6 +84,7 @@ def play_tournament(
 ) -> Outcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
+    `retry_forfeits` first takes back the games that agents lost by killing their processes, or forfeited because of it.
     `stop` makes the rule that ends matches early, if there is one. `measure` gives the nodes per second of an agent,
     for `equal_cost`; without it they are measured in a worker. `pools` makes what plays.
 
@@ -91,12 +94,13 @@ def play_tournament(
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
     with heard_once():
-        return _play(config, resume, stop, show, measure, pools)
+        return _play(config, resume, retry_forfeits, stop, show, measure, pools)
 
 
 def _play(
     config: Config,
     resume: bool,
+    retry_forfeits: bool,
     stop: Callable[[Plan], Stop | None],
     show: Show,
     measure: Measure | None,
@@ -108,6 +112,8 @@ def _play(
         with locked(info.path):
             plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
             runs.check_resumable(info, config, plan)
+            if retry_forfeits:
+                _take_back(info.path)
             return _run(info.path, plan, jobs, stop, show, pools)
     plan = make_plan(config)
     costs: dict[str, float] = {}
@@ -117,6 +123,15 @@ def _play(
     with runs.claimed(path):
         runs.create(path, plan, config, costs)
         return _run(path, plan, jobs, stop, show, pools)
+
+
+def _take_back(path: Path) -> None:
+    """Have games that were lost because of a death played again."""
+    try:
+        runs.reopen(path)
+        log.take_back(log.games_folder(path), KILLED)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot write the log: {error.strerror or error}") from error
 
 
 def _directory(config: Config) -> Path:

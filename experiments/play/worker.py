@@ -109,8 +109,21 @@ class Worker:
             played.append(self._play(games, marker[GAME:], interpreted))
             matches.append(self.task.schedule.match_of(games[:1]))
             seconds.append((time.time() - began) / len(games))
-        marker[PID] = 0
+        marker[PID] = -os.getpid()
         return Batch(joined(played), np.concatenate(matches), np.array(seconds))
+
+    def play_one_of_ours(self, game_id: int, player: int) -> None:
+        """Have the player (1 or 2) of a game meet the random player from its opening, to see whether that kills us."""
+        from isolation.agents import RandomAgent
+        from isolation.match import play_games
+
+        schedule, ids = self.task.schedule, np.array([game_id])
+        sides: list[Agent] = [self.agents[place] for place in schedule.players(ids)[0]]
+        sides[2 - player] = RandomAgent()
+        seeds = schedule.seeds(ids).tolist()
+        play_games(
+            sides[0], sides[1], schedule.openings(ids), seeds, schedule.size, self.task.hard_cap, interpreted=True
+        )
 
     def _play(self, ids: Ids, marker: NDArray[np.int64], interpreted: bool) -> Played:
         """Play games of the same two agents on the same sides."""

@@ -18,6 +18,7 @@ from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
 from isolation.compiling.rewriting import CompileError, Rewritten, rewrite
 from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
+from isolation.faults import heeding_ctrl_c, name_of
 from isolation.geometry import format_size
 from isolation.native import desks
 from isolation.native.kernels.desk import FAILED
@@ -148,26 +149,29 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
     return None
 
 
-def _interpreted(function: Heuristic, board: Board, player: Any) -> float | Exception:
-    try:
-        with at_most(LONGEST_CALL):
-            return float(function(board.copy(), player))
-    except TookTooLong:
-        raise
-    except Exception as error:
-        return error
+def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:
+    with heeding_ctrl_c() as is_ctrl_c:
+        try:
+            with at_most(LONGEST_CALL):
+                return float(function(board.copy(), player))
+        except TookTooLong:
+            raise
+        except BaseException as error:
+            if is_ctrl_c(error):
+                raise
+            return error
 
 
-def _same(expected: float | Exception, got: float | None) -> bool:
-    if isinstance(expected, Exception) or got is None:
-        return isinstance(expected, Exception) and got is None
+def _same(expected: float | BaseException, got: float | None) -> bool:
+    if isinstance(expected, BaseException) or got is None:
+        return isinstance(expected, BaseException) and got is None
     return expected == got or (math.isnan(expected) and math.isnan(got))
 
 
-def _does(outcome: float | Exception | None) -> str:
+def _does(outcome: float | BaseException | None) -> str:
     """What became of a call: a value, an exception, or None for one that compiled code cannot name."""
-    if isinstance(outcome, Exception):
-        return f"raises {type(outcome).__name__}"
+    if isinstance(outcome, BaseException):
+        return f"raises {name_of(outcome)}"
     return "raises an exception" if outcome is None else f"gives {outcome!r}"
 
 

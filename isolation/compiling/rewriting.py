@@ -31,6 +31,7 @@ from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as
 from isolation.compiling.rewrites.sources import Definition, definition, parameters
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.faults import clean, told
 from isolation.syntax import parse, parse_expression
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
@@ -85,8 +86,7 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     except CompileError:
         raise
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise CompileError(f"it cannot be written for compiled code ({told})", _line_reached(error)) from error
+        raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
 
 
 def _line_reached(error: Exception) -> int | None:
@@ -260,7 +260,7 @@ def _checked(callee: Callee) -> Definition:
 
 
 def _described(value: object) -> str:
-    called = getattr(value, "__name__", "")
+    called = clean(getattr(value, "__name__", ""))
     return f"{called}, " * bool(called) + f"an object of the class {type(value).__name__}"
 
 

@@ -94,7 +94,7 @@ def _begin(order: Order, answers: BinaryIO) -> Player:
         agent = unpack(order.agent)
         agent.compiled(order.size)
         player = agent.open()
-    except Exception as error:
+    except BaseException as error:
         _say(answers, Refusal(one_line(error)))
         sys.exit()
     _say(answers, None)

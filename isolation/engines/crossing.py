@@ -10,6 +10,7 @@ import io
 import pickle
 from typing import TYPE_CHECKING, Any
 
+from isolation.faults import clean, name_of
 from isolation.loading import content_hash, load, origin_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,6 @@ class _Unpickler(pickle.Unpickler):
         return load(path, name).value
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """What went wrong, without line breaks."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return clean(error) or name_of(error)

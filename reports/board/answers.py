@@ -11,6 +11,7 @@ from experiments.roster import board_refusal, complete, make_agent, parse_spec
 from heuristics.composite import Composite
 from isolation.agents import ask_once, try_to_compile
 from isolation.compiling import FUNCTIONS_REMEMBERED
+from isolation.faults import told
 from isolation.limits import Limit
 from isolation.search import is_compilable, search
 from isolation.search.interpreted import appraise
@@ -28,6 +29,7 @@ INTERPRETED_DEPTH = 3
 PLACING_DEPTH = 1
 """The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
 SOLVING_MS = 3000
+_LONGEST_ERROR = 300
 
 
 def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
             found = move_values(board, function, depth)
             answers[name] = {"depth": depth, "moves": {cell: json_score(value) for cell, value in found.items()}}
         except Exception as error:
-            answers[name] = {"depth": depth, "error": f"{type(error).__name__}: {error}"[:300]}
+            answers[name] = {"depth": depth, "error": told(error, _LONGEST_ERROR)}
     return {"values": answers}
 
 
@@ -82,7 +84,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     try:
         result = ask_once(agent.placing() if None in board.locations else agent, board, seed)
     except Exception as error:
-        raise ValueError(f"{agent.name} failed: {type(error).__name__}: {error}"[:300]) from None
+        raise ValueError(f"{agent.name} failed: {told(error, _LONGEST_ERROR)}") from None
     if result.move not in board.legal_cells():
         raise ValueError(f"{agent.name} answered with an illegal move, cell {result.move}")
     return {

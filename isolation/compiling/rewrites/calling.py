@@ -13,7 +13,7 @@ import numpy as np
 
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.base import Place, Rewrite, at, call, name, support
-from isolation.compiling.rewrites.errors import refuse
+from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
 from isolation.compiling.rewrites.literals import written_out
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
 from isolation.compiling.rewrites.sources import CHANGING_METHODS, Definition, definition, parameters
@@ -94,7 +94,7 @@ class Call(Rewrite):
         if table is None:
             return self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
-            refuse(f"it changes {ast.unparse(node.value)}, which outlives the call", node)
+            refuse_unrepeatable(f"it changes {ast.unparse(node.value)}, which outlives the call", node)
         found = self.known(node.slice)
         if found is not None and isinstance(found.value, str):
             if found.value not in table:
@@ -152,7 +152,7 @@ class Call(Rewrite):
             return None
         what = ast.unparse(function.value)
         if function.attr in CHANGING_METHODS:
-            refuse(f"it changes {what}, which outlives the call", node)
+            refuse_unrepeatable(f"it changes {what}, which outlives the call", node)
         if isinstance(owner.value, np.ndarray):
             return None
         table = self._table(function.value)
@@ -182,7 +182,7 @@ class Call(Rewrite):
             module = "random"
         for forbidden, on_what in _UNREPEATABLE.items():
             if module == forbidden or module.startswith(f"{forbidden}."):
-                refuse(f"it calls {what}, so its value depends on {on_what}", node)
+                refuse_unrepeatable(f"it calls {what}, so its value depends on {on_what}", node)
         if builtin_name(value) is not None:
             if value not in _BUILTINS:
                 refuse(f"it calls {called}, which compiled code does not have", node)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
+from isolation.faults import clean
+
 
 class CompileError(Exception):
-    """A heuristic cannot be compiled: `reason` in plain words, `line` in the user's file where it is known."""
+    """A heuristic cannot be compiled: `reason` in plain words, `line` in the user's file where it is known.
 
-    def __init__(self, reason: str, line: int | None = None) -> None:
+    `is_unrepeatable` says that the reason is chance, time or memory between calls: its values may differ another time.
+    """
+
+    def __init__(self, reason: str, line: int | None = None, is_unrepeatable: bool = False) -> None:
+        reason = clean(reason)
         super().__init__(reason, line)
         self.reason = reason
         self.line = line
+        self.is_unrepeatable = is_unrepeatable
 
     def __str__(self) -> str:
         return self.reason if self.line is None else f"line {self.line}: {self.reason}"
@@ -21,3 +28,8 @@ class CompileError(Exception):
 def refuse(reason: str, node: ast.AST | None = None) -> NoReturn:
     """Raise the CompileError for a construct."""
     raise CompileError(reason, getattr(node, "lineno", None))
+
+
+def refuse_unrepeatable(reason: str, node: ast.AST) -> NoReturn:
+    """Raise the CompileError for chance, time, or memory between calls."""
+    raise CompileError(reason, getattr(node, "lineno", None), is_unrepeatable=True)

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any, Literal
 
-from isolation.compiling.rewrites.errors import refuse
+from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
 from isolation.compiling.rewrites.sources import Definition, assigned, changed_globals, file_tree, parameters
 
 Kind = Literal["game", "player"]
 SUPPORT = "_isolation"  # the name of isolation.native.support in generated modules
+
+
+_LASTING = "which outlives the call"
 
 
 @dataclass(frozen=True)
@@ -83,14 +86,15 @@ def scope_of(target: FunctionType | Nested, node: Definition, known: dict[str, A
     names = set(parameters(node)) | assigned(node)
     own = list(_own_nodes(node))
     declared = {
-        name: "which outlives the call" if isinstance(inner, ast.Global) else "a variable of the function around it"
+        name: _LASTING if isinstance(inner, ast.Global) else "a variable of the function around it"
         for inner in own
         if isinstance(inner, ast.Global | ast.Nonlocal)
         for name in inner.names
     }
     for inner in own:
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store) and inner.id in declared:
-            refuse(f"it changes {inner.id}, {declared[inner.id]}", inner)
+            refusal = refuse_unrepeatable if declared[inner.id] is _LASTING else refuse
+            refusal(f"it changes {inner.id}, {declared[inner.id]}", inner)
     names -= declared.keys()
     if isinstance(target, Nested):
         return Scope(names, target.scope.look_up, known, kinds, target.scope.file, target.scope)
@@ -114,7 +118,7 @@ def _find_outside(function: FunctionType, name: str, node: ast.AST) -> Known:
         value = function.__globals__[name]
         changes = {} if _is_code(value) else changed_globals(file_tree(function))
         if name in changes:
-            refuse(f"it reads {name}, which line {changes[name]} changes between calls", node)
+            refuse_unrepeatable(f"it reads {name}, which line {changes[name]} changes between calls", node)
         return Known(value)
     if hasattr(builtins, name):
         return Known(getattr(builtins, name))
