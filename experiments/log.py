@@ -237,7 +237,7 @@ def take_back(folder: Path, detail: str) -> int:
     """
     removed = 0
     for path in live_files(folder):
-        table = _dataset([path]).to_table()
+        table = _read([path])
         goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
         if goes.any():
             _write_table(path, table.filter(pa.array(~goes)))

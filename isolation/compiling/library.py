@@ -133,7 +133,8 @@ class _FromSource(SilentLoader):
     """
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
 
 
 def _executed(name: str, path: Path) -> ModuleType:
