@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from invented_runs import Invented, gauntlet
+from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.verdicts.comparisons import judge
@@ -238,7 +238,17 @@ def test_a_run_without_games_says_so_everywhere(tmp_path):
 
 def test_one_pair_is_analysed_and_proves_nothing(tmp_path):
     (row,) = rows_of(compare_sections(load_findings([gauntlet(1, better_on_all).write(tmp_path / "run")])), "verdicts")
-    assert row["verdict"].startswith("cannot tell")
+    assert row["verdict"] == "cannot tell"
+
+
+def test_programs_get_verdicts_as_columns_and_people_as_sentences(tmp_path):
+    wins = random_wins({"Good": 0.55, "Base": 0.5})
+    sections = compare_sections(load_findings([gauntlet(20, wins).write(tmp_path / "run")]))
+    (row,) = rows_of(sections, "verdicts")
+    assert row["verdict"] == "cannot tell"
+    assert row["more_pairs"] > 0
+    assert "cannot tell: about " in render_sections(sections, "table")
+    assert "cannot tell: about " in render_sections(sections, "markdown")
 
 
 def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
