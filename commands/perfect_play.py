@@ -77,6 +77,7 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
     from experiments.labels import DEFAULT_LIMIT, label_run
     from experiments.roster import parse_limit
+    from reports.cells import counted
     from reports.progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
@@ -84,7 +85,7 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
         games = label_run(
             run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
         )
-    click.echo(f"{games:,} games labelled. Next: isolation accuracy {run}")
+    click.echo(f"{counted(games, 'game')} labelled. Next: isolation accuracy {run}")
 
 
 @click.command("accuracy")

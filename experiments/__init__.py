@@ -6,6 +6,8 @@ The public names are loaded on first use, so that importing this stays quick; `d
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isolation.lazy import LazyPackage
@@ -70,4 +72,13 @@ _HOMES = {
     "verdict_frame": "experiments.verdicts.frames",
 }
 
+
+def _refuse_shadow() -> None:
+    """Say so where a user's file stands in the place of the package `heuristics`."""
+    spec, home = find_spec("heuristics"), Path(__file__).resolve().parents[1]
+    if spec is not None and spec.origin and Path(spec.origin).resolve().parents[1] != home:
+        raise ImportError(f"{spec.origin} hides the toolkit's own package of that name: rename it")
+
+
+_refuse_shadow()
 sys.modules[__name__].__class__ = LazyPackage

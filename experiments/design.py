@@ -131,9 +131,9 @@ def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[
     own = drawn.cells[wanted : 2 * wanted] if config.control else drawn.cells[:0]
     notes = []
     if len(shared) < wanted < 2**31:
-        notes.append(f"openings exhausted: {wanted:,} pairs asked for, {len(shared):,} different openings to play")
+        notes.append(f"openings exhausted: of {wanted:,} asked for, {len(shared):,} different ones are there to play")
     if config.control and 0 < len(own) < len(shared):
-        notes.append(f"the control plays {len(own):,} openings: no more are left for it alone")
+        notes.append(f"openings for the control alone: {len(own):,}; no more are left")
     return shared, own, notes
 
 

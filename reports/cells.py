@@ -6,6 +6,7 @@ Each is the bare number to a program; `shown` is its text in a table.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -116,6 +117,15 @@ class Estimate:
             return shown(self.value) if isinstance(self.value, Elo) else f"{shown(self.value)} exactly"
         ends = (shown(end).removesuffix(" %") for end in (self.low, self.high))
         return f"{shown(self.value)} ({' to '.join(ends)})"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What people read as a sentence and programs as facts: `value` under the column's name, `more` as columns."""
+
+    shown: str
+    value: Any
+    more: Mapping[str, Any]
 
 
 def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> Estimate:

@@ -18,7 +18,7 @@ from reports.accuracy import theory_section
 from reports.cells import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
 from reports.sections import Section
 from reports.summary import pair_cells, run_notes
-from reports.wording import control_sentence, control_words, verdict_words
+from reports.wording import control_sentence, told_control, told_verdict
 
 
 def compare_sections(findings: Findings) -> tuple[Section, ...]:
@@ -50,7 +50,7 @@ def verdict_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, E
         row: dict[str, Any] = {
             "contender": one.contender,
             "difference": estimate_of(one.difference, Points),
-            "verdict": control_words(one) if one.contender in verdicts.controls else verdict_words(one),
+            "verdict": told_control(one) if one.contender in verdicts.controls else told_verdict(one),
         }
         if has_pool:
             row["on_these_openings"] = estimate_of(one.on_these, Points) if one.on_these else None
@@ -108,7 +108,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
             "contender": one.contender,
             "win_rate": estimate_of(one.rate),
             "elo": elo_of(one),
-            "verdict": verdict_words(one),
+            "verdict": told_verdict(one),
         }
         if one.on_these or any(duel.on_these for duel in verdicts.duels):
             row["on_these_openings"] = estimate_of(one.on_these) if one.on_these else None
@@ -137,7 +137,7 @@ def each_section(findings: Findings, duels: Sequence[Duel]) -> Section:
             "against": one.baseline,
             "win_rate": estimate_of(one.rate),
             "elo": elo_of(one),
-            "verdict": verdict_words(one),
+            "verdict": told_verdict(one),
             "p": PValue(one.p_value),
             "adjusted_p": PValue(one.adjusted_p),
             **pair_cells(one.pairs),

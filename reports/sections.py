@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.cells import Estimate
+from reports.cells import Estimate, Told
 from reports.tables import Format, render_rows
 
 
@@ -53,7 +53,8 @@ def section_called(sections: Sequence[Section], key: str) -> Section:
 
 
 def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows for programs: an estimate becomes its value and its two ends, in every row of its column."""
+    """Rows for programs: an estimate becomes its value and its two ends, in every row of its column; what is told in a
+    sentence becomes the facts behind it."""
     estimates = {key for row in rows for key, value in row.items() if isinstance(value, Estimate)}
     return [
         {name: part for key, value in row.items() for name, part in _parts(key, value, key in estimates).items()}
@@ -62,11 +63,16 @@ def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows for people: the same cells under readable headings."""
-    return [{key.replace("_", " "): value for key, value in row.items()} for row in rows]
+    """Rows for people: the same cells under readable headings, and sentences as they are."""
+    return [
+        {key.replace("_", " "): value.shown if isinstance(value, Told) else value for key, value in row.items()}
+        for row in rows
+    ]
 
 
 def _parts(key: str, value: Any, is_estimate: bool) -> dict[str, Any]:
+    if isinstance(value, Told):
+        return {key: value.value, **value.more}
     if not is_estimate:
         return {key: value}
     found = value or Estimate(None, None, None)

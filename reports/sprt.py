@@ -11,7 +11,7 @@ from experiments.verdicts.findings import Findings
 from experiments.verdicts.sequential import SequentialTest, bounds_of, run_tests
 from reports.cells import Estimate, Points, Share, counted
 from reports.sections import Section
-from reports.wording import decision_words
+from reports.wording import told_decision
 
 _STEPS = 20
 
@@ -47,7 +47,7 @@ def _row(test: SequentialTest) -> dict[str, Any]:
         "lower_bound": test.path.sprt.lower_bound,
         "upper_bound": test.path.sprt.upper_bound,
         "decided_after": test.path.decided_after,
-        "decision": decision_words(test),
+        "decision": told_decision(test),
     }
 
 

@@ -5,6 +5,7 @@ Results themselves hold facts only; tables, pages and examples all speak through
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from experiments.inference.published import Claim, Repetition
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from experiments.verdicts.sequential import SequentialTest
-from reports.cells import Points, PValue, Share, counted, estimate_of
+from reports.cells import Points, PValue, Share, Told, counted, estimate_of
 
 _MANY_FORFEITS = 0.05
 """Above this share of the games, forfeits move results as much as any difference people look for."""
@@ -52,6 +53,17 @@ def verdict_words(one: Judged) -> str:
     if one.more_pairs > _MOST_PAIRS:
         return "cannot tell: no difference to speak of was seen"
     return f"cannot tell: about {two_digits(one.more_pairs):,} more pairs would be needed"
+
+
+def told_verdict(one: Judged) -> Told:
+    """A verdict as a cell: its phrase, and for programs the bare verdict and how many pairs are missing, if known."""
+    missing = one.more_pairs if one.verdict == "cannot tell" and math.isfinite(one.more_pairs) else None
+    return Told(verdict_words(one), one.verdict, {"more_pairs": missing})
+
+
+def told_control(one: Comparison) -> Told:
+    """What a control shows, as a cell: a verdict of its own."""
+    return Told(control_words(one), "differs" if _is_odd(one) else "no difference", {"more_pairs": None})
 
 
 def control_words(one: Comparison) -> str:
@@ -104,6 +116,12 @@ def decision_words(test: SequentialTest) -> str:
     if test.path.decision == "H0":
         return f"no more than {test.low:g} {unit_words(test)}"
     return "undecided when the openings ran out" if test.exhausted else "undecided"
+
+
+def told_decision(test: SequentialTest) -> Told:
+    """A decision as a cell: H1, H0 or undecided, between which differences, and whether the openings ran out."""
+    more = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.exhausted}
+    return Told(decision_words(test), test.path.decision or "undecided", more)
 
 
 def unit_words(test: SequentialTest) -> str:

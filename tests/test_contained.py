@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
+from experiments.play.parallel import as_they_come
 from experiments.trial import try_heuristic
 from isolation.checkup import check_player, check_values
 from isolation.contained import WantsToEnd, hushed, unending
@@ -109,3 +110,14 @@ def test_what_a_player_prints_is_told_beside_the_findings(tmp_path: Path) -> Non
     result = CliRunner().invoke(main, ["test-agent", f"{tmp_path / 'loud.py'}"])
     assert "thinking" not in result.stdout
     assert "Note: the code printed 12 lines" in result.stderr
+
+
+def shout(word: str) -> str:
+    print(word)
+    return word.upper()
+
+
+def test_calls_made_side_by_side_are_told_of_together(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.warns(UserWarning, match="the code printed 2 lines"):
+        assert sorted(as_they_come(shout, [("a",), ("b",)], 1)) == ["A", "B"]
+    assert capsys.readouterr().out == ""

@@ -65,6 +65,9 @@ def test_other_files_kinds_and_agents_are_refused(tmp_path):
     path = many(1)[0].write(tmp_path / "run")
     with pytest.raises(ValueError, match=r"written as \.svg or \.png"):
         draw_plot("forest", [path], tmp_path / "plot.bmp")
+    with pytest.raises(ValueError, match="no such directory to write the plot to"):
+        draw_plot("forest", [path], tmp_path / "nowhere" / "plot.svg")
+    assert not (tmp_path / "nowhere").exists()
     with pytest.raises(ValueError, match="no plot is called 'pie'; there are forest"):
         draw_plot("pie", [path], tmp_path / "plot.svg")
     with pytest.raises(ValueError, match="no games of 'Nobody'"):

@@ -48,6 +48,13 @@ def test_a_name_stays_what_it_is_when_the_module_called_like_it_is_imported() ->
     assert result.stdout.split() == ["True", "True"]
 
 
+def test_a_file_that_hides_a_package_is_named(tmp_path: Path) -> None:
+    (tmp_path / "heuristics.py").write_text("def score(game, player): return 1.0\n")
+    (tmp_path / "script.py").write_text(f"import sys; sys.path.append({str(ROOT)!r})\nimport experiments\n")
+    result = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
+    assert "heuristics.py hides the toolkit's own package of that name: rename it" in result.stderr
+
+
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

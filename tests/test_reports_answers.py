@@ -54,7 +54,7 @@ def test_sprt_of_a_clear_duel_is_decided_on_the_way(tmp_path):
     run = duel(200, lambda opening: 2 if opening % 3 else 1).write(tmp_path / "run")
     found = tables(sprt_sections(load_findings([run]), 0, 20))
     (row,) = found["sprt"]
-    assert row["decision"] == "at least 20 Elo"
+    assert (row["decision"], row["high"], row["unit"]) == ("H1", 20, "Elo")
     assert 0 < row["decided_after"] < 200
     assert [step["after"] for step in found["path"] if step["decided"]] == [row["decided_after"]]
     assert row["score_low"] < row["score"] < row["score_high"]
@@ -69,7 +69,7 @@ def test_sprt_without_bounds_takes_the_run_s_own(tmp_path):
 def test_when_the_openings_run_out_the_exact_share_is_reported(tmp_path):
     run = duel(40, lambda opening: 1 + (opening == 7), population=40, is_census=True).write(tmp_path / "run")
     found = tables(sprt_sections(load_findings([run]), 0, 20))
-    assert found["sprt"][0]["decision"] == "undecided when the openings ran out"
+    assert (found["sprt"][0]["decision"], found["sprt"][0]["openings_ran_out"]) == ("undecided", True)
     assert any("won exactly 51.2 % of the games from these 40 openings" in note for note in found["notes"])
 
 
@@ -77,7 +77,7 @@ def test_sprt_of_a_gauntlet_reads_openings_in_percentage_points(tmp_path):
     run = gauntlet(100, random_wins({"Base": 0.4, "Good": 0.9})).write(tmp_path / "run")
     (row,) = tables(sprt_sections(load_findings([run]), 0, 10))["sprt"]
     assert row["openings"] == 100
-    assert row["decision"] == "at least 10 points"
+    assert (row["decision"], row["high"], row["unit"]) == ("H1", 10, "points")
     assert 0.3 < row["difference"] < 0.7
 
 

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from invented_runs import Invented, gauntlet
+from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.verdicts.comparisons import judge
@@ -40,7 +40,7 @@ def test_a_round_robin_is_compared_each_against_each(tmp_path):
     found = {(row["agent"], row["against"]): row for row in rows}
     assert found["A", "B"]["verdict"] == "better"
     assert found["C", "A"]["verdict"] == "better"
-    assert found["B", "C"]["verdict"].startswith("cannot tell")
+    assert found["B", "C"]["verdict"] == "cannot tell"
     assert found["A", "B"]["adjusted_p"] == pytest.approx(3 * found["A", "B"]["p"])
 
 
@@ -157,7 +157,7 @@ def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
     rows = rows_of(sections, "verdicts")
     assert rows[-1]["contender"] == "Base_control"
     assert rows[-1]["adjusted_p"] is None
-    assert rows[-1]["verdict"].startswith("control: no difference")
+    assert rows[-1]["verdict"] == "no difference"
     assert any("differs from itself" in note for note in sections[0].notes)
 
 
@@ -238,7 +238,17 @@ def test_a_run_without_games_says_so_everywhere(tmp_path):
 
 def test_one_pair_is_analysed_and_proves_nothing(tmp_path):
     (row,) = rows_of(compare_sections(load_findings([gauntlet(1, better_on_all).write(tmp_path / "run")])), "verdicts")
-    assert row["verdict"].startswith("cannot tell")
+    assert row["verdict"] == "cannot tell"
+
+
+def test_programs_get_verdicts_as_columns_and_people_as_sentences(tmp_path):
+    wins = random_wins({"Good": 0.55, "Base": 0.5})
+    sections = compare_sections(load_findings([gauntlet(20, wins).write(tmp_path / "run")]))
+    (row,) = rows_of(sections, "verdicts")
+    assert row["verdict"] == "cannot tell"
+    assert row["more_pairs"] > 0
+    assert "cannot tell: about " in render_sections(sections, "table")
+    assert "cannot tell: about " in render_sections(sections, "markdown")
 
 
 def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
@@ -338,8 +348,10 @@ def test_a_census_that_tells_nothing_of_other_openings_asks_for_no_more_of_them(
     run = Invented(population=20, is_census=True).agent("A", "contender").agent("B", "baseline")
     for opening in range(20):
         run.pair("A", "B", opening, 2 if opening < 11 else 0)
-    (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
-    assert row["verdict"] == "cannot tell beyond these openings, all of which were played"
+    sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
+    (row,) = rows_of(sections, "head_to_head")
+    assert row["verdict"] == "cannot tell"
+    assert "cannot tell beyond these openings, all of which were played" in render_sections(sections, "table")
     assert row["on_these_openings_low"] == row["on_these_openings_high"] == 0.55
 
 

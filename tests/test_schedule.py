@@ -134,7 +134,7 @@ def test_exhausted_openings_are_said_and_no_game_is_repeated() -> None:
     plan = plan_of(board="4x4", contenders=["AB:open"], pairs=10_000)
     games = games_of(plan)
     assert len(set(games)) == len(games)
-    assert any("openings exhausted: 10,000 pairs asked for, 240 different openings" in note for note in plan.notes)
+    assert any("openings exhausted: of 10,000 asked for, 240 different ones" in note for note in plan.notes)
     assert any("no control" in note for note in plan.notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar
@@ -12,12 +13,15 @@ from typing import Any, TypeVar
 import joblib
 
 from experiments.config import check_jobs
+from isolation.contained import Printed, hushed
 
 T = TypeVar("T")
 
 
 def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
     """The results of `function(*call)` for every call, in no order; with one job in this process.
+
+    What the calls print is not shown; a warning says how much it was.
 
     Raises:
         ValueError: there are more jobs than this machine can be asked for.
@@ -27,7 +31,12 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
     tasks = (joblib.delayed(_run)(os.getpid(), function, call) for call in calls)
-    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+    all_printed = Printed()
+    for result, printed in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+        all_printed = Printed(all_printed.lines + printed.lines, all_printed.first or printed.first)
+        yield result
+    if told := all_printed.sentence("the code"):
+        warnings.warn(told, stacklevel=2)
 
 
 def end_with(parent: int) -> None:
@@ -37,10 +46,11 @@ def end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> T:
+def _run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> tuple[T, Printed]:
     if os.getpid() != parent:
         _watch(parent)
-    return function(*call)
+    with hushed() as printed:
+        return function(*call), printed
 
 
 @cache

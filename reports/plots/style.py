@@ -113,20 +113,21 @@ def check_plot(path: Path) -> None:
     """Refuse a file that no plot can be written to.
 
     Raises:
-        ValueError: its suffix is neither .svg nor .png.
+        ValueError: its suffix is neither .svg nor .png, or there is no such directory.
     """
     if path.suffix not in (".svg", ".png"):
         raise ValueError(f"plots are written as .svg or .png, not {path.name!r}")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent}: no such directory to write the plot to")
 
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure as SVG or PNG, by the file's suffix.
 
     Raises:
-        ValueError: the suffix is neither.
+        ValueError: see `check_plot`.
     """
     check_plot(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".svg":
         path.write_text(to_svg(figure), encoding="utf-8")
         return path
