@@ -30,8 +30,11 @@ from types import ModuleType
 from typing import Any
 
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
+from isolation.patience import at_most
 from isolation.syntax import doubtful_lines, parse, unwarned
 
+LONGEST_IMPORT = 60.0
+"""Seconds after which a file that is still being imported is given up, as one with an endless loop."""
 _loading = threading.RLock()
 
 
@@ -161,7 +164,8 @@ def load_module(path: str | Path) -> ModuleType:
             module = sys.modules[name] = module_from_spec(spec)
             with heeding_ctrl_c() as is_ctrl_c:
                 try:
-                    spec.loader.exec_module(module)
+                    with at_most(LONGEST_IMPORT):
+                        spec.loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)
                     if is_ctrl_c(error):
