@@ -32,8 +32,11 @@ from typing import Any
 
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
+from isolation.patience import at_most
 from isolation.syntax import SilentLoader, doubtful_lines, parse
 
+LONGEST_IMPORT = 60.0
+"""Seconds after which a file that is still being imported is given up, as one with an endless loop."""
 _loading = threading.RLock()
 
 
@@ -164,7 +167,7 @@ def load_module(path: str | Path) -> ModuleType:
             module = sys.modules[name] = module_from_spec(spec)
             with heeding_ctrl_c() as is_ctrl_c:
                 try:
-                    with hushed() as printed, unending():
+                    with hushed() as printed, at_most(LONGEST_IMPORT), unending():
                         spec.loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)

@@ -52,7 +52,9 @@ def test_a_worker_that_dies_while_it_hands_in_a_batch_was_at_its_last_game(marke
     assert find_suspects(markers, BATCHES, {502}) == [Suspect(25, 2)]
     assert find_suspects(markers, BATCHES, {503}) == [Suspect(25, 2)]
     markers[:, 0] = (-501, 501, 0, 0)
-    assert find_suspects(markers, BATCHES, {501}) == [Suspect(25, 2)]
+    assert find_suspects(markers, BATCHES, set()) == [Suspect(25, 2)]
+    markers[:, 0] = (-501, 0, 0, 0)
+    assert find_suspects(markers, BATCHES, set()) == [Suspect(13, 1)]
 
 
 def test_markers_of_batches_that_are_not_out_do_not_count(markers: Markers) -> None:

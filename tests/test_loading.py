@@ -318,6 +318,12 @@ def test_a_file_that_fails_to_import_is_reported_with_the_line(tmp_path, source,
     assert not [file for file in files if str(tmp_path) in file]
 
 
+def test_a_file_whose_import_never_ends_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("isolation.loading.LONGEST_IMPORT", 0.05)
+    agent = write(tmp_path, game_agent="x = 1\nwhile True: pass")
+    assert "failed to import: line 2: TookTooLong: takes longer than 0.05 s" in message(load_module, agent)
+
+
 def test_a_file_that_was_mended_loads(tmp_path):
     agent = write(tmp_path, game_agent="import helper", helper="1 / 0")
     assert "helper.py, line 1" in message(load_module, agent)

@@ -309,3 +309,17 @@ def test_who_kills_in_three_games_in_a_row_forfeits_the_rest_until_that_is_taken
     assert resume(retry=True).finished
     again = log.read_games(tmp_path / "run")
     assert (len(again), DIED in set(again["detail"]), FORFEITED in set(again["detail"])) == (40, False, False)
+
+
+@pytest.mark.parametrize(("keys", "told"), [({}, True), ({"hard_cap": 60}, False)])
+def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
+    keys: dict[str, Any], told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.play.runner.LONGEST_SILENCE", -1.0)
+    asked = {"pairs": 2, "contenders": of_users(tmp_path, "User"), "out": str(tmp_path / "run")}
+    config = load_config(None, {**KEYS, **keys, **asked})
+    seen: list[str] = []
+    play_tournament(
+        config, show=lambda progress: seen.extend(progress.notes), pools=lambda jobs: ScriptedPool(Script())
+    )
+    assert any("no game has ended" in note for note in seen) is told

@@ -50,8 +50,9 @@ def find_suspects(markers: Markers, batches: Mapping[int, list[Ids]], dead: set[
     `batches` has, for each slot that is out, the games of its batch, split by sides.
     """
     playing = [slot for slot in batches if markers[slot, PID] > 0]
-    handing_in = [slot for slot in batches if -markers[slot, PID] in dead]
-    guilty = [slot for slot in playing if int(markers[slot, PID]) in dead] or handing_in or playing
+    handing_in = [slot for slot in batches if markers[slot, PID] < 0]
+    at_work = [*playing, *handing_in]
+    guilty = [slot for slot in at_work if abs(int(markers[slot, PID])) in dead] or playing or handing_in
     return [_suspect(markers[slot], batches[slot]) for slot in guilty]
 
 

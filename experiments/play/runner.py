@@ -69,6 +69,10 @@ class Outcome:
     notes: tuple[str, ...]
 
 
+LONGEST_SILENCE = 10.0
+"""Seconds without a game after which people are told what can be done about a player that hangs."""
+_STUCK = "no game has ended for ten seconds: if a player hangs, --hard-cap SECONDS ends it; Ctrl-C keeps all games"
+
 Show = Callable[[Progress], None]
 
 
@@ -203,16 +207,22 @@ def _run(
 def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Callable[[Phase, str], None]:
     """What tells the display where the run stands."""
     before = ledger.logged
-    started = time.monotonic()
+    started = last_game = time.monotonic()
+    missing = feed.missing
+    may_hang = ledger.plan.config.hard_cap is None and any(one.agent.is_user_code for one in ledger.plan.entrants)
 
     def report(phase: Phase, detail: str = "") -> None:
-        nonlocal started
+        nonlocal started, last_game, missing
+        now = time.monotonic()
         if phase == "preparing":
-            started = time.monotonic()
-        elapsed = time.monotonic() - started
+            started = now
+        if phase != "playing" or feed.missing != missing:
+            last_game, missing = now, feed.missing
+        elapsed = now - started
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
-        all_notes = (*notes, *ledger.forfeit_notes())
+        stuck = [_STUCK] if may_hang and now - last_game > LONGEST_SILENCE else []
+        all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
         show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, all_notes))
 
     return report
