@@ -28,6 +28,7 @@ from experiments.play.preparation import measure_in, prepare
 from experiments.play.stopping import sprt_rule
 from experiments.play.worker import task_of
 from experiments.schedule import points_table
+from isolation.loading import expanded
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -122,7 +123,7 @@ def _play(
 def _directory(config: Config) -> Path:
     if config.out is None:
         raise ValueError("which run is to be resumed? out must name its directory")
-    return Path(config.out).expanduser()
+    return expanded(config.out)
 
 
 def _at_equal_cost(
