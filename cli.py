@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -25,6 +26,9 @@ class Commands(click.Group):
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         """Read what stands before the command."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows another in its place
+                stream.reconfigure(errors="replace")
         with one_line_errors():
             return super().make_context(*arguments, **options)
 

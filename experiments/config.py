@@ -20,15 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from experiments.openings import Colours
 from experiments.roster import parse_limit
-from isolation.geometry import parse_size
+from isolation.geometry import format_size, parse_size
 
 Format = Literal["gauntlet", "round-robin", "head-to-head"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
 JOBS_A_CORE = 8
 """More processes a core than that only fill the memory."""
-MOST_CELLS = 32_767
-"""Cells travel as 16-bit integers."""
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True},
@@ -73,9 +71,10 @@ class Config(BaseModel):
     def _fill(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Add the defaults that depend on other keys, so that a loaded configuration hides nothing."""
         format_ = data.get("format", "gauntlet")
-        allowed = _DEFAULTS.get(format_, {}) if isinstance(format_, str) else {}
+        is_known = isinstance(format_, str) and format_ in _DEFAULTS
+        allowed = _DEFAULTS[format_] if is_known else {}
         for key in ("baseline", "opponents", "control"):
-            if format_ in _DEFAULTS and key not in allowed and data.get(key):
+            if is_known and key not in allowed and data.get(key):
                 raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
         openings = data.get("openings", "random:2")
         pairs = 100 if str(openings).startswith("random") else "all"
@@ -95,10 +94,7 @@ class Config(BaseModel):
     @field_validator("board")
     @classmethod
     def _check_board(cls, value: str) -> str:
-        rows, columns = parse_size(value)
-        if rows * columns > MOST_CELLS:
-            raise ValueError(f"too large: a board has at most {MOST_CELLS} cells, this one {rows * columns}")
-        return f"{rows}x{columns}"
+        return format_size(*parse_size(value))
 
     @field_validator("openings")
     @classmethod
@@ -216,6 +212,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply") from None
 
 
 def _explain(error: ValidationError) -> str:

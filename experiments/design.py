@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
@@ -15,6 +14,7 @@ from experiments.openings import OpeningSet, file_openings, placement_openings, 
 from experiments.roster import Spec, complete, expand, make_agent, named, parse_limit, parse_spec, settings_text
 from experiments.schedule import Match, Schedule
 from isolation.geometry import parse_size
+from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -126,7 +126,7 @@ def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[
         drawn = placement_openings(config.board, spec.colours)
         drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
     else:
-        drawn = file_openings(Path(spec.path).expanduser(), config.board, spec.colours)
+        drawn = file_openings(expanded(spec.path), config.board, spec.colours)
     shared = replace(drawn, cells=drawn.cells[:wanted])
     own = drawn.cells[wanted : 2 * wanted] if config.control else drawn.cells[:0]
     notes = []
@@ -276,7 +276,7 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
         return tuple(str(entrant.spec) for entrant in entrants if role in entrant.roles)
 
     spec = config.opening_spec
-    path = {"openings": config.openings.replace(spec.path, str(Path(spec.path).expanduser().absolute()))}
+    path = {"openings": config.openings.replace(spec.path, str(expanded(spec.path).absolute()))}
     changes: dict[str, Any] = {
         "contenders": with_role("contender"),
         "baseline": next(iter(with_role("baseline")), None),

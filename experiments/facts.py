@@ -63,8 +63,13 @@ def read_facts(settings: str, deterministic: bool | None = None) -> AgentFacts:
     Args:
         settings: JSON; empty says nothing.
         deterministic: what `run.json` says of it; None if it does not, and in the log alone.
+
+    Raises:
+        ValueError: they are something else.
     """
     known = json.loads(settings or "{}")
+    if not isinstance(known, dict):
+        raise ValueError(f"an agent's settings are an object of JSON, not {settings}")
     return AgentFacts(known, _is_deterministic(known) if deterministic is None else deterministic)
 
 

@@ -15,17 +15,34 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from experiments import log
 from experiments.config import Config, load_config, to_toml
 from experiments.design import Plan
+from experiments.facts import read_facts
 from experiments.locks import LOCK, locked
 from isolation.durable import write_text
+from isolation.geometry import parse_size
+from isolation.loading import expanded
 
 HOME = Path("runs")
 CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
 
+
+@dataclass(frozen=True)
+class _Agent:
+    """What `run.json` says of an agent; runs from before do not say whether it is deterministic."""
+
+    spec: str
+    roles: list[str]
+    settings: str
+    deterministic: bool | None = None
+
+
+_AGENT = TypeAdapter(_Agent)
 _FREE = ("jobs", "out")
 """Keys that may differ when a run is resumed: they do not change what is played."""
 
@@ -73,7 +90,7 @@ def new_directory(config: Config) -> Path:
     if config.out is None:
         stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")
         return _unused(HOME / f"{stamp}-{config.format}")
-    path = Path(config.out).expanduser()
+    path = expanded(config.out)
     if is_run(path):
         raise ValueError(f"{path} already holds a run: go on with --resume {path}, or choose another --out")
     ours = {log.GAMES, LOCK, CONFIG}
@@ -150,11 +167,23 @@ def load_run(path: str | Path) -> RunInfo:
     """
     path = Path(path)
     try:
-        return RunInfo(path=path, **json.loads((path / FACTS).read_text(encoding="utf-8")))
+        info = TypeAdapter(RunInfo).validate_python(
+            {**json.loads((path / FACTS).read_text(encoding="utf-8")), "path": path}
+        )
+        parse_size(info.requested["board"])
+        for entry in info.agents.values():
+            _AGENT.validate_python(entry)
+            read_facts(entry["settings"])
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{path}: no run lies there (no {FACTS})") from None
-    except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"{path / FACTS}: cannot be read: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        told = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise ValueError(f"{path / FACTS}: cannot be read: {told}") from None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        told = str(error).partition("\n")[0]
+        raise ValueError(f"{path / FACTS}: cannot be read: {told}") from None
+    return info
 
 
 def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | None = None) -> Config:

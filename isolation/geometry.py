@@ -19,6 +19,12 @@ KNIGHT_STEPS: tuple[Move, ...] = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2),
 MOST_COMPILED_CELLS = 128
 """The largest board that compiled code serves: it holds a set of cells in one integer of at most so many bits."""
 
+MOST_CELLS = 32_767
+"""The largest board there is: logs number cells with 16 bits."""
+_TOO_LARGE = f"too large: a board has at most {MOST_CELLS:,} cells"
+_MOST_DIGITS = 9
+_LONGEST_SHOWN = 60
+
 
 def parse_size(text: str) -> tuple[int, int]:
     """Read a size written ROWSxCOLUMNS.
@@ -31,7 +37,9 @@ def parse_size(text: str) -> tuple[int, int]:
     """
     match = re.fullmatch(r"\s*([+-]?\d+)\s*[xX×]\s*([+-]?\d+)\s*", text, re.ASCII) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(f"a board size is written ROWSxCOLUMNS, like 7x7, not {text!r}")
+        raise ValueError(f"a board size is written ROWSxCOLUMNS, like 7x7, not {_shortened(text)}")
+    if max(map(len, match.groups())) > _MOST_DIGITS:
+        raise ValueError(_TOO_LARGE)
     return check_size(int(match[1]), int(match[2]))
 
 
@@ -44,13 +52,20 @@ def check_size(rows: int, columns: int) -> tuple[int, int]:
     """The two sides as plain ints.
 
     Raises:
-        ValueError: a side is not a whole number or is below 1.
+        ValueError: a side is not a whole number or is below 1, or there are more than `MOST_CELLS` cells.
     """
     if any(isinstance(side, bool) or not hasattr(side, "__index__") for side in (rows, columns)):
         raise ValueError(f"the sides of a board are whole numbers, not {rows!r} rows and {columns!r} columns")
     if rows < 1 or columns < 1:
         raise ValueError(f"a board has at least 1 row and 1 column, not {rows} x {columns}")
+    if rows * columns > MOST_CELLS:
+        raise ValueError(_TOO_LARGE)
     return index(rows), index(columns)
+
+
+def _shortened(text: object) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
 
 
 def cell_of(move: Move, columns: int) -> int:

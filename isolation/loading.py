@@ -13,6 +13,7 @@ import ast
 import builtins
 import hashlib
 import inspect
+import os
 import re
 import sys
 import threading
@@ -221,7 +222,7 @@ def _sources(file: Path) -> dict[Path, bytes]:
 
 
 def _resolve(path: str | Path) -> Path:
-    file = Path(path).expanduser().resolve()
+    file = expanded(path).resolve()
     if not file.is_file():
         meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
         raise LoadError(f"no such file: {path}{meant}")
@@ -403,3 +404,8 @@ def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[
         if source is not None:
             yield source
         start = start / part
+
+
+def expanded(path: str | Path) -> Path:
+    """The path with `~` for the user's home; `./~x` is a file of that name, and so is `~x` where there is no user x."""
+    return Path(os.path.expanduser(path))  # pathlib forgets the ./ and raises where there is no user

@@ -1,5 +1,7 @@
 """Rows that do not belong to the run they lie in are refused, on going on and on reading, in one line."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,9 +46,14 @@ def begun(run: Path, games: slice = slice(0, 4), **keys: Any) -> Path:
     return run
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return begun(tmp_path_factory.mktemp("belonging") / "run")
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    return begun(tmp_path / "run")
+def run(original: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(original, tmp_path / "run")
 
 
 def put(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
@@ -122,3 +129,34 @@ def test_a_game_that_lies_twice_in_a_log_is_refused_on_reading(run: Path) -> Non
 def test_what_belongs_is_gone_on_with(run: Path) -> None:
     assert play_tournament(config(run), resume=True).finished
     assert load_findings([run]).games["game_id"].tolist() == list(range(8))
+
+
+# run.json
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("games",), "many"), (("agents",), []), (("agents", "Greedy"), 3), (("agents", "Greedy", "settings"), 3),
+        (("agents", "Greedy", "settings"), "[]"), (("agents", "Greedy", "settings"), "{"),
+        (("agents", "Greedy", "roles"), "contender"), (("agents", "Greedy", "deterministic"), "perhaps"),
+        (("requested",), None), (("requested", "board"), 7), (("notes",), {}), (("costs",), {"a": "b"}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["compare", "summary"])
+def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any, command: str, run: Path) -> None:
+    facts = json.loads((run / runs.FACTS).read_text())
+    place = facts
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = value
+    (run / runs.FACTS).write_text(json.dumps(facts))
+    told = CliRunner().invoke(main, [command, str(run)])
+    assert told.exit_code == 2
+    assert "run.json: cannot be read" in told.output
+    assert len(told.output.splitlines()) == 1
+
+
+def test_out_may_begin_with_a_tilde_that_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert runs.new_directory(config(Path("./~nobody-is-called-this"))) == Path("~nobody-is-called-this")

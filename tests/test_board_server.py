@@ -161,6 +161,8 @@ def test_it_listens_on_the_loopback_address_only():
         "/api/runs/0/games/../../../../etc/passwd",
         "/api/runs/%2fetc/games",
         "/api/runs/-1/games",
+        f"/api/runs/{'9' * 5000}/games",
+        f"/api/runs/0/games/{'9' * 5000}",
     ],
 )
 def test_no_path_leads_out_of_what_is_served(port, path):

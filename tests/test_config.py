@@ -87,7 +87,7 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ('opponents = ["random", 3]', "opponents[1] = 3: input should be a valid string"),
         ("opponents = []", "opponents is empty: a gauntlet needs at least one"),
         ('board = "7"', "board = \"7\": a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
-        ('board = "200x200"', 'board = "200x200": too large: a board has at most 32767 cells, this one 40000'),
+        ('board = "200x200"', 'board = "200x200": too large: a board has at most 32,767 cells'),
         ('limit = "nodes=0"', "limit = \"nodes=0\": nodes must be a positive whole number, not '0'"),
         ('limit = "7"', "limit = \"7\": a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not '7'"),
         ('openings = "rndom"', 'openings = "rndom": openings are random:PLIES, placements or file:PATH'),
@@ -130,3 +130,15 @@ def test_more_processes_than_a_machine_can_be_asked_for_are_refused(monkeypatch:
         load_config(None, {"jobs": 17})
     with pytest.raises(ValueError, match="1000000 jobs: too many"):
         next(as_they_come(abs, [(1,)], 1_000_000))
+
+
+@pytest.mark.parametrize("text", ["format = {a = 1}", "format = [1]", "format = 3"])
+def test_a_format_that_is_no_word_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="format = "):
+        load(tmp_path, text)
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000 + "]" * 5000, "a = " + "{a=" * 3000 + "1" + "}" * 3000])
+def test_a_file_nested_deeply_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"t\.toml: nested too deeply"):
+        load(tmp_path, text)

@@ -27,9 +27,15 @@ def test_examples_in_docstrings_hold():
     assert doctest.testmod(geometry).failed == 0
 
 
-@given(st.integers(1, 10**6), st.integers(1, 10**6))
+@given(st.integers(1, 181), st.integers(1, 181))
 def test_a_size_is_read_back_from_its_text(rows, columns):
     assert parse_size(format_size(rows, columns)) == (rows, columns)
+
+
+@pytest.mark.parametrize("text", ["182x182", "99999x99999", "9999999x9999999", "1x" + "9" * 5000])
+def test_a_board_too_large_for_anything_is_refused_at_once(text):
+    with pytest.raises(ValueError, match="at most 32,767 cells"):
+        parse_size(text)
 
 
 @pytest.mark.parametrize("text", ["7", "7x", "x7", "7x7x7", "axb", "7.0x7", "", "７x７", None, 7, (7, 7)])

@@ -29,6 +29,7 @@ from experiments.play.recovery import KILLED
 from experiments.play.stopping import sprt_rule
 from experiments.play.worker import task_of
 from experiments.schedule import points_table
+from isolation.loading import expanded
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -141,7 +142,7 @@ def _take_back(path: Path) -> None:
 def _directory(config: Config) -> Path:
     if config.out is None:
         raise ValueError("which run is to be resumed? out must name its directory")
-    return Path(config.out).expanduser()
+    return expanded(config.out)
 
 
 def _at_equal_cost(

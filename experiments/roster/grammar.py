@@ -13,6 +13,7 @@ import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
 from experiments.roster.spec import UNITS, Spec, SpecError, fail, number_of, parse_limit
 from isolation.limits import Limit
+from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -197,4 +198,4 @@ def _file_name(target: str) -> str:
 
 def _absolute(target: str) -> str:
     path, _, name = target.rpartition(":")
-    return f"{Path(path).expanduser().absolute()}:{name}"
+    return f"{expanded(path).absolute()}:{name}"

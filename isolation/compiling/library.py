@@ -20,6 +20,7 @@ from types import CodeType, ModuleType
 from platformdirs import user_cache_path
 
 from isolation.durable import write_text
+from isolation.loading import expanded
 from isolation.syntax import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
@@ -34,7 +35,7 @@ def folder() -> Path:
     A folder that cannot be written is replaced by a temporary one for this process.
     """
     chosen = os.environ.get(ENVIRONMENT_VARIABLE)
-    path = Path(chosen).expanduser() if chosen else user_cache_path("isolation", appauthor=False)
+    path = expanded(chosen) if chosen else user_cache_path("isolation", appauthor=False)
     try:
         path.mkdir(parents=True, exist_ok=True)
         if os.access(path, os.W_OK):

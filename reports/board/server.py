@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import socket
 import threading
 import webbrowser
@@ -106,8 +107,8 @@ def make_app(shelf: Shelf, port: int) -> ASGIApp:
     routes = [
         Route("/", page),
         Route("/api/start", start),
-        Route("/api/runs/{run:int}/games", games),
-        Route("/api/runs/{run:int}/games/{game_id:int}", game),
+        Route("/api/runs/{run}/games", games),
+        Route("/api/runs/{run}/games/{game_id}", game),
         Route("/api/values", answering(ValuesQuestion, lambda asked: answers.values(asked, known)), methods=["POST"]),
         Route("/api/graph", answering(GraphQuestion, lambda asked: answers.graph(asked, known)), methods=["POST"]),
         Route("/api/solve", answering(SolveQuestion, answers.exact), methods=["POST"]),
@@ -183,11 +184,18 @@ def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(shown, row, strict=True)) for row in found[shown].astype(object).itertuples(index=False)]
 
 
-def _game(shelf: Shelf, run: int, game_id: int) -> dict[str, Any]:
-    return as_json(replay_of_run(_run(shelf, run), game_id))
+def _game(shelf: Shelf, run: str, game_id: str) -> dict[str, Any]:
+    return as_json(replay_of_run(_run(shelf, run), _number(game_id)))
 
 
-def _run(shelf: Shelf, number: int) -> Path:
+def _number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise ValueError("runs and games are asked for by whole numbers of at most 18 digits")
+    return int(text)
+
+
+def _run(shelf: Shelf, text: str) -> Path:
+    number = _number(text)
     if number >= len(shelf.runs):
         raise ValueError(f"this board was started with {len(shelf.runs)} runs; there is no run {number}")
     return shelf.runs[number]
