@@ -90,6 +90,14 @@ def test_the_sign_flip_test_agrees_with_the_sign_test_and_with_shuffling():
     assert sign_flip_test(np.ones(5000)).p_value < 1e-10
 
 
+def test_no_p_value_claims_more_than_its_test_can_know():
+    # sums so far out are known to twelve digits only, and of 19,999 shuffles none may be as far as what was seen
+    certain = sign_flip_test(np.ones(5000))
+    assert (certain.p_value, certain.p_better) == (2e-12, 1e-12)
+    shuffled = label_test(np.ones(60), np.zeros(60), np.random.default_rng(0))
+    assert (shuffled.p_value, shuffled.p_better) == (1 / 20_000, 1 / 20_000)
+
+
 def test_equal_players_that_suit_different_openings_are_told_apart_no_more_often_than_alpha_but_mcnemar_does():
     rng = np.random.default_rng(7)
     by_opening = by_cell = 0

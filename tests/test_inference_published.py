@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2, fisher_exact, hypergeom
+from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
 from experiments.inference.mantel_haenszel import Stratum, homogeneity, mantel_haenszel
 from experiments.inference.published import PAIRING_UNKNOWN, analyse_published, parse_published
@@ -299,6 +299,16 @@ def test_one_opponent_is_fishers_exact_test():
     test = mantel_haenszel([Stratum(15, 5, 8, 12)])
     assert test.p_value == pytest.approx(fisher_exact([[15, 5], [8, 12]]).pvalue)
     assert test.difference.estimate == pytest.approx(0.35)
+
+
+@pytest.mark.parametrize("strata", [1, 2, 4])
+def test_one_win_and_one_loss_are_added_to_either_side_however_many_opponents_there_are(strata):
+    test = mantel_haenszel([Stratum(15, 5, 8, 12)] * strata)
+    games, won, lost = 20 + 2 / strata, (15 + 1 / strata, 8 + 1 / strata), (5 + 1 / strata, 12 + 1 / strata)
+    centre = (won[0] - won[1]) / games
+    variance = sum(w * ls / (games**2 * (games - 1)) for w, ls in zip(won, lost, strict=True)) / strata
+    half = norm.ppf(0.975) * math.sqrt(variance)
+    assert (test.difference.low, test.difference.high) == pytest.approx((centre - half, centre + half))
 
 
 def test_the_stratified_test_matches_a_known_example():

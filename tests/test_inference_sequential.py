@@ -222,6 +222,34 @@ def test_the_live_interval_for_a_finite_pool_holds_and_ends_exact(pool):
     assert missed <= 30
 
 
+def betting_interval(values, alpha):
+    """The hedged capital process written out, one candidate mean and one bet after the other."""
+    kept = []
+    for mean in np.linspace(0, 1, 1001)[1:-1]:
+        above = below = 1.0
+        total, squares, variance, is_open = 0.5, 0.25, 0.25, True
+        for t, value in enumerate(values, start=1):
+            # the bet is made before the value is seen, by the variance of those before it
+            bet = math.sqrt(2 * math.log(2 / alpha) / (variance * t * math.log(t + 1)))
+            above *= 1 + min(bet, 0.5 / mean) * (value - mean)
+            below *= 1 - min(bet, 0.5 / (1 - mean)) * (value - mean)
+            is_open &= max(above, below) < 2 / alpha
+            total += value
+            squares += (value - total / (t + 1)) ** 2
+            variance = squares / (t + 1)
+        if is_open:
+            kept.append(mean)
+    return min(kept), max(kept)
+
+
+@pytest.mark.parametrize("shares", [(0.2, 0.3, 0.5), (0.02, 0.96, 0.02), (0.1, 0, 0.9)])
+def test_the_live_interval_is_that_of_the_hedged_capital_process(shares):
+    values = np.random.default_rng(6).choice(3, size=60, p=shares) / 2
+    low, high = betting_interval(values, 0.1)
+    # the ends are rounded outwards to the next thousandth
+    assert confidence_sequence(values, 0.9).last == pytest.approx((low - 0.001, high + 0.001), abs=1e-9)
+
+
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=80))
 def test_the_live_interval_only_ever_shrinks(values):
     sequence = confidence_sequence(values)
