@@ -249,6 +249,12 @@ def test_repeated_runs_of_the_baseline_are_the_experiment_that_shows_luck():
     assert repetition.is_luck
 
 
+def test_two_runs_of_the_baseline_are_a_repetition_and_one_is_none():
+    once, twice = (analyse_published(parse_published(FIRST_EDITION * times)).repetitions for times in (1, 2))
+    assert once == ()
+    assert [(one.agent, len(one.runs), one.largest_difference) for one in twice] == [("ID_Improved", 2, 0)]
+
+
 def test_it_is_said_that_pairing_is_unknown_and_what_is_wrong_with_the_text():
     text = FIRST_EDITION.replace("77.50%", "80.00%")
     notes = analyse_published(parse_published(text)).notes

@@ -79,6 +79,12 @@ def test_a_decision_has_to_hold_with_half_an_observation_added_at_either_end():
     assert sprt_crossings(counts + np.array([0, 0, 1]), sprt) == 1
 
 
+def test_an_outcome_that_was_never_seen_counts_as_a_thousandth():
+    for counts, filled in (([0, 40, 60], [0.001, 40, 60]), ([5, 0, 0], [5, 0.001, 0.001])):
+        assert log_likelihood_ratio(counts, Sprt(0, 50)) == log_likelihood_ratio(filled, Sprt(0, 50))
+    assert log_likelihood_ratio([0.01, 40, 60], Sprt(0, 50)) != log_likelihood_ratio([0, 40, 60], Sprt(0, 50))
+
+
 def test_the_bounds_are_those_of_wald():
     sprt = Sprt(0, 20, alpha=0.1, beta=0.2)
     assert (sprt.lower_bound, sprt.upper_bound) == (math.log(0.2 / 0.9), math.log(0.8 / 0.1))

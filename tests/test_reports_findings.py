@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 from invented_runs import Invented, gauntlet
 
@@ -8,7 +9,7 @@ from experiments.verdicts.comparisons import judge
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.pilot import plan_contenders
-from experiments.verdicts.plies import chosen_moves
+from experiments.verdicts.plies import Distribution, chosen_moves
 from experiments.verdicts.sequential import run_tests
 from reports.compare import compare_sections
 from reports.sections import render_sections, section_called
@@ -292,6 +293,21 @@ def test_a_baseline_can_be_named_and_must_exist(tmp_path):
     assert judge(load_findings([path], baseline="Good")).comparisons[0].contender == "Base"
     with pytest.raises(ValueError, match="no agent is called 'Nobody'"):
         load_findings([path], baseline="Nobody")
+
+
+def test_runs_of_different_baselines_have_none_until_one_is_named(tmp_path):
+    one, two = gauntlet(4), gauntlet(4)
+    two.agent("Base", "contender").agent("Good", "baseline")
+    paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
+    assert load_findings(paths).baseline is None
+    assert load_findings(paths, baseline="Good").baseline == "Good"
+
+
+def test_quantiles_are_the_least_values_that_reach_their_share():
+    spread = Distribution(("A", "B"), np.array([1.0, 2, 3]), np.array([[1, 1, 2], [0, 0, 0]]))
+    found = spread.quantiles((0.25, 0.5, 0.51, 1))
+    assert found[0].tolist() == [1, 2, 3, 3]
+    assert np.isnan(found[1]).all()
 
 
 def test_a_run_given_twice_is_refused(tmp_path):
