@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.inference import likelihood
 from experiments.inference.betting import confidence_sequence
 from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import score_from_elo
@@ -131,8 +132,14 @@ def test_the_likeliest_shares_of_a_given_mean_add_up_and_have_it(counts, mean):
 
 @pytest.mark.parametrize("mean", [1.5, -0.2])
 def test_a_mean_that_no_shares_have_is_an_error_and_no_result(mean):
-    with pytest.raises(NotConverged, match="200 steps"):
+    with pytest.raises(NotConverged, match="all of one sign"):
         constrain_mean(np.array([0.2, 0.4, 0.4]), mean)
+
+
+def test_a_search_that_is_cut_short_is_an_error_and_no_result(monkeypatch):
+    monkeypatch.setattr(likelihood, "_STEPS", 3)
+    with pytest.raises(NotConverged, match="in 3 steps"):
+        constrain_mean(np.array([0.1, 0.2, 0.7]), 0.3)
 
 
 def test_shares_that_do_not_settle_or_are_no_numbers_are_an_error():
