@@ -90,6 +90,14 @@ def test_the_sign_flip_test_agrees_with_the_sign_test_and_with_shuffling():
     assert sign_flip_test(np.ones(5000)).p_value < 1e-10
 
 
+def test_no_p_value_claims_more_than_its_test_can_know():
+    # sums so far out are known to twelve digits only, and of 19,999 shuffles none may be as far as what was seen
+    certain = sign_flip_test(np.ones(5000))
+    assert (certain.p_value, certain.p_better) == (2e-12, 1e-12)
+    shuffled = label_test(np.ones(60), np.zeros(60), np.random.default_rng(0))
+    assert (shuffled.p_value, shuffled.p_better) == (1 / 20_000, 1 / 20_000)
+
+
 def test_equal_players_that_suit_different_openings_are_told_apart_no_more_often_than_alpha_but_mcnemar_does():
     rng = np.random.default_rng(7)
     by_opening = by_cell = 0
@@ -295,6 +303,28 @@ def test_playing_an_opening_more_often_than_the_baseline_is_no_lead():
     assert (comparison.difference.estimate, comparison.p_value) == (0, 1)
 
 
+def test_the_variance_of_an_opening_is_about_that_of_the_openings_seen():
+    results = tournament(np.random.default_rng(34), ("base", "new"), OPPONENTS, 400, 0.1)
+    gains = (wins_per_opening(results, "new") - wins_per_opening(results, "base")) / 8
+    comparison = compare(pair_games(games_of(results)), "new", "base")
+    assert comparison.variance_per_opening == pytest.approx(gains.var(), rel=0.12)
+
+
+@pytest.mark.parametrize(("won", "verdict"), [(40, "better"), (20, "cannot tell"), (0, "worse")])
+def test_the_verdict_on_a_pool_s_openings_needs_the_whole_interval_on_one_side(won, verdict):
+    base = np.tile([1, 0], (40, 1))
+    new = np.where(np.arange(40)[:, None] < won, [1, 1], [0, 0])
+    comparison = compare(pair_games(games_of({("base", "MM"): base, ("new", "MM"): new})), "new", "base", pool=80)
+    assert comparison.verdict_on_these == verdict
+
+
+def test_the_difference_of_players_on_openings_of_their_own_is_that_of_their_rates():
+    one, other = np.repeat([1.0, 0.5], [30, 10]), np.repeat([0.5, 0.0], [20, 20])
+    interval = bootstrap_difference(one, other, np.random.default_rng(0), 2)
+    assert interval.estimate == pytest.approx(0.875 - 0.25)
+    assert 0.45 < interval.low < interval.estimate < interval.high < 0.75
+
+
 def test_contenders_of_one_report_are_adjusted_together():
     names = ("base", "a", "b", "c")
     results = tournament(np.random.default_rng(12), names, OPPONENTS, 40, 0.6)
@@ -487,6 +517,14 @@ def test_standings_of_one_opponent_have_the_default_pair_interval():
     assert (matchup.wins, matchup.games) == (best.wins, best.games) == (results["new", "MM"].sum(), 80)
     (mirrored,) = matchups(table, "MM")
     assert mirrored.pairs == matchup.pairs.reversed
+
+
+def test_a_pair_that_lacks_a_game_counts_its_one_game_for_either_agent():
+    games = games_of({("new", "MM"): np.array([[1, 1], [0, 1]])})
+    table = pair_games(games[games["game_id"] != "new/MM/1/2"])
+    (ours,), (theirs,) = matchups(table, "new"), matchups(table, "MM")
+    assert [(one.wins, one.games, one.pairs.n) for one in (ours, theirs)] == [(2, 3, 1), (1, 3, 1)]
+    assert {one.agent: (one.wins, one.games) for one in standings(table)} == {"new": (2, 3), "MM": (1, 3)}
 
 
 def test_the_interval_against_one_opponent_knows_which_openings_are_alike():

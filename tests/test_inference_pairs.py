@@ -91,6 +91,13 @@ def test_the_guaranteed_interval_never_covers_less_than_it_says(n):
     assert exact_coverage(n, simplex(), ends).min() >= 0.95
 
 
+def test_the_guaranteed_interval_shares_the_error_between_two_exact_ones():
+    interval = pair_interval(PairCounts(20, 50, 30), 0.9, "guaranteed")
+    not_lost, won = clopper_pearson(80, 100, 0.95), clopper_pearson(30, 100, 0.95)
+    assert interval.low == pytest.approx((not_lost.low + won.low) / 2)
+    assert interval.high == pytest.approx((not_lost.high + won.high) / 2)
+
+
 @pytest.mark.parametrize(("n", "pool"), [(20, 50), (45, 50), (20, 100), (90, 100), (95, 100), (100, 315), (300, 315)])
 def test_the_interval_for_these_openings_covers_their_exact_score(n, pool):
     outcomes = all_counts(n)

@@ -12,7 +12,13 @@ from experiments.inference.elo import score_from_elo
 from experiments.inference.multiplicity import holm
 from experiments.inference.pairs import PairCounts, sign_test
 from experiments.inference.permutation import sign_flip_test
-from experiments.inference.planning import openings_for_effect, pairs_after_pilot, pairs_for_effect, sprt_plan
+from experiments.inference.planning import (
+    least_variance,
+    openings_for_effect,
+    pairs_after_pilot,
+    pairs_for_effect,
+    sprt_plan,
+)
 from experiments.inference.sequential import Sprt, sprt_path
 
 
@@ -35,6 +41,12 @@ def test_a_plan_for_a_large_effect_keeps_its_promise_although_few_pairs_are_need
     found = sum(sign_test(PairCounts(*row)).p_value <= 0.05 for row in pairs)
     assert found >= 0.7 * 300
     assert sprt_plan(Sprt(0, 20), 100, variance).variance >= 0.05
+
+
+@pytest.mark.parametrize("pairs", [PairCounts(0, 90, 10), PairCounts(0, 40, 60), PairCounts(0, 0, 7)])
+def test_no_pairs_of_a_lead_vary_less_than_those_of_which_none_is_lost(pairs):
+    assert least_variance(pairs.score - 0.5) == pytest.approx(pairs.variance)
+    assert least_variance(0.5 - pairs.score) == pytest.approx(pairs.variance)
 
 
 def test_no_fewer_openings_are_planned_than_can_convince_the_test():

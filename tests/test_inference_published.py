@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2, fisher_exact, hypergeom
+from scipy.stats import chi2, fisher_exact, hypergeom, norm
 
 from experiments.inference.mantel_haenszel import Stratum, homogeneity, mantel_haenszel
 from experiments.inference.published import PAIRING_UNKNOWN, analyse_published, parse_published
@@ -249,6 +249,12 @@ def test_repeated_runs_of_the_baseline_are_the_experiment_that_shows_luck():
     assert repetition.is_luck
 
 
+def test_two_runs_of_the_baseline_are_a_repetition_and_one_is_none():
+    once, twice = (analyse_published(parse_published(FIRST_EDITION * times)).repetitions for times in (1, 2))
+    assert once == ()
+    assert [(one.agent, len(one.runs), one.largest_difference) for one in twice] == [("ID_Improved", 2, 0)]
+
+
 def test_it_is_said_that_pairing_is_unknown_and_what_is_wrong_with_the_text():
     text = FIRST_EDITION.replace("77.50%", "80.00%")
     notes = analyse_published(parse_published(text)).notes
@@ -299,6 +305,16 @@ def test_one_opponent_is_fishers_exact_test():
     test = mantel_haenszel([Stratum(15, 5, 8, 12)])
     assert test.p_value == pytest.approx(fisher_exact([[15, 5], [8, 12]]).pvalue)
     assert test.difference.estimate == pytest.approx(0.35)
+
+
+@pytest.mark.parametrize("strata", [1, 2, 4])
+def test_one_win_and_one_loss_are_added_to_either_side_however_many_opponents_there_are(strata):
+    test = mantel_haenszel([Stratum(15, 5, 8, 12)] * strata)
+    games, won, lost = 20 + 2 / strata, (15 + 1 / strata, 8 + 1 / strata), (5 + 1 / strata, 12 + 1 / strata)
+    centre = (won[0] - won[1]) / games
+    variance = sum(w * ls / (games**2 * (games - 1)) for w, ls in zip(won, lost, strict=True)) / strata
+    half = norm.ppf(0.975) * math.sqrt(variance)
+    assert (test.difference.low, test.difference.high) == pytest.approx((centre - half, centre + half))
 
 
 def test_the_stratified_test_matches_a_known_example():

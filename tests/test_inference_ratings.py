@@ -160,6 +160,28 @@ def test_ratings_settle_for_pools_of_any_shape_and_size():
             assert np.isfinite(fit_ratings(wins.astype(float))).all()
 
 
+def test_the_main_group_is_the_one_with_most_agents_and_among_equals_with_most_games():
+    def outside(*groups):
+        """Whom `outside_main_group` marks, where in every group all have won so many games of each other."""
+        agents = sum(size for size, _ in groups)
+        wins, start = np.zeros((agents, agents)), 0
+        for size, games in groups:
+            wins[start : start + size, start : start + size] = games * (1 - np.eye(size))
+            start += size
+        return outside_main_group(wins).tolist()
+
+    assert outside((2, 1000), (3, 1)) == [True, True, False, False, False]
+    assert outside((2, 5), (2, 9)) == [True, True, False, False]
+
+
+def test_where_the_mean_is_zero_bounds_are_sought_beside_whoever_wins_and_loses_most():
+    split = np.tile([1, 0], (20, 1))
+    wins = {("best", "a"): np.ones((20, 2)), ("best", "b"): np.ones((20, 2)), ("a", "b"): split}
+    found = {rating.agent: rating for rating in rate_agents(pair_games(games_of(wins))).ratings}
+    assert all(math.isfinite(end) for name in "ab" for end in (found[name].low, found[name].high))
+    assert found["best"].high == math.inf
+
+
 def test_a_connected_pool_needs_no_help():
     wins = np.array([[0, 3, 0], [1, 0, 2], [0, 1, 0]], float)
     assert not outside_main_group(wins).any()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.inference import likelihood
 from experiments.inference.betting import confidence_sequence
 from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import score_from_elo
@@ -79,6 +80,12 @@ def test_a_decision_has_to_hold_with_half_an_observation_added_at_either_end():
     assert sprt_crossings(counts + np.array([0, 0, 1]), sprt) == 1
 
 
+def test_an_outcome_that_was_never_seen_counts_as_a_thousandth():
+    for counts, filled in (([0, 40, 60], [0.001, 40, 60]), ([5, 0, 0], [5, 0.001, 0.001])):
+        assert log_likelihood_ratio(counts, Sprt(0, 50)) == log_likelihood_ratio(filled, Sprt(0, 50))
+    assert log_likelihood_ratio([0.01, 40, 60], Sprt(0, 50)) != log_likelihood_ratio([0, 40, 60], Sprt(0, 50))
+
+
 def test_the_bounds_are_those_of_wald():
     sprt = Sprt(0, 20, alpha=0.1, beta=0.2)
     assert (sprt.lower_bound, sprt.upper_bound) == (math.log(0.2 / 0.9), math.log(0.8 / 0.1))
@@ -125,8 +132,14 @@ def test_the_likeliest_shares_of_a_given_mean_add_up_and_have_it(counts, mean):
 
 @pytest.mark.parametrize("mean", [1.5, -0.2])
 def test_a_mean_that_no_shares_have_is_an_error_and_no_result(mean):
-    with pytest.raises(NotConverged, match="200 steps"):
+    with pytest.raises(NotConverged, match="all of one sign"):
         constrain_mean(np.array([0.2, 0.4, 0.4]), mean)
+
+
+def test_a_search_that_is_cut_short_is_an_error_and_no_result(monkeypatch):
+    monkeypatch.setattr(likelihood, "_STEPS", 3)
+    with pytest.raises(NotConverged, match="in 3 steps"):
+        constrain_mean(np.array([0.1, 0.2, 0.7]), 0.3)
 
 
 def test_shares_that_do_not_settle_or_are_no_numbers_are_an_error():
@@ -220,6 +233,34 @@ def test_the_live_interval_for_a_finite_pool_holds_and_ends_exact(pool):
         missed += bool((sequence.low > truth + 1e-12).any() or (sequence.high < truth - 1e-12).any())
         assert sequence.last == pytest.approx((truth, truth), abs=1e-9)
     assert missed <= 30
+
+
+def betting_interval(values, alpha):
+    """The hedged capital process written out, one candidate mean and one bet after the other."""
+    kept = []
+    for mean in np.linspace(0, 1, 1001)[1:-1]:
+        above = below = 1.0
+        total, squares, variance, is_open = 0.5, 0.25, 0.25, True
+        for t, value in enumerate(values, start=1):
+            # the bet is made before the value is seen, by the variance of those before it
+            bet = math.sqrt(2 * math.log(2 / alpha) / (variance * t * math.log(t + 1)))
+            above *= 1 + min(bet, 0.5 / mean) * (value - mean)
+            below *= 1 - min(bet, 0.5 / (1 - mean)) * (value - mean)
+            is_open &= max(above, below) < 2 / alpha
+            total += value
+            squares += (value - total / (t + 1)) ** 2
+            variance = squares / (t + 1)
+        if is_open:
+            kept.append(mean)
+    return min(kept), max(kept)
+
+
+@pytest.mark.parametrize("shares", [(0.2, 0.3, 0.5), (0.02, 0.96, 0.02), (0.1, 0, 0.9)])
+def test_the_live_interval_is_that_of_the_hedged_capital_process(shares):
+    values = np.random.default_rng(6).choice(3, size=60, p=shares) / 2
+    low, high = betting_interval(values, 0.1)
+    # the ends are rounded outwards to the next thousandth
+    assert confidence_sequence(values, 0.9).last == pytest.approx((low - 0.001, high + 0.001), abs=1e-9)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=80))

@@ -73,6 +73,13 @@ def test_when_the_openings_run_out_the_exact_share_is_reported(tmp_path):
     assert any("won exactly 51.2 % of the games from these 40 openings" in note for note in found["notes"])
 
 
+def test_when_a_sample_of_the_openings_runs_out_nothing_is_exact(tmp_path):
+    run = duel(40, lambda opening: 1 + (opening == 7), population=100).write(tmp_path / "run")
+    notes = tables(sprt_sections(load_findings([run]), 0, 20))["notes"]
+    assert any("The openings ran out after 40 pairs: A won 51.2 % (" in note for note in notes)
+    assert not any("exactly" in note for note in notes)
+
+
 def test_sprt_of_a_gauntlet_reads_openings_in_percentage_points(tmp_path):
     run = gauntlet(100, random_wins({"Base": 0.4, "Good": 0.9})).write(tmp_path / "run")
     (row,) = tables(sprt_sections(load_findings([run]), 0, 10))["sprt"]

@@ -1,12 +1,15 @@
 import json
 
+import numpy as np
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.verdicts.comparisons import judge
+from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.pilot import plan_contenders
+from experiments.verdicts.plies import Distribution, chosen_moves
 from experiments.verdicts.sequential import run_tests
 from reports.compare import compare_sections
 from reports.sections import render_sections, section_called
@@ -131,6 +134,37 @@ def good_and_alike(agent, opponent, opening):
     if agent == "Good":
         return 1 + opening % 2
     return 1 if agent == "Base" else (0, 2)[opening % 2]
+
+
+def test_each_side_of_a_game_has_its_own_moves(tmp_path):
+    run = Invented().agent("A", "contender").agent("B", "baseline").game("A", "B", 0, True, plies=7)
+    efforts = measure_effort(load_findings([run.write(tmp_path / "run")]))
+    # plies 2, 4, 6 are the first player's own, plies 3 and 5 the second's
+    assert (efforts["A"].moves, efforts["A"].nodes, efforts["A"].microseconds) == (3, 300, 30)
+    assert (efforts["B"].moves, efforts["B"].nodes, efforts["B"].microseconds) == (2, 2000, 100)
+
+
+def test_a_chosen_move_knows_its_ply_and_whether_its_mover_won(tmp_path):
+    run = (
+        Invented().agent("A", "contender").agent("B", "baseline").pair("A", "B", 0, 2, plies=6).game("A", "B", 1, False)
+    )
+    findings = load_findings([run.write(tmp_path / "run")])
+    (of_a,), (of_b,) = (list(chosen_moves(findings, "depth", [name])) for name in "AB")
+    assert of_a.ply.tolist() == [2, 4, 3, 5, 2, 4]
+    assert of_a.won.tolist() == [True, True, True, True, False, False]
+    assert of_b.ply.tolist() == [3, 5, 2, 4, 3, 5]
+    assert of_b.won.tolist() == [False, False, False, False, True, True]
+    assert set(of_a.value.tolist()) | set(of_b.value.tolist()) == {3, 5}
+
+
+def test_a_census_is_one_only_when_all_of_it_is_played(tmp_path):
+    whole, begun, halved = (gauntlet(20, population=20, is_census=True) for _ in range(3))
+    begun.planned = len(begun.rows) + 2
+    halved.rows.pop()
+    found = [load_findings([run.write(tmp_path / str(place))]) for place, run in enumerate((whole, begun, halved))]
+    assert [one.is_census for one in found] == [True, False, False]
+    sampled = load_findings([gauntlet(20, population=40).write(tmp_path / "sampled")])
+    assert not sampled.is_census
 
 
 def test_a_clear_winner_is_called_better_and_who_wins_as_often_is_not(tmp_path):
@@ -313,6 +347,21 @@ def test_a_baseline_can_be_named_and_must_exist(tmp_path):
     assert judge(load_findings([path], baseline="Good")).comparisons[0].contender == "Base"
     with pytest.raises(ValueError, match="no agent is called 'Nobody'"):
         load_findings([path], baseline="Nobody")
+
+
+def test_runs_of_different_baselines_have_none_until_one_is_named(tmp_path):
+    one, two = gauntlet(4), gauntlet(4)
+    two.agent("Base", "contender").agent("Good", "baseline")
+    paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
+    assert load_findings(paths).baseline is None
+    assert load_findings(paths, baseline="Good").baseline == "Good"
+
+
+def test_quantiles_are_the_least_values_that_reach_their_share():
+    spread = Distribution(("A", "B"), np.array([1.0, 2, 3]), np.array([[1, 1, 2], [0, 0, 0]]))
+    found = spread.quantiles((0.25, 0.5, 0.51, 1))
+    assert found[0].tolist() == [1, 2, 3, 3]
+    assert np.isnan(found[1]).all()
 
 
 def test_a_run_given_twice_is_refused(tmp_path):

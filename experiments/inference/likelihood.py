@@ -31,13 +31,16 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
 
     Raises:
         ValueError: a share is not a number.
-        NotConverged: no x is found, as with deviations all of one sign.
+        NotConverged: there is no x, as deviations are all of one sign, or none is found.
     """
     shares, deviations = np.broadcast_arrays(shares, deviations)
     classes = shares.shape[-1]
     p, a = shares.reshape(-1, classes), deviations.reshape(-1, classes)
     if not np.isfinite(p).all():
         raise ValueError(f"shares must be numbers, not {p[~np.isfinite(p)][0]}")
+    one_sided = (a.max(axis=-1) <= 0) | (a.min(axis=-1) >= 0)
+    if one_sided.any():
+        raise NotConverged(f"no shares give deviations all of one sign a mean of 0: {a[one_sided][0].tolist()}")
     low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
     tolerance = 1e-14 * (high - low)
     x = np.zeros(len(p))
