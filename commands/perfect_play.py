@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -85,7 +86,7 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
         games = label_run(
             run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
         )
-    click.echo(f"{counted(games, 'game')} labelled. Next: isolation accuracy {run}")
+    click.echo(f"{counted(games, 'game')} labelled. Next: isolation accuracy {quote(str(run))}")
 
 
 @click.command("accuracy")

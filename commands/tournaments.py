@@ -123,7 +123,8 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
 
             outcome = play_shown(asked_for(file, keys, resume), resume=resume is not None, retry_forfeits=retry)
         except KeyboardInterrupt:
-            click.echo("Interrupted before there was a game to play; nothing was written.")
+            kept = f"{resume} is as it was" if resume else "nothing was written"
+            click.echo(f"Interrupted before there was a game to play; {kept}.")
             is_finished = False
         else:
             print_outcome(outcome)

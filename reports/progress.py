@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,11 +80,11 @@ def print_outcome(outcome: Outcome) -> None:
 
 def what_next(outcome: Outcome) -> str:
     """How far a run came, where it lies, and the command to go on with."""
-    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    games, place = f"{outcome.logged:,} of {outcome.total:,} games", quote(str(outcome.path))
     if not outcome.finished:
-        return f"Interrupted with {games} played. Go on with: isolation tournament --resume {outcome.path}"
+        return f"Interrupted with {games} played. Go on with: isolation tournament --resume {place}"
     played = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}"
-    return f"{played}\nNext: isolation compare {outcome.path}"
+    return f"{played}\nNext: isolation compare {place}"
 
 
 @contextmanager

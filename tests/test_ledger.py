@@ -8,7 +8,7 @@ import pytest
 from experiments import log
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
-from experiments.play.ledger import Ledger
+from experiments.play.ledger import Ledger, UnwritableLogError
 from experiments.play.played import Played, joined, lost_by_error
 from experiments.play.worker import Worker, task_of
 from isolation.outcome import Reason
@@ -80,3 +80,16 @@ def test_a_log_that_holds_a_game_twice_is_refused(plan: Plan, run: Path) -> None
         ledger.write()
     with pytest.raises(ValueError, match="holds a game twice"):
         Ledger(run, plan)
+
+
+def test_only_what_goes_wrong_with_the_log_is_called_that(
+    plan: Plan, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    ledger = Ledger(run, plan)
+    ledger.add(played(plan, 0))
+    monkeypatch.setattr(log, "append", full)
+    with pytest.raises(UnwritableLogError, match="No space left"):
+        ledger.write()

@@ -73,6 +73,11 @@ DAMAGES = {
 KINDS = ("module.py", "module.sums", "__pycache__/*.nbi", "__pycache__/*.nbc")
 
 
+@pytest.fixture(autouse=True)
+def nobody_else_is_writing(monkeypatch):
+    monkeypatch.setattr(library, "_PAUSE", 0)
+
+
 def loaded(path):
     """What another process would load."""
     for name in [name for name in sys.modules if name.startswith("isolation_compiled_entry")]:
@@ -126,6 +131,14 @@ def test_a_folder_in_the_place_of_a_file_is_replaced(entry):
     entry.mkdir()
     with pytest.warns(UserWarning, match="damaged"):
         assert loaded(entry) == 2.0
+
+
+def test_what_a_process_died_at_is_made_anew_without_a_word(entry, recwarn):
+    (entry.parent / "module.sums").unlink()
+    (index,) = entry.parent.glob("__pycache__/*.nbi")
+    index.write_bytes(b"")
+    assert loaded(entry) == 2.0
+    assert not recwarn
 
 
 def test_bytecode_is_not_believed(entry):

@@ -99,3 +99,15 @@ def test_a_long_name_is_not_in_the_way() -> None:
     long = "N" * 40
     plan = make_plan(load_config(None, {"contenders": [f"{long}=MM:open"], "opponents": ["random"], "pairs": 2}))
     assert long in text_of(opponent_table(plan, points_table(plan.schedule)))
+
+
+def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
+    from pathlib import Path
+    from types import SimpleNamespace
+
+    from reports.progress import what_next
+
+    facts = {"logged": 1, "total": 2, "seconds": 3.0, "path": Path("my runs/$one")}
+    for finished in (True, False):
+        told = what_next(SimpleNamespace(**facts, finished=finished))  # type: ignore[arg-type]
+        assert told.endswith(" 'my runs/$one'")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -29,6 +30,10 @@ _LONGEST = 2.0
 _SHARE = 0.002
 
 
+class UnwritableLogError(OSError):
+    """The log cannot be written."""
+
+
 class Ledger:
     """The results of a run so far, those found in its log to begin with.
 
@@ -46,7 +51,8 @@ class Ledger:
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
         self._started = self._written = time.monotonic()
-        log.sweep(self._folder)
+        with _writing():
+            log.sweep(self._folder)
         self._recover()
 
     def add(self, played: Played) -> None:
@@ -65,13 +71,14 @@ class Ledger:
         """Put the games that wait into the log.
 
         Raises:
-            OSError: the log cannot be written; these games are lost, those before are not.
+            UnwritableLogError: these games are lost, those before are not.
         """
         self._written = time.monotonic()
         if self._waiting:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
-            log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
+            with _writing():
+                log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
             games = played.games
             self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
@@ -91,9 +98,11 @@ class Ledger:
 
     def close(self) -> None:
         """Merge the log's parts, and write down that the run is finished."""
-        log.merge(self._folder)
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
-        runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=not (self.ended_by_clock or unrepeatable))
+        reproducible = not (self.ended_by_clock or unrepeatable)
+        with _writing():
+            log.merge(self._folder)
+            runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
         detail = shorten(details.most_common(1)[0][0], _LONGEST_DETAIL)
@@ -127,3 +136,12 @@ class Ledger:
         losers = self.plan.schedule.players(ids[forfeited])[np.arange(len(forfeited)), 2 - winner[forfeited]]
         for place, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
             self.forfeits.setdefault((loser, str(reasons[place])), Counter())[str(details[place])] += 1
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Tell what goes wrong with the log from what goes wrong elsewhere, such as in a worker."""
+    try:
+        yield
+    except OSError as error:
+        raise UnwritableLogError(error.errno, error.strerror or str(error)) from error

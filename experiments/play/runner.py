@@ -20,7 +20,7 @@ from experiments.locks import locked
 from experiments.play.batches import Feed, Stop
 from experiments.play.cost import Measure, at_equal_cost, check_scalable
 from experiments.play.interrupts import Interrupted, asked, heard_once
-from experiments.play.ledger import Ledger
+from experiments.play.ledger import Ledger, UnwritableLogError
 from experiments.play.loky_pool import LokyPool
 from experiments.play.playing import play_missing
 from experiments.play.pool import MakePool, Pool
@@ -192,7 +192,7 @@ def _run(
             if not (feed.missing or interrupted() or runs.is_finished(path)):
                 report("merging", "")
                 ledger.close()
-    except OSError as error:
+    except UnwritableLogError as error:
         raise ValueError(
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe, go on with --resume"

@@ -24,7 +24,7 @@ from isolation.loading import expanded
 from isolation.syntax import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
-_WRITING = 0.1
+_LOOKS, _PAUSE = 20, 0.05
 _loading = threading.RLock()
 
 
@@ -156,17 +156,17 @@ def _mend(path: Path, text: str) -> None:
     """See to it that a module's file has its text, and that the native code kept for it is what was written."""
     if path.exists() and _content(path) != text.encode():
         _make_anew(path, text, "is damaged")
-    elif not _is_vouched_for(path):
-        time.sleep(_WRITING)  # Another process may be between writing native code and vouching for it.
-        if not _is_vouched_for(path):
-            _make_anew(path, text, "has damaged native code" if _vouchers(path).exists() else "was not finished")
+    elif not _is_vouched_for_soon(path):
+        was_finished = _vouchers(path).exists()
+        _make_anew(path, text, "has damaged native code" if was_finished else "")
     elif not path.exists():
         write(path, text)
 
 
 def _make_anew(path: Path, text: str, why: str) -> None:
-    """Write a module again, and forget what was compiled from it."""
-    warnings.warn(f"compiled code {why} and is made anew: {path}", stacklevel=2)
+    """Write a module again, and forget what was compiled from it; `why` is empty where a process died at it."""
+    if why:
+        warnings.warn(f"compiled code {why} and is made anew: {path}", stacklevel=2)
     for file in (path, _vouchers(path), *_native(path)):
         discard(file)
     write(path, text)
@@ -193,6 +193,15 @@ def _vouchers(path: Path) -> Path:
 def _is_vouched_for(path: Path) -> bool:
     known = _content(_vouchers(path)).decode(errors="replace").split()
     return all(_checksum(file) in known for file in _native(path))
+
+
+def _is_vouched_for_soon(path: Path) -> bool:
+    """Whether it is, or is within a second: another process may be between writing native code and vouching for it."""
+    for _ in range(_LOOKS):
+        if _is_vouched_for(path):
+            return True
+        time.sleep(_PAUSE)
+    return _is_vouched_for(path)
 
 
 def _vouch(path: Path) -> None:
