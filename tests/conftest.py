@@ -1,4 +1,5 @@
 import os
+import signal
 import tempfile
 
 import pytest
@@ -10,6 +11,11 @@ settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile into a folder that lasts for the session, and leave the user's own alone."""
+    """Compile into a folder that lasts for the session, and leave the user's own alone; hear Ctrl-C.
+
+    Started by a shell in the background, Python ignores Ctrl-C.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "ISOLATION_CACHE" not in os.environ:
         os.environ["ISOLATION_CACHE"] = tempfile.mkdtemp(prefix="isolation-tests-")

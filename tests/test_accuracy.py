@@ -316,8 +316,8 @@ def test_a_comparison_tells_won_openings_from_lost_ones(tmp_path):
 
 
 def test_a_comparison_says_nothing_of_openings_out_of_reach(tmp_path):
-    run = Invented().agent("Good", "contender").agent("Base", "baseline")
-    run.pair("Good", "Base", 1, 2, rows=9, columns=11)
+    run = Invented(config={"board": "9x11"}).agent("Good", "contender").agent("Base", "baseline")
+    run.pair("Good", "Base", 1, 2)
     findings = load_findings([run.write(tmp_path / "run")])
     assert theory_section(findings) is None
     assert [section.key for section in compare_sections(findings)] == ["head_to_head"]
