@@ -137,13 +137,13 @@ def accuracy(
 def fresh_decisions(names: str, depths: str, positions: int, size: str, jobs: int) -> tuple[DataFrame, list[str]]:
     """The decisions of heuristics in games played for this, and in sentences how they came about."""
     import heuristics
-    from experiments.sparring import described, play_and_judge, shortages
+    from experiments.sparring import described, play_and_label, shortages
     from reports.progress import counting
 
     chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
     searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
     with counting("players") as show:
-        frame = play_and_judge(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
+        frame = play_and_label(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
     return frame, [described(size), *shortages(frame, positions)]
 
 

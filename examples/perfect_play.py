@@ -23,7 +23,7 @@ from experiments.accuracy import Accuracy, accuracies, run_decisions
 from experiments.inference.standings import standings
 from experiments.labels import label_run
 from experiments.solving import BoardSummary, shipped_pairs, summarise
-from experiments.sparring import described, play_and_judge, window
+from experiments.sparring import described, play_and_label, window
 from experiments.theory import by_theory, opening_winners
 from experiments.verdicts.findings import Findings
 from isolation import Board, solve
@@ -149,7 +149,7 @@ def _judged(path: Path, scale: Scale, jobs: int) -> pd.DataFrame:
     """The decisions in fresh games, kept in a file."""
     if not path.exists():
         with counting("players") as show:
-            frame = play_and_judge(
+            frame = play_and_label(
                 scale.names, scale.depths, scale.positions, size=SIZE, jobs=jobs or os.cpu_count() or 1, show=show
             )
         path.parent.mkdir(parents=True, exist_ok=True)

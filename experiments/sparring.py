@@ -62,7 +62,7 @@ def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
 
 
 def described(size: str) -> str:
-    """In a sentence, what the decisions of `play_and_judge` are."""
+    """In a sentence, what the decisions of `play_and_label` are."""
     first, last = window(size)
     names = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
@@ -71,7 +71,7 @@ def described(size: str) -> str:
     )
 
 
-def play_and_judge(
+def play_and_label(
     heuristics: Sequence[str],
     depths: Sequence[int],
     positions: int,
@@ -109,7 +109,7 @@ def play_and_judge(
     for agent in agents:
         agent.compiled(parse_size(size))
     found: dict[tuple[str, int], pd.DataFrame] = {}
-    for player, frame in as_they_come(_judge_player, ((player, openings, positions) for player in players), jobs):
+    for player, frame in as_they_come(_label_player, ((player, openings, positions) for player in players), jobs):
         found[player] = frame
         show(len(found), len(players))
     return pd.concat([found[player] for player in players], ignore_index=True)
@@ -121,7 +121,7 @@ def _make_player(heuristic: str, depth: int) -> SearchAgent:
     return replace(agent, name=f"{heuristic} at depth {depth}")
 
 
-def _judge_player(who: tuple[str, int], openings: OpeningSet, positions: int) -> tuple[tuple[str, int], pd.DataFrame]:
+def _label_player(who: tuple[str, int], openings: OpeningSet, positions: int) -> tuple[tuple[str, int], pd.DataFrame]:
     """One player's decisions; a few games more than it takes, so that all the field is met alike."""
     player, field = _make_player(*who), [parse_agent(text) for text in FIELD]
     parts: list[pd.DataFrame] = []
@@ -130,14 +130,14 @@ def _judge_player(who: tuple[str, int], openings: OpeningSet, positions: int) ->
         for place, opponent in enumerate(field):
             rows = range(start + place, min(start + _CHUNK, len(openings)), len(field))
             for agents in ((player, opponent), (opponent, player)) if rows else ():
-                parts.append(_judge_games(player, agents, openings, rows))
+                parts.append(_label_games(player, agents, openings, rows))
                 eligible += int(is_eligible(parts[-1]).sum())
         if eligible >= positions:
             break
     return who, pd.concat(parts, ignore_index=True)
 
 
-def _judge_games(player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range) -> pd.DataFrame:
+def _label_games(player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range) -> pd.DataFrame:
     """What the player did in games from these openings; a game is numbered by its opening and the player's side."""
     first, last = window(openings.size)
     side = agents.index(player)

@@ -19,7 +19,7 @@ from experiments.labels import label_run, read_labels
 from experiments.log import read_games
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
-from experiments.sparring import FIELD, play_and_judge, shortages, window
+from experiments.sparring import FIELD, play_and_label, shortages, window
 from experiments.theory import by_theory, opening_winners
 from experiments.verdicts.findings import load_findings
 from isolation import Board, solve
@@ -189,7 +189,7 @@ def test_nothing_to_judge_is_no_accuracy():
 
 @pytest.fixture(scope="module")
 def sparring():
-    return play_and_judge(["null", "territory"], [1, 3], 40, size="5x5")
+    return play_and_label(["null", "territory"], [1, 3], 40, size="5x5")
 
 
 def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
@@ -211,23 +211,23 @@ def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
 
 
 def test_several_processes_judge_alike(sparring):
-    pd.testing.assert_frame_equal(play_and_judge(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
+    pd.testing.assert_frame_equal(play_and_label(["null", "territory"], [1, 3], 40, size="5x5", jobs=2), sparring)
 
 
 def test_openings_may_run_out(monkeypatch):
     monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 13)
-    frame = play_and_judge(["null"], [1], 10**6, size="5x5")
+    frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["game_id"].nunique() <= 26
     assert is_eligible(frame).any()
 
 
 def test_a_player_named_twice_is_judged_once(sparring):
-    twice = play_and_judge(["null", "territory", "null"], [1, 3, 1], 40, size="5x5")
+    twice = play_and_label(["null", "territory", "null"], [1, 3, 1], 40, size="5x5")
     pd.testing.assert_frame_equal(twice, sparring)
 
 
 def test_moves_of_the_opening_are_nobodys_decisions():
-    frame = play_and_judge(["null"], [1], 10**6, size="4x4")
+    frame = play_and_label(["null"], [1], 10**6, size="4x4")
     assert frame["ply"].min() >= 6
     (said,) = shortages(frame, 10**6)
     assert said.startswith(f"null at depth 1: only {is_eligible(frame).sum():,} of 1,000,000")
@@ -244,14 +244,14 @@ def test_moves_of_the_opening_are_nobodys_decisions():
 )
 def test_bad_input_is_refused_before_any_game(names, depths, positions, complaint):
     with pytest.raises(ValueError, match=complaint):
-        play_and_judge(names, depths, positions, size="5x5")
+        play_and_label(names, depths, positions, size="5x5")
 
 
 def test_boards_without_such_openings_are_refused():
     with pytest.raises(ValueError, match="no opening of 6 plies"):
-        play_and_judge(["null"], [1], 10, size="2x2")
+        play_and_label(["null"], [1], 10, size="2x2")
     with pytest.raises(ValueError, match="take a larger board"):
-        play_and_judge(["null"], [1], 10, size="3x3")
+        play_and_label(["null"], [1], 10, size="3x3")
 
 
 # By the theoretical winner of the opening

@@ -35,24 +35,24 @@ def play_missing(pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupte
         ValueError: workers die, or cannot be started, or what a batch says is wrong with the task.
         OSError: the log cannot be written.
     """
-    table = _Table(pool, feed, ledger, interrupted, Recovery(), Killers(ledger.losers_by(FORFEITED)))
+    run = _Run(pool, feed, ledger, interrupted, Recovery(), Killers(ledger.losers_by(FORFEITED)))
     while not interrupted():
         while pool.has_room and len(ids := feed.take()):
-            played = _without_forfeits(table, ids)
+            played = _without_forfeits(run, ids)
             if len(played):
                 pool.submit(played)
         if not pool.is_busy:
             break
         for event in pool.finished(TICK):
-            for instruction in _take(event, table):
-                _obey(instruction, table)
+            for instruction in _take(event, run):
+                _obey(instruction, run)
         ledger.write_if_due()
         report()
 
 
 @dataclass(frozen=True)
-class _Table:
-    """All that playing goes by."""
+class _Run:
+    """All that playing a run goes by."""
 
     pool: Pool
     feed: Feed
@@ -67,82 +67,82 @@ class _Table:
         return found
 
 
-def _without_forfeits(table: _Table, ids: Ids) -> Ids:
+def _without_forfeits(run: _Run, ids: Ids) -> Ids:
     """The games that are to be played; those of players who have given up are recorded as lost."""
-    if not table.killers.given_up:
+    if not run.killers.given_up:
         return ids
-    losers = [table.killers.forfeiting(table.agents_of(int(id_))) for id_ in ids]
+    losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
     lost = [
-        lost_by_error(table.feed.schedule, int(id_), loser, FORFEITED)
+        lost_by_error(run.feed.schedule, int(id_), loser, FORFEITED)
         for id_, loser in zip(ids, losers, strict=True)
         if loser
     ]
     if lost:
-        table.ledger.add(joined(lost))
+        run.ledger.add(joined(lost))
     return ids[[loser is None for loser in losers]]
 
 
-def _take(event: Event, table: _Table) -> list[Instruction]:
+def _take(event: Event, run: _Run) -> list[Instruction]:
     match event:
         case Finished(batch):
-            table.ledger.add(batch.played)
-            table.feed.learn(batch.matches, batch.seconds)
-            table.recovery.finished()
-            table.killers.finished(np.unique(table.feed.schedule.players(batch.played.ids)).tolist())
+            run.ledger.add(batch.played)
+            run.feed.learn(batch.matches, batch.seconds)
+            run.recovery.finished()
+            run.killers.finished(np.unique(run.feed.schedule.players(batch.played.ids)).tolist())
         case Failed(error):
             raise error
         case Died():
-            return table.recovery.died(event)
+            return run.recovery.died(event)
     return []
 
 
-def _obey(instruction: Instruction, table: _Table) -> None:
+def _obey(instruction: Instruction, run: _Run) -> None:
     match instruction:
         case GiveBack(ids):
-            table.feed.give_back(ids)
+            run.feed.give_back(ids)
         case PlayAlone(suspect):
-            forfeits = table.killers.forfeiting(table.agents_of(suspect.game_id)) is not None
-            played = None if forfeits else _play_alone(instruction, table)
+            forfeits = run.killers.forfeiting(run.agents_of(suspect.game_id)) is not None
+            played = None if forfeits else _play_alone(instruction, run)
             if played:
-                table.ledger.add(played)
+                run.ledger.add(played)
             else:
-                table.feed.give_back([suspect.game_id])
+                run.feed.give_back([suspect.game_id])
         case EndRun(why):
             raise ValueError(why)
 
 
-def _play_alone(trial: PlayAlone, table: _Table) -> Played | None:
+def _play_alone(attempt: PlayAlone, run: _Run) -> Played | None:
     """Play a game in a worker of its own until it is finished or lost; None if interrupted meanwhile."""
-    with table.pool.alone() as alone:
-        while not table.interrupted():
+    with run.pool.alone() as alone:
+        while not run.interrupted():
             if not alone.is_busy:
-                alone.submit(np.array([trial.suspect.game_id]), interpreted=True)
+                alone.submit(np.array([attempt.suspect.game_id]), interpreted=True)
             for event in alone.finished(TICK):
                 match event:
                     case Finished(batch):
-                        table.killers.finished(table.agents_of(trial.suspect.game_id))
+                        run.killers.finished(run.agents_of(attempt.suspect.game_id))
                         return batch.played
                     case Failed(error):
                         raise error
                     case Died():
-                        verdict = died_alone(trial, event)
-                        if isinstance(verdict, Lose):
-                            return _lost(verdict, alone, table)
-                        trial = verdict
+                        next_step = died_alone(attempt, event)
+                        if isinstance(next_step, Lose):
+                            return _lost(next_step, alone, run)
+                        attempt = next_step
     return None
 
 
-def _lost(verdict: Lose, alone: Pool, table: _Table) -> Played | None:
+def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
     """The game, lost by whose code killed; None if interrupted before that is known."""
-    game_id = verdict.suspect.game_id
-    agents = table.agents_of(game_id)
-    users = [side for side, agent in enumerate(agents, 1) if table.ledger.plan.entrants[agent].agent.is_user_code]
-    killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, table.interrupted)]
-    if table.interrupted():
+    game_id = lost.suspect.game_id
+    agents = run.agents_of(game_id)
+    users = [side for side, agent in enumerate(agents, 1) if run.ledger.plan.entrants[agent].agent.is_user_code]
+    killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, run.interrupted)]
+    if run.interrupted():
         return None
-    loser, detail = guilty(verdict, users, killing)
-    table.killers.killed(agents[loser - 1])
-    return lost_by_error(table.feed.schedule, game_id, loser, detail)
+    loser, detail = guilty(lost, users, killing)
+    run.killers.killed(agents[loser - 1])
+    return lost_by_error(run.feed.schedule, game_id, loser, detail)
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:

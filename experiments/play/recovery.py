@@ -79,17 +79,17 @@ class Recovery:
         return [GiveBack(innocent), *(PlayAlone(suspect, 1) for suspect in death.suspects)]
 
 
-def died_alone(trial: PlayAlone, death: Died) -> PlayAlone | Lose:
+def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | Lose:
     """What to do about a death in a game that is played alone: it is that game's, even if nobody is suspect.
 
     The last who is known to have been on the move is to blame.
     """
-    suspect = next(iter(death.suspects), trial.suspect)
-    deaths = trial.deaths + 1
+    suspect = next(iter(death.suspects), attempt.suspect)
+    deaths = attempt.deaths + 1
     return Lose(suspect, deaths) if deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
 
 
-def guilty(verdict: Lose, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
+def guilty(lost: Lose, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
     """Who (1 or 2) pays for a game that killed its worker, and what is said of it.
 
     A process may die in the turn of the one whose code did nothing to it, as when the other has closed its files.
@@ -98,8 +98,8 @@ def guilty(verdict: Lose, users: Collection[int], killing: Collection[int]) -> t
         users: those of the two whose code is a user's; ours does not kill.
         killing: where both are, those who killed a worker also when they met a player of ours.
     """
-    mover = verdict.suspect.mover
-    detail = f"{KILLED} {verdict.deaths} times in this game"
+    mover = lost.suspect.mover
+    detail = f"{KILLED} {lost.deaths} times in this game"
     if len(users) == 1:
         (player,) = users
         return player, detail

@@ -20,7 +20,7 @@ from isolation.seeds import random_bits
 if TYPE_CHECKING:
     from isolation.board import Board
 
-Judge = Callable[["Board"], float]
+Valuer = Callable[["Board"], float]
 
 
 @dataclass
@@ -37,11 +37,11 @@ def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: i
     """Simulate until the limit and play the move simulated most often, the lowest cell among equals."""
     budget = Budget(limit)
     root, deepest = _Node(-1), 0
-    judge = _judge_by_playout(board, seed) if heuristic is None else _judge_by_heuristic(board, heuristic)
+    value_leaf = _value_by_playout(board, seed) if heuristic is None else _value_by_heuristic(board, heuristic)
     try:
         while True:
             budget.count_node()
-            deepest = max(deepest, _simulate(root, board, judge))
+            deepest = max(deepest, _simulate(root, board, value_leaf))
     except OutOfBudget:
         pass
     line = []
@@ -60,8 +60,8 @@ def search_mcts(board: Board, heuristic: Heuristic | None, limit: Limit, seed: i
     return SearchResult(pv[0], score, deepest, budget.nodes, seconds, pv, False)
 
 
-def _simulate(root: _Node, board: Board, judge: Judge) -> int:
-    """Walk to a new leaf, judge it, and tell every node on the way; returns the leaf's ply."""
+def _simulate(root: _Node, board: Board, value_leaf: Valuer) -> int:
+    """Walk to a new leaf, value it, and tell every node on the way; returns the leaf's ply."""
     path = [root]
     while path[-1].visits > 0:
         node = path[-1]
@@ -72,7 +72,7 @@ def _simulate(root: _Node, board: Board, judge: Judge) -> int:
         child = _select(node)
         board = board.successor(child.cell)
         path.append(child)
-    share = judge(board)
+    share = value_leaf(board)
     for ply, node in enumerate(path):
         node.visits += 1
         node.wins += share if ply % 2 == 1 else 1.0 - share
@@ -92,29 +92,29 @@ def _select(node: _Node) -> _Node:
     return chosen
 
 
-def _judge_by_playout(root: Board, seed: int) -> Judge:
+def _value_by_playout(root: Board, seed: int) -> Valuer:
     draw, player = random_bits(seed), root.active_index
 
-    def judge(board: Board) -> float:
+    def value_of(board: Board) -> float:
         while cells := board.legal_cells():
             board = board.successor(cells[draw() % len(cells)])
         return 0.0 if board.active_index == player else 1.0
 
-    return judge
+    return value_of
 
 
-def _judge_by_heuristic(root: Board, heuristic: Heuristic) -> Judge:
+def _value_by_heuristic(root: Board, heuristic: Heuristic) -> Valuer:
     player: Any = root.active_player
-    judged, total_size = 0, 0.0
+    valued, total_size = 0, 0.0
 
-    def judge(board: Board) -> float:
-        nonlocal judged, total_size
+    def value_of(board: Board) -> float:
+        nonlocal valued, total_size
         if not board.moves_mask(board.active_index):
             return 0.0 if board.active_player == player else 1.0
         value = appraise(heuristic, board, player)
-        judged += 1
+        valued += 1
         total_size += abs(value)
-        size = abs(value) + total_size / judged
+        size = abs(value) + total_size / valued
         return 0.5 + 0.5 * value / size if size > 0.0 else 0.5
 
-    return judge
+    return value_of
