@@ -226,7 +226,8 @@ def test_a_player_named_twice_is_judged_once(sparring):
     pd.testing.assert_frame_equal(twice, sparring)
 
 
-def test_moves_of_the_opening_are_nobodys_decisions():
+def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
+    monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 200)
     frame = play_and_label(["null"], [1], 10**6, size="4x4")
     assert frame["ply"].min() >= 6
     (said,) = shortages(frame, 10**6)
