@@ -97,6 +97,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     docs = home if quick else DOCS
     report, results, priced = play_all(scale, home, jobs)
     write_report(report, docs / "example-report.html")
+    (docs / "images").mkdir(parents=True, exist_ok=True)
     save(draw_limits([result.gauntlet for result in results]), docs / "images" / "win-rate-by-limit.svg")
     (docs / "findings.md").write_text(findings_text(results, priced, analyse_file(None)), encoding="utf-8")
     click.echo(f"Wrote {docs / 'findings.md'} and {docs / 'example-report.html'}")

@@ -81,6 +81,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     fresh = _judged(home / "decisions.parquet", scale, jobs)
     rankings = [_ranking(home, scale, depth, fresh, jobs) for depth in scale.ranked]
     gauntlet = _labelled(home / f"gauntlet-{NODES}", scale, jobs)
+    (docs / "images").mkdir(parents=True, exist_ok=True)
     save(draw_refutations(summarise(shipped_pairs(SIZE), SIZE)), docs / "images" / "refutations.svg")
     save(draw_accuracy_by_depth(fresh), docs / "images" / "accuracy-by-depth.svg")
     middle = fresh[fresh["depth"] == scale.ranked[-1]]
