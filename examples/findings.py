@@ -132,6 +132,7 @@ def findings_text(results: Sequence[AtLimit], priced: Findings, published: Publi
         short=_in_short(results),
         results=[_in_words(result.nodes, result.verdicts) for result in results],
         priced=_in_words(results[-1].nodes, judge(priced)),
+        no_longer=_no_longer_better(last, judge(priced)),
         gauntlet_rows=_gauntlet_rows(results, judge(priced)),
         duel_rows=_duel_rows(results),
         duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
@@ -181,6 +182,14 @@ def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
         "worse": ", ".join(reversed(those("worse"))),
         "open": ", ".join(f"`{_bare(one.contender)}`" for one in claims if one.verdict == "cannot tell"),
     }
+
+
+def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
+    """Those better at equal nodes of whom nobody can say so at equal cost."""
+    better = {one.contender for one in last.verdicts.claims if one.verdict == "better"}
+    there = [one for one in priced.claims if one.contender in better and one.verdict != "better"]
+    there.sort(key=lambda one: one.difference.estimate)
+    return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.difference, Points).shown}" for one in there)
 
 
 def _games(runs: Sequence[Findings]) -> int:

@@ -45,6 +45,16 @@ def test_the_findings_say_at_each_limit_who_is_better_and_what_is_exact(script, 
     assert "2 of 11 published differences" in text
 
 
+def test_whoever_is_better_at_equal_nodes_only_is_named_in_short(script, tmp_path):
+    result = at_limit(script, tmp_path, 300)
+    weaker = {"Base": 0.4, "ID_Improved": 0.4, "ID_Territory": 0.3}
+    priced = gauntlet(40, random_wins(weaker), contenders=("ID_Territory",))
+    text = script.findings_text([result], load_findings([priced.write(tmp_path / "cost")]), analyse_file(None))
+    assert "Better at 300 nodes, but no longer at equal cost: `territory` by −" in text
+    text = script.findings_text([result], result.gauntlet, analyse_file(None))
+    assert "no longer at equal cost" not in text
+
+
 def test_every_published_agent_is_known_by_its_heuristic(script):
     published = {claim.agent for claim in analyse_file(None).claims}
     assert published == set(script.PUBLISHED_NAMES)
