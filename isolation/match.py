@@ -122,9 +122,9 @@ def play_games(
     Two compiled agents play the whole batch in compiled code; the records are the same as those of the interpreted
     loop, times aside.
 
-    Safe in threads: batches may be played at once, each as if alone but for times. They take turns, since a batch in
-    compiled code keeps Python's lock. It does not hold for classic players, which draw from generators of the whole
-    process (see `ClassicAgent`), nor for users' code that keeps a memory of its own.
+    Safe in threads: batches may be played at once, each as if alone but for times. It does not hold for classic
+    players, which draw from generators of the whole process (see `ClassicAgent`), nor for users' code that keeps a
+    memory of its own.
 
     Args:
         openings: legal sequences of cells; compiled play needs both placements in each.
@@ -152,7 +152,7 @@ def load_compiled_games(size: tuple[int, int]) -> None:
     from isolation.compiling.specialise import NativeFunction
     from isolation.search.compiled import CompiledPlayer, Settings
 
-    nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0, None), Settings())
+    nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0), Settings())
     _play_compiled((nobody, nobody), [], [], size, np.zeros(2, np.int64))
 
 
@@ -166,28 +166,32 @@ def _play_compiled(
     openings: Sequence[Sequence[int]],
     seeds: Sequence[int],
     size: tuple[int, int],
-    note: NDArray[np.int64],
+    marker: NDArray[np.int64],
 ) -> Games:
-    from isolation.compiling.specialise import specialised
+    from isolation.compiling.specialise import native_function
     from isolation.native import desks
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
     plies: tuple[Any, ...] = tuple(np.empty(count * cells, kind) for kind in _PLY_TYPES)
     starts = np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64)
+    given = (
+        np.array([cell for opening in openings for cell in opening], np.int64),
+        starts,
+        np.array(seeds, np.uint64),
+    )
+    rows = np.array([_as_row(player) for player in players], np.int64)
     with desks.lent() as desk:
-        specialised("games", None, *size).play_games(
-            np.array([cell for opening in openings for cell in opening], np.int64),
-            starts,
-            np.array(seeds, np.uint64),
-            np.array([_as_row(player) for player in players], np.int64),
-            desk.address,
-            note,
-            (winner, reason, ends),
-            plies,
-        )
+        native_function("games", None, *size).call(
+            *map(_address, given), count, _address(rows), desk.address,
+            *map(_address, (marker, winner, reason, ends, *plies)),
+        )  # fmt: skip
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     return Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
+
+
+def _address(numbers: NDArray[Any]) -> int:
+    return numbers.ctypes.data
 
 
 def _as_row(player: CompiledPlayer) -> list[int]:
@@ -221,7 +225,7 @@ def _play_interpreted(
     boards: list[Board],
     seeds: Sequence[int],
     hard_cap: float | None,
-    note: NDArray[np.int64],
+    marker: NDArray[np.int64],
 ) -> Games:
     if not boards:
         return _collect([])
@@ -230,7 +234,7 @@ def _play_interpreted(
         players = [stack.enter_context(closing(_open(agent, size, hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(heeding_ctrl_c())
         games = enumerate(zip(boards, seeds, strict=True))
-        return _collect([_play_one(players, board, seed, note, index, is_ctrl_c) for index, (board, seed) in games])
+        return _collect([_play_one(players, board, seed, marker, index, is_ctrl_c) for index, (board, seed) in games])
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
@@ -254,14 +258,14 @@ class _Played:
 
 
 def _play_one(
-    players: Sequence[Player], board: Board, seed: int, note: NDArray[np.int64], index: int, is_ctrl_c: IsCtrlC
+    players: Sequence[Player], board: Board, seed: int, marker: NDArray[np.int64], index: int, is_ctrl_c: IsCtrlC
 ) -> _Played:
     opening_plies = board.move_count
     results: list[SearchResult] = []
     has_begun = [False, False]
     while True:
         turn = board.active_index
-        note[0], note[1] = index, turn
+        marker[0], marker[1] = index, turn
         loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
         if loss is None:
             try:

@@ -127,7 +127,7 @@ class Meter:
 
     def _run(self, search: _Search, nodes: int) -> bool | None:
         """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
-        from isolation.native.kernels import desk as on_desk
+        from isolation.native import layout as on_desk
 
         with desks.lent() as desk:
             won = search(nodes, *self._clock, desk)
@@ -143,7 +143,7 @@ class Meter:
     @property
     def _clock(self) -> tuple[int, int]:
         """The clock and the nanoseconds that are left on it, as compiled code takes them."""
-        from isolation.native.kernels import desk as on_desk
+        from isolation.native import layout as on_desk
 
         if self._milliseconds is None:
             return -1, 0
@@ -153,7 +153,7 @@ class Meter:
 
 def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: desks.Desk) -> float:
     """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
-    from isolation.native.kernels import desk as on_desk
+    from isolation.native import layout as on_desk
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(search, nodes, clock, budget, desk)

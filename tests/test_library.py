@@ -1,7 +1,8 @@
 """The folder of compiled code."""
 
+import os
 import platform
-import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -63,97 +64,111 @@ def test_a_byte_changed_in_a_source_changes_the_fingerprint(tmp_path, monkeypatc
 
 # Damage
 
-TEXT = "from numba import cfunc\n\n@cfunc('float64(float64)', cache=True)\ndef entry(x):\n    return x + 1\n"
+TEXT = "VALUE = 1\n"
 DAMAGES = {
     "empty": lambda data: b"",
     "truncated": lambda data: data[: len(data) // 2],
+    "cut short by a byte": lambda data: data[:-1],
     "flipped": lambda data: data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :],
     "something else": lambda data: b"\x00\xff not what was written",
 }
-KINDS = ("module.py", "module.sums", "__pycache__/*.nbi", "__pycache__/*.nbc")
-
-
-@pytest.fixture(autouse=True)
-def nobody_else_is_writing(monkeypatch):
-    monkeypatch.setattr(library, "_PAUSE", 0)
 
 
 def loaded(path):
     """What another process would load."""
     for name in [name for name in sys.modules if name.startswith("isolation_compiled_entry")]:
         del sys.modules[name]
-    return library.load(path, TEXT).entry.ctypes(1.0)
+    return library.load(path, TEXT).VALUE
 
 
-def native(path):
-    return {file: file.stat().st_mtime_ns for file in library._native(path)}
+def kept(path, times_made):
+    """The content that is kept, and how often it has been made so far."""
+
+    def make():
+        times_made.append(path)
+        return b"machine code"
+
+    return library.kept(path, make), len(times_made)
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    path = tmp_path_factory.mktemp("library") / "entry" / "module.py"
-    assert loaded(path) == 2.0
-    return path.parent
-
-
-@pytest.fixture
-def entry(compiled, tmp_path):
-    return shutil.copytree(compiled, tmp_path / "entry", copy_function=shutil.copy2) / "module.py"
-
-
-def test_compiled_code_is_kept_and_loaded_without_a_word(entry, recwarn):
-    loaded(entry)
-    before = native(entry)
-    assert loaded(entry) == 2.0
-    assert native(entry) == before
-    assert len(before) == 2
+def test_code_is_made_once_and_kept_without_a_word(tmp_path, recwarn):
+    made = []
+    assert kept(tmp_path / "entry" / "search.o", made) == (b"machine code", 1)
+    assert kept(tmp_path / "entry" / "search.o", made) == (b"machine code", 1)
     assert not recwarn
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_file_is_made_anew_once_with_a_note(kind, damage, entry, recwarn):
-    (file,) = entry.parent.glob(kind)
-    file.write_bytes(DAMAGES[damage](file.read_bytes()))
-    assert loaded(entry) == 2.0
+def test_damaged_code_is_made_anew_once_with_a_note(damage, tmp_path, recwarn):
+    made = []
+    path = tmp_path / "search.o"
+    kept(path, made)
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    assert kept(path, made) == (b"machine code", 2)
     (note,) = recwarn
-    assert "made anew" in str(note.message)
-    recwarn.clear()
-    assert entry.read_text() == TEXT
-    before = native(entry)
-    assert loaded(entry) == 2.0
-    assert native(entry) == before
-    assert not recwarn
+    assert f"compiled code is damaged and is made anew: {path}" in str(note.message)
+    assert kept(path, made) == (b"machine code", 2)
+    assert len(recwarn) == 1
 
 
-def test_a_folder_in_the_place_of_a_file_is_replaced(entry):
-    entry.unlink()
-    entry.mkdir()
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_source_is_written_anew_with_a_note(damage, tmp_path):
+    path = tmp_path / "entry" / "module.py"
+    assert loaded(path) == 1
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
     with pytest.warns(UserWarning, match="damaged"):
-        assert loaded(entry) == 2.0
+        assert loaded(path) == 1
+    assert path.read_text() == TEXT
 
 
-def test_what_a_process_died_at_is_made_anew_without_a_word(entry, recwarn):
-    (entry.parent / "module.sums").unlink()
-    (index,) = entry.parent.glob("__pycache__/*.nbi")
-    index.write_bytes(b"")
-    assert loaded(entry) == 2.0
-    assert not recwarn
+def test_a_folder_in_the_place_of_a_file_is_replaced(tmp_path):
+    for path in (tmp_path / "entry" / "module.py", tmp_path / "entry" / "search.o"):
+        path.mkdir(parents=True)
+    with pytest.warns(UserWarning, match="damaged"):
+        assert loaded(tmp_path / "entry" / "module.py") == 1
+    with pytest.warns(UserWarning, match="damaged"):
+        assert kept(tmp_path / "entry" / "search.o", []) == (b"machine code", 1)
 
 
-def test_bytecode_is_not_believed(entry):
-    loaded(entry)
-    assert not list(entry.parent.rglob("*.pyc"))
+def test_bytecode_is_not_believed(tmp_path):
+    loaded(tmp_path / "entry" / "module.py")
+    assert not list(tmp_path.rglob("*.pyc"))
 
 
-def test_an_index_that_numba_cannot_read_is_made_anew(entry):
-    (index,) = entry.parent.glob("__pycache__/*.nbi")
-    index.write_bytes(b"not a pickle")
-    library._vouch(entry)  # as if it had been written like that
-    with pytest.warns(UserWarning, match="cannot be loaded"):
-        assert loaded(entry) == 2.0
-
-
-def test_what_cannot_be_compiled_raises_as_it_did(tmp_path):
+def test_what_cannot_be_imported_raises_as_it_did(tmp_path):
     with pytest.raises(ZeroDivisionError):
         library.load(tmp_path / "broken" / "module.py", "1 / 0")
+
+
+GAME = """
+import sys
+from experiments.roster import parse_agent
+from isolation import play
+agents = [parse_agent(spec) for spec in ("ID:territory@nodes=50", "AB:lists.py:score@depth=2")]
+print(play(*agents, [24, 14]).moves, "numba" in sys.modules)
+"""
+LISTS = """
+def score(game, player):
+    moves = [move for move in game.get_legal_moves(player) if move[0] > 0]
+    moves.append((0, 0))
+    return float(len(moves))
+"""
+
+
+def test_known_code_runs_without_numba_unless_it_makes_lists(tmp_path):
+    (tmp_path / "lists.py").write_text(LISTS)
+
+    def played(script):
+        environment = {**os.environ, "ISOLATION_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(PACKAGE.parent)}
+        command = [sys.executable, "-c", script]
+        run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        moves, _, has_numba = run.stdout.strip().rpartition(" ")
+        return moves, has_numba == "True"
+
+    first, again = played(GAME), played(GAME)
+    assert first == again
+    assert again[1]
+    plain = GAME.replace("AB:lists.py:score", "AB:improved")
+    first, again = played(plain), played(plain)
+    assert first[0] == again[0]
+    assert not again[1]

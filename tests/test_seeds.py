@@ -42,7 +42,8 @@ def test_compiled_code_draws_as_python_does():
     from numba import njit
 
     from isolation.native import desks
-    from isolation.native.kernels.desk import RANDOM, desk_at, next_random
+    from isolation.native.kernels.desk import desk_at, next_random
+    from isolation.native.layout import RANDOM
 
     @njit
     def draw(address, count):

@@ -21,7 +21,7 @@ from isolation.compiling.specialise import NativeFunction, ScoreModule, native_f
 from isolation.faults import heeding_ctrl_c, name_of
 from isolation.geometry import format_size
 from isolation.native import desks
-from isolation.native.kernels.desk import FAILED
+from isolation.native.layout import FAILED
 from isolation.patience import TookTooLong, at_most
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]

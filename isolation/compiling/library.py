@@ -10,21 +10,23 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
 import warnings
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from platformdirs import user_cache_path
 
-from isolation.durable import write_text
+from isolation.compiling import machine
+from isolation.durable import write_text, write_whole
 from isolation.loading import expanded
 from isolation.syntax import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
-_LOOKS, _PAUSE = 20, 0.05
+_SEAL = hashlib.sha256().digest_size
 _loading = threading.RLock()
 
 
@@ -71,6 +73,8 @@ def engine_sources() -> list[Path]:
         "board",
         "compiling/compiler",
         "compiling/explaining",
+        "compiling/linking",
+        "compiling/machine",
         "compiling/specialise",
     )
     return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]
@@ -78,13 +82,10 @@ def engine_sources() -> list[Path]:
 
 @cache
 def engine_fingerprint() -> str:
-    """A hash of what compiled code depends on beside the heuristic: the engine's sources, Python and numba."""
-    import llvmlite
-    import numba
-
+    """A hash of what compiled code depends on beside the heuristic: the engine's sources, Python, numba, processor."""
     digest = hashlib.sha256()
-    for version in (platform.python_version(), numba.__version__, llvmlite.__version__):
-        digest.update(version.encode())
+    for what in (platform.python_version(), version("numba"), version("llvmlite"), *machine.processor()):
+        digest.update(what.encode())
     for path in engine_sources():
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -101,30 +102,45 @@ def write(path: Path, text: str) -> None:
     write_text(path, text)
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """One thread at a time makes and loads code: another would find it half made."""
+    with _loading:
+        yield
+
+
 def load(path: Path, text: str) -> ModuleType:
     """Import the module with this text, kept at `path`, under a name of its own; once a process.
 
-    It stays in `sys.modules` for good, since addresses of its functions may lie anywhere. One thread loads at a time:
-    another would find the module half made.
-
-    What lies there damaged is made anew, with a warning. Damaged native code has to be noticed before it is loaded,
-    since it may end the process: so the checksums of all that numba has written stand beside it.
+    A damaged file is written anew, with a warning.
     """
     name = f"isolation_compiled_{path.parent.name}_{path.stem}"
-    with _loading:
-        if name in sys.modules:
-            return sys.modules[name]
-        _mend(path, text)
-        made_before = bool(_native(path))
-        try:
-            module = _executed(name, path)
-        except Exception:
-            if not made_before:
-                raise
-            _make_anew(path, text, "cannot be loaded")
-            module = _executed(name, path)
-        _vouch(path)
-        return module
+    with alone():
+        if name not in sys.modules:
+            if not path.exists():
+                write(path, text)
+            elif _content(path) != text.encode():
+                _discard_damaged(path)
+                write(path, text)
+            _execute(name, path)
+        return sys.modules[name]
+
+
+def kept(path: Path, make: Callable[[], bytes]) -> bytes:
+    """The content of a file, made if it is missing; made anew, with a warning, if it is damaged.
+
+    Damaged machine code may end the process that runs it, so a checksum stands before it.
+    """
+    found = _content(path)
+    code = found[_SEAL:]
+    if found and found[:_SEAL] == _checksum(code):
+        return code
+    if path.exists():
+        _discard_damaged(path)
+    code = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda file: file.write(_checksum(code) + code))
+    return code
 
 
 class _FromSource(SilentLoader):
@@ -138,7 +154,7 @@ class _FromSource(SilentLoader):
         return code
 
 
-def _executed(name: str, path: Path) -> ModuleType:
+def _execute(name: str, path: Path) -> None:
     spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
@@ -149,27 +165,11 @@ def _executed(name: str, path: Path) -> ModuleType:
     except BaseException:
         del sys.modules[name]
         raise
-    return module
 
 
-def _mend(path: Path, text: str) -> None:
-    """See to it that a module's file has its text, and that the native code kept for it is what was written."""
-    if path.exists() and _content(path) != text.encode():
-        _make_anew(path, text, "is damaged")
-    elif not _is_vouched_for_soon(path):
-        was_finished = _vouchers(path).exists()
-        _make_anew(path, text, "has damaged native code" if was_finished else "")
-    elif not path.exists():
-        write(path, text)
-
-
-def _make_anew(path: Path, text: str, why: str) -> None:
-    """Write a module again, and forget what was compiled from it; `why` is empty where a process died at it."""
-    if why:
-        warnings.warn(f"compiled code {why} and is made anew: {path}", stacklevel=2)
-    for file in (path, _vouchers(path), *_native(path)):
-        discard(file)
-    write(path, text)
+def _discard_damaged(path: Path) -> None:
+    warnings.warn(f"compiled code is damaged and is made anew: {path}", stacklevel=2)
+    discard(path)
 
 
 def discard(path: Path) -> None:
@@ -180,39 +180,8 @@ def discard(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _native(path: Path) -> list[Path]:
-    """The files in which numba keeps native code of a module."""
-    return sorted(path.parent.glob(f"__pycache__/{path.stem}.*.nb[ic]"))
-
-
-def _vouchers(path: Path) -> Path:
-    """The file with the checksums of a module's native code: those of every version that any process has written."""
-    return path.with_suffix(".sums")
-
-
-def _is_vouched_for(path: Path) -> bool:
-    known = _content(_vouchers(path)).decode(errors="replace").split()
-    return all(_checksum(file) in known for file in _native(path))
-
-
-def _is_vouched_for_soon(path: Path) -> bool:
-    """Whether it is, or is within a second: another process may be between writing native code and vouching for it."""
-    for _ in range(_LOOKS):
-        if _is_vouched_for(path):
-            return True
-        time.sleep(_PAUSE)
-    return _is_vouched_for(path)
-
-
-def _vouch(path: Path) -> None:
-    """Write down the checksums of native code that has just been made or loaded."""
-    if not _is_vouched_for(path):
-        with suppress(OSError), _vouchers(path).open("a", encoding="ascii") as file:
-            file.write("".join(f"{_checksum(native)}\n" for native in _native(path)))
-
-
-def _checksum(path: Path) -> str:
-    return hashlib.sha256(_content(path)).hexdigest()
+def _checksum(code: bytes) -> bytes:
+    return hashlib.sha256(code).digest()
 
 
 def _content(path: Path) -> bytes:

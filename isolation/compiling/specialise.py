@@ -1,8 +1,8 @@
 """From the search templates to compiled players: one module for every heuristic, method, board size and options.
 
-Numba finds a function in its disk cache only if the function belongs to a module of its own on disk, and calls through
-pointers would keep LLVM from inlining a heuristic. So the templates of `isolation.native.kernels` are copied into a
-generated module next to the heuristic's, with the board's size and the options as constants.
+A call through a pointer would keep LLVM from inlining a heuristic, and numba takes constants from the module that a
+function stands in. So the templates of `isolation.native.kernels` are copied into a generated module, with the board's
+size and the options as constants, and the heuristic is linked into what becomes of it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
+from isolation.compiling.linking import kernel_code, linked, load, score_code
 from isolation.syntax import parse
 
 Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
@@ -36,6 +37,15 @@ _PIECES: dict[str, tuple[str, ...]] = {
 _COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
+_ARGUMENTS: dict[Template, int] = {"evaluate": 7, "games": 16, "perft": 7, "solve": 9}
+_ARGUMENTS_OF_PLAYERS = 11
+_SCORE = """
+from isolation.native.linked import linked_score
+
+@inner
+def score(game, player):
+    return linked_score(game, player)
+"""
 _NO_SCORE = """
 @inner
 def score(game, player):
@@ -57,14 +67,13 @@ class ScoreModule:
 
 @dataclass(frozen=True)
 class NativeFunction:
-    """A compiled function: its address, for compiled callers, a ctypes function for Python, and its module.
+    """A compiled function: its address, for compiled callers, and a ctypes function for Python.
 
-    The address is good for as long as the process lives: modules of compiled code are never unloaded.
+    The address is good for as long as the process lives: compiled code is never unloaded.
     """
 
     address: int
     call: Callable[..., float]
-    module: Any
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
@@ -77,45 +86,31 @@ def native_function(
     quiescent: bool = False,
 ) -> NativeFunction:
     """The C function of a template specialised on a heuristic, or on none; compiled or loaded on first use."""
-    module = specialised(template, score, rows, columns, ordered, quiescent)
-    call = ctypes.CFUNCTYPE(ctypes.c_double, *_c_types(module.entry))(module.entry.address)
-    return NativeFunction(module.entry.address, call, module)
-
-
-@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
-def specialised(
-    template: Template,
-    score: ScoreModule | None,
-    rows: int,
-    columns: int,
-    ordered: bool = False,
-    quiescent: bool = False,
-) -> Any:
-    """The module made from a template for a heuristic, or for none, and a board size."""
     name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
     folder = score.folder if score else library.folder() / library.fingerprint("no heuristic")
-    imported = f"from {score.load().__name__} import score" if score else _NO_SCORE
-    constants = {
-        "ROWS": rows,
-        "COLUMNS": columns,
-        "ORDERED": ordered,
-        "QUIESCENT": quiescent,
-        "HAS_SCORE": score is not None,
-    }
+    arguments = _ARGUMENTS.get(template, _ARGUMENTS_OF_PLAYERS)
+    symbol = f"isolation_{folder.name}_{name}"
+
+    def compiled() -> bytes:
+        constants: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "ORDERED": ordered, "QUIESCENT": quiescent}
+        kernel = kernel_code(*_kernel(name, template, constants, score is not None), arguments)
+        return linked(kernel, score_code(score, rows, columns) if score else None, symbol)
+
+    with library.alone():
+        address = load(library.kept(folder / f"{name}.o", compiled), symbol)
+    kinds = [ctypes.c_uint64] * 2 + [ctypes.c_int64] * (arguments - 2)
+    return NativeFunction(address, ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(address))
+
+
+def _kernel(name: str, template: Template, constants: dict[str, object], has_score: bool) -> tuple[str, str]:
+    """The name and the text of a template's module for these constants."""
     header = [
         "from isolation.native.kernels.inner import inner",
-        *(f"{key} = {value}" for key, value in constants.items()),
-        imported,
+        *(f"{key} = {value}" for key, value in {**constants, "HAS_SCORE": has_score}.items()),
+        _SCORE if has_score else _NO_SCORE,
     ]
     text = "\n".join((*header, *(_piece(name) for name in _PIECES[template])))
-    return library.load(folder / f"{name}.py", text)
-
-
-def _c_types(function: Any) -> list[Any]:
-    from numba import types
-
-    c_types = {types.uint64: ctypes.c_uint64, types.int64: ctypes.c_int64, types.float64: ctypes.c_double}
-    return [c_types[kind] for kind in function._sig.args]
+    return f"{name}{'' if has_score else '_alone'}", text
 
 
 @cache

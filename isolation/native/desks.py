@@ -56,7 +56,7 @@ def lent() -> Iterator[Desk]:
 def _new() -> Desk:
     import numpy as np
 
-    from isolation.native.kernels.desk import DESK_SIZE
+    from isolation.native.layout import DESK_SIZE
 
     numbers = np.zeros(DESK_SIZE, np.int64)
     return Desk(numbers, numbers.ctypes.data)

@@ -13,7 +13,7 @@ from isolation.compiling.compiler import CompiledHeuristic
 from isolation.compiling.specialise import NativeFunction, Template, native_function, pack
 from isolation.limits import Limit
 from isolation.native import desks
-from isolation.native.kernels import desk as on_desk
+from isolation.native import layout as on_desk
 from isolation.search.result import Method, SearchOptions, SearchResult
 
 _SIGN = 1 << 63

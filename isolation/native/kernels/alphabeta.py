@@ -7,19 +7,11 @@ from typing import Any
 from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.native.kernels.desk import (
-    CHECKPOINT,
-    NODES,
-    STOPPED,
-    begin_line,
-    count_node,
-    end_line,
-    extend_line,
-    must_stop,
-)
+from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, must_stop
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import horizon
 from isolation.native.kernels.open_names import ORDERED, QUIESCENT
+from isolation.native.layout import CHECKPOINT, NODES, STOPPED
 from isolation.native.position import after, facing, location_of, moves_from
 
 INFINITY = float("inf")

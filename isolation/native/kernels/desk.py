@@ -1,8 +1,7 @@
-"""The memory a compiled search works in: one int64 block, passed as a pointer, and what is counted and timed there."""
+"""What is counted, timed and written down on a desk, which compiled code is passed as a pointer."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from llvmlite import ir
@@ -12,37 +11,24 @@ from numba.extending import intrinsic
 
 from isolation import seeds
 from isolation.native.kernels.inner import inner
+from isolation.native.layout import (
+    BEST_LENGTH,
+    BEST_LINE,
+    CHECKPOINT,
+    CLOCK,
+    DEADLINE,
+    GIVEN_UP,
+    LAST_LOOK,
+    LENGTH,
+    LINE,
+    MAX_PLY,
+    NODE_LIMIT,
+    NODES,
+    RANDOM,
+    STOPPED,
+    STRIDE,
+)
 from isolation.seeds import STEP
-
-NODES = 0
-CHECKPOINT = 1
-NODE_LIMIT = 2
-CLOCK = 3
-DEADLINE = 4
-STRIDE = 5
-LAST_LOOK = 6
-STOPPED = 7
-HORIZON = 8
-RANDOM = 9
-MOVE = 10
-DEPTH = 11
-EXACT = 12
-NANOSECONDS = 13
-FAILED = 14
-GIVEN_UP = 15
-MAX_PLY = 130
-LENGTH = 16
-BEST_LENGTH = LENGTH + MAX_PLY
-BEST_LINE = BEST_LENGTH + 1
-LINE = BEST_LINE + MAX_PLY
-DESK_SIZE = LINE + MAX_PLY * MAX_PLY
-
-STOP_ON_AGREEMENT = 1
-RANDOM_TIES = 2
-
-NO_LIMIT = 1 << 62
-WALL_CLOCK = time.CLOCK_MONOTONIC
-CPU_CLOCK = time.CLOCK_THREAD_CPUTIME_ID
 
 # The clock is looked at often enough that no two looks lie more than about a fifth of a millisecond apart.
 RARELY = 200_000
@@ -68,14 +54,22 @@ def nanoseconds(typingctx: Any, clock: Any) -> Any:
     return types.int64(types.int64), codegen
 
 
-@intrinsic
-def desk_at(typingctx: Any, address: Any) -> Any:
-    """The desk at an address."""
+def pointer_to(kind: Any) -> Any:
+    """A function of compiled code: the numbers of a kind at an address."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+    @intrinsic
+    def at(typingctx: Any, address: Any) -> Any:
+        pointer = types.CPointer(kind)
 
-    return types.CPointer(types.int64)(types.int64), codegen
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(pointer))
+
+        return pointer(types.int64), codegen
+
+    return at
+
+
+desk_at = pointer_to(types.int64)
 
 
 @intrinsic

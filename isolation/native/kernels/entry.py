@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from numba import cfunc
-
-from isolation.native.kernels.desk import (
-    BEST_LENGTH,
-    DEPTH,
-    EXACT,
-    FAILED,
-    GIVEN_UP,
-    NANOSECONDS,
-    RANDOM,
-    WALL_CLOCK,
-    desk_at,
-    nanoseconds,
-    open_desk,
-)
+from isolation.native.kernels.desk import desk_at, nanoseconds, open_desk
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import COLUMNS, ROWS, think
-from isolation.native.kernels.signature import ENTRY
+from isolation.native.layout import BEST_LENGTH, DEPTH, EXACT, FAILED, GIVEN_UP, NANOSECONDS, RANDOM, WALL_CLOCK
 from isolation.native.position import make_position
 
 
 @inner
-def move_from(
+def entry(
     low: int, high: int, own: int, other: int, depth: int, nodes: int, clock: int, budget: int, flags: int, seed: int,
     address: int,
 ) -> float:  # fmt: skip
-    """Choose a move for the player on `own`; the answers lie on the desk at `address`, the score is returned."""
+    """Choose a move for the player on `own`; the answers lie on the desk at `address`, the score is returned.
+
+    An exception of the heuristic is left on the desk as FAILED.
+    """
     desk = desk_at(address)
     start = nanoseconds(WALL_CLOCK)
     desk[FAILED] = 1
@@ -41,12 +30,3 @@ def move_from(
     desk[FAILED] = desk[GIVEN_UP]
     desk[NANOSECONDS] = nanoseconds(WALL_CLOCK) - start
     return score
-
-
-@cfunc(ENTRY, cache=True)
-def entry(low, high, own, other, depth, nodes, clock, budget, flags, seed, address):  # type: ignore[no-untyped-def]
-    """`move_from`, callable by address; an exception of the heuristic is left on the desk as FAILED."""
-    try:
-        return move_from(low, high, own, other, depth, nodes, clock, budget, flags, seed, address)
-    except Exception:
-        return 0.0

@@ -5,20 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import int64, njit, types, uint64
+from numba import int64, types, uint64
 from numba.extending import intrinsic
 
 from isolation.native.bits import is_empty
-from isolation.native.kernels.desk import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES, desk_at, mix
+from isolation.native.kernels.desk import desk_at, mix, pointer_to
+from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import COLUMNS, ROWS
-from isolation.native.kernels.signature import ENTRY
-from isolation.native.position import location_of, make_position, moves_from
+from isolation.native.layout import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES
+from isolation.native.position import make_position, moves_from
 from isolation.outcome import Reason
 from isolation.seeds import STEP
 
 # A compiled player is a row of seven numbers.
 ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
+PLAYER_ROW = 7
+PLAYER_ARGUMENTS = [types.uint64, types.uint64, *[types.int64] * 9]
 NO_MOVES, TIMEOUT, ERROR = int(Reason.NO_MOVES), int(Reason.TIMEOUT), int(Reason.ERROR)
+
+int8s_at = pointer_to(types.int8)
+int16s_at = pointer_to(types.int16)
+uint64s_at = pointer_to(types.uint64)
+float64s_at = pointer_to(types.float64)
 
 
 @intrinsic
@@ -29,70 +37,85 @@ def call_player(
     """Call a compiled player's entry by its address."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = [ir.IntType(64)] * len(ENTRY.args)
+        kinds = [ir.IntType(64)] * len(PLAYER_ARGUMENTS)
         function = builder.inttoptr(args[0], ir.FunctionType(ir.DoubleType(), kinds).as_pointer())
         return builder.call(function, args[1:])
 
-    return types.float64(types.int64, *ENTRY.args), codegen
+    return types.float64(types.int64, *PLAYER_ARGUMENTS), codegen
 
 
-@njit(cache=True)
-def play_games(openings, starts, seeds, players, address, note, games, plies):  # type: ignore[no-untyped-def]
-    """Play one game from every opening.
+@inner
+def without(word: int, cell: int, first: int) -> int:
+    """One of the two words of blank cells, whose lowest bit is the cell `first`, without a cell."""
+    bit = cell - first
+    return word & ~(uint64(1) << uint64(bit)) if 0 <= bit < 64 else word
 
-    Args:
-        openings: int64, the openings' cells one after another, two plies or more each.
-        starts: int64[n + 1], where each opening begins.
-        seeds: uint64[n], the games' seeds.
-        players: int64[2, 7], the compiled players; the first places first.
-        address: of a desk.
-        note: int64[2], where the game and the mover being played are noted.
-        games: (winner int8[n], reason int8[n], ends int64[n]) to fill; `ends` counts plies up to each game's end.
-        plies: (moves int16, score float64, depth int16, nodes int64, time_us int64, exact bool) to fill, one entry a
-            ply, games one after another, openings included.
+
+@inner
+def empty_board(first: int) -> int:
+    """The word of blank cells whose lowest bit is the cell `first`, before any move."""
+    word = uint64(0)
+    for cell in range(first, min(first + 64, ROWS * COLUMNS)):
+        word |= uint64(1) << uint64(cell - first)
+    return word
+
+
+@inner
+def entry(
+    openings: int, starts: int, seeds: int, count: int, players: int, address: int, marker: int,
+    winner: int, reason: int, ends: int,
+    moves: int, scores: int, depths: int, nodes: int, times: int, exact: int,
+) -> float:  # fmt: skip
+    """Play one game from every opening. All arguments but `count`, the number of games, are addresses.
+
+    Given are the openings' cells one after another, two plies or more each (int64), where each begins
+    (int64[count + 1]), the games' seeds (uint64[count]), the players, of which the first places first (int64[2, 7]), a
+    desk, and where the game and the mover being played are noted (int64[2]). To be filled are, by game, the winner and
+    the reason (int8) and the count of plies up to its end (int64); by ply, games one after another, openings included,
+    the move (int16), score (float64), depth (int16), nodes, microseconds (int64), and whether it is exact (int8).
     """
-    winner, reason, ends = games
-    moves, scores, depths, nodes, times, exact = plies
-    desk = desk_at(address)
+    openings_, starts_, seeds_ = desk_at(int64(openings)), desk_at(int64(starts)), uint64s_at(seeds)
+    players_, desk, marker_ = desk_at(players), desk_at(address), desk_at(marker)
+    winner_, reason_, ends_ = int8s_at(winner), int8s_at(reason), desk_at(ends)
+    moves_, scores_, depths_ = int16s_at(moves), float64s_at(scores), int16s_at(depths)
+    nodes_, times_, exact_ = desk_at(nodes), desk_at(times), int8s_at(exact)
     at = 0
-    for game in range(len(starts) - 1):
-        blank = [uint64(0), uint64(0)]
-        for cell in range(ROWS * COLUMNS):
-            blank[cell >> 6] |= uint64(1) << uint64(cell & 63)
-        cells = [int64(-1), int64(-1)]
-        turn = 0
-        for index in range(starts[game], starts[game + 1]):
-            cell = openings[index]
-            moves[at], scores[at], depths[at], nodes[at], times[at], exact[at] = cell, float("nan"), 0, 0, 0, False
-            blank[cell >> 6] &= ~(uint64(1) << uint64(cell & 63))
-            cells[turn] = cell
-            turn = 1 - turn
+    for game in range(count):
+        low, high = empty_board(0), empty_board(64)
+        own, other, turn = int64(-1), int64(-1), 0
+        for index in range(starts_[game], starts_[game + 1]):
+            cell = openings_[index]
+            moves_[at], scores_[at], depths_[at] = cell, float("nan"), 0
+            nodes_[at], times_[at], exact_[at] = 0, 0, 0
+            low, high = without(low, cell, 0), without(high, cell, 64)
+            own, other, turn = other, cell, 1 - turn
             at += 1
-        ply = starts[game + 1] - starts[game]
+        ply = starts_[game + 1] - starts_[game]
         while True:
-            player = players[turn]
-            note[0], note[1] = game, turn
-            position = make_position(ROWS, COLUMNS, blank[0], blank[1], cells[0], cells[1], int64(turn))
-            if is_empty(moves_from(position, location_of(position, int64(turn)))):
+            row = PLAYER_ROW * turn
+            marker_[0], marker_[1] = game, turn
+            position = make_position(ROWS, COLUMNS, low, high, own, other, 0)
+            if is_empty(moves_from(position, own)):
                 why = NO_MOVES
                 break
-            seed = mix(seeds[game] ^ mix(uint64(ply + 1) * uint64(STEP)))
+            seed = mix(seeds_[game] ^ mix(uint64(ply + 1) * uint64(STEP)))
             score = call_player(
-                player[ADDRESS], blank[0], blank[1], cells[turn], cells[1 - turn], player[DEPTH_LIMIT],
-                player[NODE_LIMIT], player[CLOCK], player[BUDGET], player[FLAGS], int64(seed), int64(address),
+                players_[row + ADDRESS], low, high, own, other, players_[row + DEPTH_LIMIT],
+                players_[row + NODE_LIMIT], players_[row + CLOCK], players_[row + BUDGET], players_[row + FLAGS],
+                int64(seed), address,
             )  # fmt: skip
             if desk[FAILED] != 0:
                 why = ERROR
                 break
-            if desk[NANOSECONDS] > player[LATE_AFTER]:
+            if desk[NANOSECONDS] > players_[row + LATE_AFTER]:
                 why = TIMEOUT
                 break
             cell = desk[MOVE]
-            moves[at], scores[at], depths[at] = cell, score + 0.0, desk[DEPTH]
-            nodes[at], times[at], exact[at] = desk[NODES], desk[NANOSECONDS] // 1000, desk[EXACT] != 0
-            blank[cell >> 6] &= ~(uint64(1) << uint64(cell & 63))
-            cells[turn] = cell
-            turn = 1 - turn
+            moves_[at], scores_[at], depths_[at] = cell, score + 0.0, desk[DEPTH]
+            nodes_[at], times_[at], exact_[at] = desk[NODES], desk[NANOSECONDS] // 1000, desk[EXACT] != 0
+            low, high = without(low, cell, 0), without(high, cell, 64)
+            own, other, turn = other, cell, 1 - turn
             ply += 1
             at += 1
-        winner[game], reason[game], ends[game] = 2 - turn, why, at
+        winner_[game], reason_[game], ends_[game] = 2 - turn, why, at
+    return 0.0

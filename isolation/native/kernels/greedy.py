@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
-from isolation.native.kernels.desk import DEPTH, EXACT, MOVE, NODES
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
+from isolation.native.layout import DEPTH, EXACT, MOVE, NODES
 from isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")

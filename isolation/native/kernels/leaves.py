@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from isolation.native.bits import is_empty, lowest, popcount
-from isolation.native.kernels.desk import HORIZON, count_node, give_up
+from isolation.native.kernels.desk import count_node, give_up
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import QUIESCENT, score
+from isolation.native.layout import HORIZON
 from isolation.native.position import after, location_of, moves_from
 
 LARGEST = 1.7976931348623157e308

@@ -12,18 +12,11 @@ import numpy as np
 
 from isolation.native import uct
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
-from isolation.native.kernels.desk import (
-    BEST_LENGTH,
-    BEST_LINE,
-    DEPTH,
-    MAX_PLY,
-    MOVE,
-    count_node,
-    next_random,
-)
+from isolation.native.kernels.desk import count_node, next_random
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
 from isolation.native.kernels.open_names import HAS_SCORE
+from isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, MAX_PLY, MOVE
 from isolation.native.position import after, location_of, moves_from
 from isolation.native.uct import EXPLORATION
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from isolation.native.bits import drop_lowest, is_empty, lowest
-from isolation.native.kernels.desk import STOPPED, begin_line, count_node, extend_line
+from isolation.native.kernels.desk import begin_line, count_node, extend_line
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import horizon
+from isolation.native.layout import STOPPED
 from isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")

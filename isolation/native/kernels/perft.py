@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, int64, types
+from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.native.kernels.desk import desk_at
@@ -26,8 +26,8 @@ def count(position: Any, ply: int, depth: int, counts: Any) -> int:
     return 0
 
 
-@cfunc(types.float64(types.uint64, types.uint64, *[types.int64] * 5), cache=True)
-def entry(low, high, cell_0, cell_1, turn, depth, address):  # type: ignore[no-untyped-def]
+@inner
+def entry(low: int, high: int, cell_0: int, cell_1: int, turn: int, depth: int, address: int) -> float:
     """Add to counts[d - 1], at `address`, the number of sequences of d moves, for d up to `depth`."""
     position = make_position(ROWS, COLUMNS, low, high, cell_0, cell_1, turn)
     count(position, int64(0), depth, desk_at(address))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from isolation.native.bits import drop_lowest, lowest, popcount
-from isolation.native.kernels.desk import MOVE, NODES, next_random
+from isolation.native.kernels.desk import next_random
 from isolation.native.kernels.inner import inner
+from isolation.native.layout import MOVE, NODES
 from isolation.native.position import location_of, moves_from
 
 

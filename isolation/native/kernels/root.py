@@ -7,23 +7,10 @@ from typing import Any
 from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
-from isolation.native.kernels.desk import (
-    DEPTH,
-    EXACT,
-    HORIZON,
-    MOVE,
-    RANDOM_TIES,
-    STOP_ON_AGREEMENT,
-    STOPPED,
-    begin_line,
-    count_node,
-    extend_line,
-    keep_line,
-    next_below,
-    next_random,
-)
+from isolation.native.kernels.desk import begin_line, count_node, extend_line, keep_line, next_below, next_random
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import PRUNES, descend
+from isolation.native.layout import DEPTH, EXACT, HORIZON, MOVE, RANDOM_TIES, STOP_ON_AGREEMENT, STOPPED
 from isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, int64, types
+from numba import int64
 
 from isolation.native.bits import common, contains, drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.native.kernels.desk import LINE, STOPPED, count_node, desk_at, open_desk
+from isolation.native.kernels.desk import count_node, desk_at, open_desk
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import COLUMNS, ROWS
 from isolation.native.kernels.solve_step import handed_over
+from isolation.native.layout import LINE, STOPPED
 from isolation.native.position import location_of, make_position, moves_from
 
 MOST_REPLIES = 8
@@ -73,8 +74,10 @@ def wins(position: Any, left: int, ply: int, desk: Any) -> bool:
     return False
 
 
-@cfunc(types.float64(types.uint64, types.uint64, *[types.int64] * 7), cache=True)
-def entry(low, high, own, other, left, nodes, clock, budget, address):  # type: ignore[no-untyped-def]
+@inner
+def entry(
+    low: int, high: int, own: int, other: int, left: int, nodes: int, clock: int, budget: int, address: int
+) -> float:
     """1.0 if the side to move, on `own`, wins, 0.0 if not; STOPPED on the desk tells if the limit kept it unknown."""
     desk = desk_at(address)
     open_desk(desk, nodes, clock, budget)

@@ -1,0 +1,136 @@
+"""Kernels compiled once a board size, heuristics compiled alone, and the two linked into machine code.
+
+Numba spends most of its time on what all heuristics share. So a kernel is compiled with a heuristic that is missing,
+and kept as LLVM's intermediate code; the heuristic is compiled by itself; LLVM puts one into the other, optimises them
+as a whole, so that the heuristic is inlined into the search, and emits an object file, which any later process loads
+without numba.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from isolation.compiling import library, machine
+from isolation.native.layout import SCORE
+
+_ENTRY = "isolation_entry"
+_addresses: dict[str, int] = {}
+
+
+def kernel_code(name: str, text: str, arguments: int) -> bytes:
+    """The intermediate code of a kernel whose heuristic is missing: its module's `entry`, callable from C.
+
+    Args:
+        name: of the kernel, unique to its text.
+        text: the kernel's module.
+        arguments: how many whole numbers `entry` takes: two unsigned, the rest signed; 64 bits each.
+    """
+    path = library.folder() / library.fingerprint("kernels") / f"{name}.py"
+
+    def compiled() -> bytes:
+        from numba import types
+
+        _pretend_to_have_a_heuristic()
+        entry = library.load(path, text).entry
+        module, symbol = _compiled(entry, [types.uint64] * 2 + [types.int64] * (arguments - 2))
+        module.link_in(_way_in(symbol, arguments))
+        return _bitcode(module, _ENTRY)
+
+    return library.kept(path.with_suffix(".bc"), compiled)
+
+
+def score_code(score: Any, rows: int, columns: int) -> bytes:
+    """The intermediate code of a heuristic for a board size: its module's `score`."""
+
+    def compiled() -> bytes:
+        from numba import types
+
+        from isolation.native.position import PositionType
+
+        module, symbol = _compiled(score.load().score, [PositionType(rows, columns), types.int64])
+        module.get_function(symbol).name = SCORE
+        return _bitcode(module, SCORE)
+
+    return library.kept(score.folder / f"score_{rows}x{columns}.bc", compiled)
+
+
+def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
+    """The machine code of a kernel with a heuristic in it, as an object file that offers the kernel as `symbol`.
+
+    Before it stands a line with the functions that it calls elsewhere.
+    """
+    module = llvm.parse_bitcode(kernel)
+    if score is not None:
+        module.link_in(llvm.parse_bitcode(score))
+    module.get_function(_ENTRY).name = symbol
+    machine.optimise(_internal(module, symbol))
+    elsewhere = [one.name for one in module.functions if one.is_declaration and not one.name.startswith("llvm.")]
+    return f"{' '.join(elsewhere)}\n".encode() + machine.object_code(module)
+
+
+def load(code: bytes, symbol: str) -> int:
+    """Load what `linked` made, once a process; the address of the kernel's entry."""
+    if symbol not in _addresses:
+        elsewhere, _, objects = code.partition(b"\n")
+        if not all(machine.is_known(name) for name in elsewhere.decode().split()):
+            _offer_numbas_functions()
+        _addresses[symbol] = machine.load(objects, symbol)
+    return _addresses[symbol]
+
+
+@cache
+def _offer_numbas_functions() -> None:
+    """Lists, arrays and some of mathematics call functions of numba's, which are there once its target is."""
+    from numba.core.registry import cpu_target
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(cpu_target.target_context)
+
+
+@cache
+def _pretend_to_have_a_heuristic() -> None:
+    """Numba loads what it compiles, so that the missing function must have an address. Nobody calls it."""
+    llvm.add_symbol(SCORE, ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value)
+
+
+def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
+    """The LLVM module of a function that numba has compiled for arguments of these kinds, and the function's symbol."""
+    function.compile(tuple(kinds))
+    overload = function.overloads[tuple(kinds)]
+    if overload.library.has_dynamic_globals:
+        raise ValueError("its constants are too large to be compiled")
+    return llvm.parse_bitcode(overload.library._final_module.as_bitcode()), overload.fndesc.llvm_func_name
+
+
+def _way_in(symbol: str, arguments: int) -> Any:
+    """A module with a function that C can call in place of numba's; an exception ends the call with 0.0."""
+    whole, double, pointer = ir.IntType(64), ir.DoubleType(), ir.IntType(8).as_pointer()
+    module = ir.Module()
+    kind = ir.FunctionType(ir.IntType(32), [double.as_pointer(), pointer.as_pointer(), *[whole] * arguments])
+    inside = ir.Function(module, kind, symbol)
+    entry = ir.Function(module, ir.FunctionType(double, [whole] * arguments), _ENTRY)
+    builder = ir.IRBuilder(entry.append_basic_block())
+    value, exception = builder.alloca(double), builder.alloca(pointer)
+    builder.store(ir.Constant(double, 0.0), value)
+    builder.store(ir.Constant(pointer, None), exception)
+    builder.call(inside, [value, exception, *entry.args])
+    builder.ret(builder.load(value))
+    return llvm.parse_assembly(str(module))
+
+
+def _bitcode(module: Any, symbol: str) -> bytes:
+    code: bytes = _internal(module, symbol).as_bitcode()
+    return code
+
+
+def _internal(module: Any, symbol: str) -> Any:
+    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need."""
+    for one in [*module.functions, *module.global_variables]:
+        if not one.is_declaration and one.name != symbol:
+            one.linkage = "internal"
+    return module

@@ -1,0 +1,39 @@
+"""What compiled code and its callers have agreed on: what lies where on a desk, numbers, the name of the heuristic."""
+
+from __future__ import annotations
+
+import time
+
+SCORE = "isolation_score"
+"""The symbol of the heuristic in machine code, float64(position, player)."""
+
+# A desk is one block of int64.
+NODES = 0
+CHECKPOINT = 1
+NODE_LIMIT = 2
+CLOCK = 3
+DEADLINE = 4
+STRIDE = 5
+LAST_LOOK = 6
+STOPPED = 7
+HORIZON = 8
+RANDOM = 9
+MOVE = 10
+DEPTH = 11
+EXACT = 12
+NANOSECONDS = 13
+FAILED = 14
+GIVEN_UP = 15
+MAX_PLY = 130
+LENGTH = 16
+BEST_LENGTH = LENGTH + MAX_PLY
+BEST_LINE = BEST_LENGTH + 1
+LINE = BEST_LINE + MAX_PLY
+DESK_SIZE = LINE + MAX_PLY * MAX_PLY
+
+STOP_ON_AGREEMENT = 1
+RANDOM_TIES = 2
+
+NO_LIMIT = 1 << 62
+WALL_CLOCK = time.CLOCK_MONOTONIC
+CPU_CLOCK = time.CLOCK_THREAD_CPUTIME_ID
