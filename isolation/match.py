@@ -130,7 +130,7 @@ def play_games(
         openings: legal sequences of cells; compiled play needs both placements in each.
         seeds: one unsigned 64-bit number a game.
         hard_cap: seconds after which a move counts as a hang. Agents that might hang then live in a child process.
-        marker: two numbers, kept at the index of the game being played and the index (0, 1) of its mover.
+        marker: int64[3], kept at the index of the game being played, the index (0, 1) of its mover, and its ply.
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
@@ -138,7 +138,7 @@ def play_games(
     """
     rows, columns = parse_size(size)
     boards = [Board.from_moves(opening, size) for opening in openings]
-    marker = np.zeros(2, np.int64) if marker is None else marker
+    marker = np.zeros(3, np.int64) if marker is None else marker
     players = [None if interpreted else agent.compiled((rows, columns)) for agent in (agent_1, agent_2)]
     guarded = hard_cap is not None and any(might_hang(agent) for agent in (agent_1, agent_2))
     if all(players) and not guarded and all(len(opening) >= 2 for opening in openings):
@@ -153,7 +153,7 @@ def load_compiled_games(size: tuple[int, int]) -> None:
     from isolation.search.compiled import CompiledPlayer, Settings
 
     nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0, None), Settings())
-    _play_compiled((nobody, nobody), [], [], size, np.zeros(2, np.int64))
+    _play_compiled((nobody, nobody), [], [], size, np.zeros(3, np.int64))
 
 
 def might_hang(agent: Agent) -> bool:
@@ -166,7 +166,7 @@ def _play_compiled(
     openings: Sequence[Sequence[int]],
     seeds: Sequence[int],
     size: tuple[int, int],
-    note: NDArray[np.int64],
+    marker: NDArray[np.int64],
 ) -> Games:
     from isolation.compiling.specialise import specialised
     from isolation.native import desks
@@ -182,7 +182,7 @@ def _play_compiled(
             np.array(seeds, np.uint64),
             np.array([_as_row(player) for player in players], np.int64),
             desk.address,
-            note,
+            marker,
             (winner, reason, ends),
             plies,
         )
@@ -221,7 +221,7 @@ def _play_interpreted(
     boards: list[Board],
     seeds: Sequence[int],
     hard_cap: float | None,
-    note: NDArray[np.int64],
+    marker: NDArray[np.int64],
 ) -> Games:
     if not boards:
         return _collect([])
@@ -230,7 +230,7 @@ def _play_interpreted(
         players = [stack.enter_context(closing(_open(agent, size, hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(heeding_ctrl_c())
         games = enumerate(zip(boards, seeds, strict=True))
-        return _collect([_play_one(players, board, seed, note, index, is_ctrl_c) for index, (board, seed) in games])
+        return _collect([_play_one(players, board, seed, marker, index, is_ctrl_c) for index, (board, seed) in games])
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
@@ -254,14 +254,14 @@ class _Played:
 
 
 def _play_one(
-    players: Sequence[Player], board: Board, seed: int, note: NDArray[np.int64], index: int, is_ctrl_c: IsCtrlC
+    players: Sequence[Player], board: Board, seed: int, marker: NDArray[np.int64], index: int, is_ctrl_c: IsCtrlC
 ) -> _Played:
     opening_plies = board.move_count
     results: list[SearchResult] = []
     has_begun = [False, False]
     while True:
         turn = board.active_index
-        note[0], note[1] = index, turn
+        marker[:] = (index, turn, board.move_count)
         loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
         if loss is None:
             try:

@@ -14,17 +14,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-from experiments.play.crash import Markers, create_markers, dead_among, find_suspects, open_markers
+from experiments.play.crash import PID, Markers, Suspect, create_markers, dead_among, find_suspects, open_markers, suspect_at
 from experiments.play.parallel import end_with
 from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
+from experiments.play.silence import Watch
 from experiments.play.worker import Batch, Task, Worker
 from experiments.schedule import Ids, by_sides
 from isolation.compiling import library
@@ -65,6 +67,8 @@ class LokyPool(Pool):
         self._out: dict[Future[Any], _SentBatch | _SentCall] = {}
         self._calls = 0
         self._dead: set[int] = set()
+        self._watch = Watch(self._markers)
+        self._hung: list[Suspect] = []
 
     def assign(self, task: Task) -> None:
         """See `Pool.assign`. The task goes to the workers by a file, and only once to each."""
@@ -90,6 +94,7 @@ class LokyPool(Pool):
         """See `Pool.submit`."""
         slot = min(set(range(len(self._markers))) - {sent.slot for sent in self._batches()})
         self._markers[slot] = 0
+        self._watch.forget(slot)
         self._send(_SentBatch(ids, slot), _play_batch, ids, slot, interpreted)
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
@@ -101,6 +106,7 @@ class LokyPool(Pool):
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`."""
         done = wait(self._out, timeout, FIRST_COMPLETED).done
+        self._end_silent()
         if not any(map(_is_lost, done)):
             return self._events(done)
         # Loky has given up all that is out; what came back before that counts.
@@ -157,6 +163,22 @@ class LokyPool(Pool):
         events = [_event(self._out.pop(future), future) for future in done]
         return sorted(events, key=lambda event: isinstance(event, Failed))
 
+    def _end_silent(self) -> None:
+        """Kill the workers whose players have been thinking for longer than the task has patience with them."""
+        assert self._task
+        batches = {batch.slot: batch for batch in self._batches()}
+        for slot, seconds in self._watch.look(batches).items():
+            if seconds <= min(self._task.patience):
+                continue
+            marker = self._markers[slot].copy()
+            suspect = suspect_at(marker, by_sides(self._task.schedule, batches[slot].ids))
+            mover = self._task.schedule.players(np.array([suspect.game_id]))[0][suspect.mover - 1]
+            patience = self._task.patience[mover]
+            if seconds > patience:
+                self._hung.append(replace(suspect, silent=patience))
+                with suppress(ProcessLookupError):
+                    os.kill(int(marker[PID]), signal.SIGKILL)
+
     def _note_death(self, future: Future[Any]) -> None:
         """Called by loky when a worker has died, and before it kills the others: only now can they be told apart."""
         if _is_lost(future) and not self._dead:
@@ -167,7 +189,7 @@ class LokyPool(Pool):
         assert self._task
         self._join()  # lest loky's thread has yet to say who died
         sent = self._batches()
-        suspects = find_suspects(
+        suspects = self._hung or find_suspects(
             self._markers, {batch.slot: by_sides(self._task.schedule, batch.ids) for batch in sent}, self._dead
         )
         died = Died(
@@ -182,6 +204,7 @@ class LokyPool(Pool):
         self._join()
         self._out.clear()
         self._dead = set()
+        self._hung = []
         self._markers[:] = 0
 
     def _join(self) -> None:

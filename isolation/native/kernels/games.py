@@ -37,7 +37,7 @@ def call_player(
 
 
 @njit(cache=True)
-def play_games(openings, starts, seeds, players, address, note, games, plies):  # type: ignore[no-untyped-def]
+def play_games(openings, starts, seeds, players, address, marker, games, plies):  # type: ignore[no-untyped-def]
     """Play one game from every opening.
 
     Args:
@@ -46,7 +46,7 @@ def play_games(openings, starts, seeds, players, address, note, games, plies):  
         seeds: uint64[n], the games' seeds.
         players: int64[2, 7], the compiled players; the first places first.
         address: of a desk.
-        note: int64[2], where the game and the mover being played are noted.
+        marker: int64[3], where the game being played, its mover and its ply are noted.
         games: (winner int8[n], reason int8[n], ends int64[n]) to fill; `ends` counts plies up to each game's end.
         plies: (moves int16, score float64, depth int16, nodes int64, time_us int64, exact bool) to fill, one entry a
             ply, games one after another, openings included.
@@ -71,7 +71,7 @@ def play_games(openings, starts, seeds, players, address, note, games, plies):  
         ply = starts[game + 1] - starts[game]
         while True:
             player = players[turn]
-            note[0], note[1] = game, turn
+            marker[0], marker[1], marker[2] = game, turn, ply
             position = make_position(ROWS, COLUMNS, blank[0], blank[1], cells[0], cells[1], int64(turn))
             if is_empty(moves_from(position, location_of(position, int64(turn)))):
                 why = NO_MOVES
