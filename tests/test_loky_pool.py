@@ -1,9 +1,11 @@
 """The pool of processes: what it tells of workers that die, and how it gets from one task to the next."""
 
+import math
 import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from experiments.play.pool import Answered, Died, Event, Failed, Finished
 from experiments.play.worker import Task, Worker, task_of
 
 USER = """
-import os, pathlib
+import os, pathlib, time
 HERE = pathlib.Path(__file__).parent
 
 class Busy:
@@ -32,6 +34,17 @@ class Deadly:
         while not (HERE / "is_busy").exists():
             pass
         os.kill(os.getpid(), 9)
+
+class Slow:
+    def get_move(self, game, time_left):
+        time.sleep(0.2)
+        return game.get_legal_moves()[0]
+
+def endless(game, player):
+    x, blank = 0, len(game.get_blank_spaces())
+    while blank == 41:
+        x = (x + 1) % 3
+    return float(blank)
 """
 
 
@@ -183,3 +196,23 @@ def test_a_pool_of_one_worker_for_a_deadly_game_leaves_the_others_alone(pool: Lo
         alone.submit(np.array([0]))
         assert everything(alone) == [Died((0,), (Suspect(0, 1),), ())]  # type: ignore[arg-type]
     assert processes(pool) & before
+
+
+@pytest.mark.parametrize("agent", ["Busy", "AB:{folder}/user.py:endless@depth=1"])
+def test_a_player_that_does_not_answer_is_ended_and_told_even_in_compiled_code(tmp_path: Path, agent: str) -> None:
+    with LokyPool(1) as pool:
+        waiting = task(tmp_path, agent.format(folder=tmp_path))
+        pool.assign(replace(waiting, patience=(0.5, math.inf)))
+        pool.submit(np.array([0]))
+        pool.submit(np.array([1]))
+        assert everything(pool) == [Died((0, 1), (Suspect(0, 1, silent=0.5),), ())]
+
+
+def test_slow_players_and_those_who_may_take_their_time_are_left_alone(tmp_path: Path) -> None:
+    slow = task(tmp_path, "Slow")
+    for patience in ((0.5, math.inf), (math.inf, 0.01)):
+        with LokyPool(1) as pool:
+            pool.assign(replace(slow, patience=patience))
+            pool.submit(np.array([0]))
+            (event,) = everything(pool)
+            assert isinstance(event, Finished)

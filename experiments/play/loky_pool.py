@@ -68,7 +68,7 @@ class LokyPool(Pool):
         self._calls = 0
         self._dead: set[int] = set()
         self._watch = Watch(self._markers)
-        self._hung: list[Suspect] = []
+        self._hung: dict[int, Suspect] = {}
 
     def assign(self, task: Task) -> None:
         """See `Pool.assign`. The task goes to the workers by a file, and only once to each."""
@@ -175,7 +175,7 @@ class LokyPool(Pool):
             mover = self._task.schedule.players(np.array([suspect.game_id]))[0][suspect.mover - 1]
             patience = self._task.patience[mover]
             if seconds > patience:
-                self._hung.append(replace(suspect, silent=patience))
+                self._hung[slot] = replace(suspect, silent=patience)
                 with suppress(ProcessLookupError):
                     os.kill(int(marker[PID]), signal.SIGKILL)
 
@@ -189,7 +189,7 @@ class LokyPool(Pool):
         assert self._task
         self._join()  # lest loky's thread has yet to say who died
         sent = self._batches()
-        suspects = self._hung or find_suspects(
+        suspects = list(self._hung.values()) or find_suspects(
             self._markers, {batch.slot: by_sides(self._task.schedule, batch.ids) for batch in sent}, self._dead
         )
         died = Died(
@@ -204,7 +204,7 @@ class LokyPool(Pool):
         self._join()
         self._out.clear()
         self._dead = set()
-        self._hung = []
+        self._hung = {}
         self._markers[:] = 0
 
     def _join(self) -> None:
