@@ -1,11 +1,11 @@
 """The pool of processes: what it tells of workers that die, and how it gets from one task to the next."""
 
-import math
 import os
 import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Deadly:
 
 class Slow:
     def get_move(self, game, time_left):
-        time.sleep(0.2)
+        time.sleep(0.1)
         return game.get_legal_moves()[0]
 
 def endless(game, player):
@@ -198,21 +198,28 @@ def test_a_pool_of_one_worker_for_a_deadly_game_leaves_the_others_alone(pool: Lo
     assert processes(pool) & before
 
 
-@pytest.mark.parametrize("agent", ["Busy", "AB:{folder}/user.py:endless@depth=1"])
+def with_patience(seconds: float, waiting: Task) -> Task:
+    return replace(
+        waiting, patience=tuple(min(patience, seconds) if patience < inf else inf for patience in waiting.patience)
+    )
+
+
+@pytest.mark.parametrize("agent", ["Busy", pytest.param("AB:{folder}/user.py:endless@depth=1", marks=pytest.mark.slow)])
 def test_a_player_that_does_not_answer_is_ended_and_told_even_in_compiled_code(tmp_path: Path, agent: str) -> None:
     with LokyPool(1) as pool:
-        waiting = task(tmp_path, agent.format(folder=tmp_path))
-        pool.assign(replace(waiting, patience=(0.5, math.inf)))
-        pool.submit(np.array([0]))
+        pool.assign(with_patience(0.5, task(tmp_path, agent.format(folder=tmp_path))))
+        pool.call(Worker.compile_agents, (0, 1))
+        everything(pool)
         pool.submit(np.array([1]))
-        assert everything(pool) == [Died((0, 1), (Suspect(0, 1, silent=0.5),), ())]
+        pool.submit(np.array([2]))
+        assert everything(pool) == [Died((1, 2), (Suspect(1, 2, silent=0.5),), ())]
 
 
-def test_slow_players_and_those_who_may_take_their_time_are_left_alone(tmp_path: Path) -> None:
-    slow = task(tmp_path, "Slow")
-    for patience in ((0.5, math.inf), (math.inf, 0.01)):
-        with LokyPool(1) as pool:
-            pool.assign(replace(slow, patience=patience))
-            pool.submit(np.array([0]))
-            (event,) = everything(pool)
-            assert isinstance(event, Finished)
+def test_players_that_answer_in_time_are_left_alone_however_long_the_game(tmp_path: Path) -> None:
+    with LokyPool(1) as pool:
+        pool.assign(with_patience(1.5, task(tmp_path, "Slow")))
+        pool.call(Worker.compile_agents, (0, 1))
+        everything(pool)
+        pool.submit(np.array([0]))
+        (event,) = everything(pool)
+        assert isinstance(event, Finished)

@@ -327,7 +327,10 @@ def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_t
     assert hangs.alone == []
 
 
-@pytest.mark.parametrize(("keys", "told"), [({}, "is ended after 60 s"), ({"hard_cap": 60}, ""), ({"hard_cap": 0}, "if a player hangs, --hard-cap")])
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [({}, "is ended after 60 s"), ({"hard_cap": 60}, ""), ({"hard_cap": 0}, "if a player hangs, --hard-cap")],
+)
 def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
     keys: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,16 @@ from typing import Any
 import numpy as np
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-from experiments.play.crash import PID, Markers, Suspect, create_markers, dead_among, find_suspects, open_markers, suspect_at
+from experiments.play.crash import (
+    PID,
+    Markers,
+    Suspect,
+    create_markers,
+    dead_among,
+    find_suspects,
+    open_markers,
+    suspect_at,
+)
 from experiments.play.parallel import end_with
 from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.silence import Watch

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
@@ -16,6 +20,8 @@ from experiments.config import check_jobs
 from isolation.contained import Printed, hushed
 
 T = TypeVar("T")
+
+_PR_SET_PDEATHSIG = 1
 
 
 def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
@@ -41,9 +47,17 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
 
 def end_with(parent: int) -> None:
     """End this process when its parent has ended, even by kill -9: an orphan would wait for work for ever."""
+    _die_with_parent()
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
+
+
+def _die_with_parent() -> None:
+    """Have Linux end this process with the thread that started it, also while compiled code keeps Python's lock."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> tuple[T, Printed]:

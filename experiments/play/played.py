@@ -45,9 +45,7 @@ def joined(parts: Sequence[Played]) -> Played:
     )
 
 
-def lost_unplayed(
-    schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR
-) -> Played:
+def lost_unplayed(schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR) -> Played:
     """The record of a game that could not be played: lost by this player (1 or 2)."""
     ids = np.array([game_id])
     (opening,) = schedule.openings(ids)

@@ -155,9 +155,7 @@ def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
 def _hung(suspect: Suspect, run: _Run) -> Played:
     """The game, lost by the mover, who did not answer."""
     run.killers.killed(run.agents_of(suspect.game_id)[suspect.mover - 1])
-    return lost_unplayed(
-        run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG
-    )
+    return lost_unplayed(run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG)
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:

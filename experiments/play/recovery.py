@@ -2,8 +2,9 @@
 
 A game that was on when its worker died is played again alone, and interpreted, as compiled code may be what died: if
 that goes well, or its worker was merely ended from outside, nothing has happened. A game that goes on killing is lost
-by the player whose code it is (see `guilty`); one in which a player did not answer, at once and by that player. Games that were only in the way are played again with all others. A
-player that goes on killing, game after game, forfeits the rest (see `Killers`).
+by the player whose code it is (see `guilty`); one in which a player did not answer, at once and by that player. Games
+that were only in the way are played again with all others. A player that goes on killing, game after game, forfeits the
+rest (see `Killers`).
 """
 
 from __future__ import annotations

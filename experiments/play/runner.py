@@ -73,8 +73,8 @@ class Outcome:
 LONGEST_SILENCE = 10.0
 """Seconds without a game after which people are told what can be done about a player that hangs."""
 _STUCK = (
-    f"no game has ended for ten seconds: a player that hangs is ended after {HANGS_AFTER:g} s, or after --hard-cap SECONDS"
-    "; Ctrl-C keeps all games"
+    f"no game has ended for ten seconds: a player that hangs is ended after {HANGS_AFTER:g} s, or after "
+    "--hard-cap SECONDS; Ctrl-C keeps all games"
 )
 _STUCK_FOR_GOOD = (
     "no game has ended for ten seconds: if a player hangs, --hard-cap SECONDS ends it; Ctrl-C keeps all games"

@@ -29,7 +29,7 @@ HANGS_AFTER = 60.0
 class Task:
     """What a worker must know before it can play: the games, and the agents by spec and expected settings.
 
-    `patience` has for each agent the seconds after which a move of its is a hang if there is no hard cap; see `patience`.
+    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap.
     """
 
     schedule: Schedule
@@ -52,9 +52,9 @@ def task_of(plan: Plan) -> Task:
 
 
 def patience(agent: Agent) -> float:
-    """Seconds after which a move is a hang where nothing else was asked for: users' agents have a minute, and their time.
+    """Seconds after which a move is a hang where nothing else was asked for.
 
-    Ours may think as long as they like.
+    Users' agents have a minute beyond their time limit; ours may think as long as they like.
     """
     limit = getattr(agent, "limit", None)
     allowed = limit.value / 1e3 if limit and not limit.is_reproducible else 0.0
