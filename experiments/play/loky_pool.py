@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +38,7 @@ from experiments.play.silence import Watch
 from experiments.play.worker import Batch, Task, Worker
 from experiments.schedule import Ids, by_sides
 from isolation.compiling import library
+from isolation.temporary import temporary_folder
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 
@@ -65,8 +65,8 @@ class LokyPool(Pool):
     """
 
     def __init__(self, jobs: int) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="isolation-workers-")
-        self._markers_file = Path(self._folder.name) / "markers"
+        self._folder = temporary_folder("workers")
+        self._markers_file = self._folder.path / "markers"
         self._markers = create_markers(self._markers_file, 2 * jobs)
         self._jobs = jobs
         self._task: Task | None = None
@@ -86,7 +86,7 @@ class LokyPool(Pool):
         if self._task:
             self._task_file.unlink()
         self._tasks += 1
-        self._task, self._task_file = task, Path(self._folder.name) / f"task-{self._tasks}"
+        self._task, self._task_file = task, self._folder.path / f"task-{self._tasks}"
         self._task_file.write_bytes(pickle.dumps(task))
 
     @property
@@ -133,7 +133,7 @@ class LokyPool(Pool):
     def close(self) -> None:
         """See `Pool.close`."""
         self._end_workers()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def _batches(self) -> list[_SentBatch]:
         return [sent for sent in self._out.values() if isinstance(sent, _SentBatch)]

@@ -8,7 +8,6 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -22,6 +21,7 @@ from platformdirs import user_cache_path
 from isolation.durable import write_text
 from isolation.loading import expanded
 from isolation.syntax import SilentLoader
+from isolation.temporary import temporary_folder
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _LOOKS, _PAUSE = 20, 0.05
@@ -42,7 +42,7 @@ def folder() -> Path:
             return path.resolve()
     except OSError:
         pass
-    return Path(tempfile.mkdtemp(prefix="isolation-"))
+    return temporary_folder("cache").path
 
 
 def files() -> list[Path]:
