@@ -30,6 +30,7 @@ from experiments.play.stopping import sprt_rule
 from experiments.play.worker import HANGS_AFTER, task_of
 from experiments.schedule import points_table
 from isolation.loading import expanded
+from isolation.shell import command
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -201,7 +202,7 @@ def _run(
     except UnwritableLogError as error:
         raise ValueError(
             f"{path}: cannot write the log: {error.strerror or error}; "
-            f"{log.count_games(path):,} games are safe, go on with --resume"
+            f"{log.count_games(path):,} games are safe, go on with {command('tournament', '--resume', path)}"
         ) from error
     if ledger.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
