@@ -172,3 +172,12 @@ def test_checkers_say_so_when_the_code_ends_their_process(tmp_path: Path, comman
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"Error: {tmp_path}/deadly.py{name}: the code has ended its process")
     assert done.stderr.endswith(f"{how}\n")
+
+
+def _end(_: int) -> None:
+    os.kill(os.getpid(), 9)
+
+
+def test_a_worker_that_dies_ends_the_calls_with_a_line() -> None:
+    with pytest.raises(ChildProcessError, match=r"^a worker process has died by SIGKILL.*: the code it ran ended it"):
+        list(as_they_come(_end, [(1,), (2,)], jobs=2))
