@@ -12,6 +12,7 @@ import click
 
 from commands.options import board_option, format_option, moves_option
 from commands.output import print_rows
+from isolation.shell import command
 from reports.tables import Format
 
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Draw boards in plain ASCII.")
@@ -167,7 +168,7 @@ def play_agent(against: str, side: str, size: str, saved: Path | None, log_path:
     if played and log_path:
         agents = (None, opponent) if number == 1 else (opponent, None)
         game_id = append_game(log_path, played, agents, seed)
-        click.echo(f"Added to {log_path}: isolation replay {log_path} {game_id}")
+        click.echo(f"Added to {log_path}: {command('replay', log_path, game_id)}")
 
 
 def ask_line(prompt: str) -> str:

@@ -9,6 +9,8 @@ import click
 
 from commands.options import board_option, format_option, moves_option
 from commands.output import containing, print_rows, write_new
+from isolation.shell import command
+from isolation.survival import go_on_in_a_child
 from reports.tables import Format
 
 
@@ -21,19 +23,20 @@ def new_heuristic(file: Path) -> None:
     if file.suffix != ".py":
         raise ValueError(f"a heuristic lives in a Python file, such as {file.with_suffix('.py')}, not in {file}")
     write_new(file, TEMPLATE)
-    click.echo(f"Wrote {file}. Try it out with: isolation try {file}")
+    click.echo(f"Wrote {file}. Try it out with: {command('try', file)}")
 
 
 @click.command("try")
 @click.argument("reference", metavar="FILE[:FUNCTION]")
 def try_out(reference: str) -> None:
     """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does at first sight."""
+    go_on_in_a_child(reference)
     from experiments.catalogue import heuristic_named
     from experiments.trial import try_heuristic
     from isolation.loading import doubts, load_heuristic
     from reports.trial import describe_trial
 
-    with containing():
+    with containing(reference):
         path, name = heuristic_named(reference)
         trial = try_heuristic(load_heuristic(path, name).value)
     click.echo(describe_trial(f"{path}:{name}", trial, doubts(path)))
@@ -48,13 +51,15 @@ def try_out(reference: str) -> None:
 @format_option
 def evaluate_position(size: str, moves: str, references: tuple[str, ...], output: Format) -> None:
     """Show what every heuristic says of a position, to both players."""
+    if references:
+        go_on_in_a_child(", ".join(references))
     from experiments.catalogue import evaluate, own_heuristics, registered
     from isolation.render import to_text
     from isolation.transcript import position_after
 
     board = position_after(moves, size)
-    functions = registered() | own_heuristics(references)
-    with containing():
+    with containing(", ".join(references)):
+        functions = registered() | own_heuristics(references)
         rows = evaluate(functions, board)
     if output == "table":
         click.echo(to_text(board) + "\n")
@@ -66,9 +71,11 @@ def evaluate_position(size: str, moves: str, references: tuple[str, ...], output
 @format_option
 def list_heuristics(file: Path | None, output: Format) -> None:
     """List the heuristics: name, meaning, and whether they compile or why not."""
+    if file:
+        go_on_in_a_child(str(file))
     from experiments.catalogue import file_catalogue, registry_catalogue
 
-    with containing():
+    with containing(str(file or "")):
         listings = file_catalogue(file) if file else registry_catalogue()
     print_rows([{"name": one.name, "meaning": one.meaning, "compiles": one.compiles} for one in listings], output)
 
@@ -77,12 +84,13 @@ def list_heuristics(file: Path | None, output: Format) -> None:
 @click.argument("reference", metavar="FILE[:CLASS]")
 def test_agent(reference: str) -> None:
     """Check a classic player: signature, legal moves, time limit, fixed-depth search."""
+    go_on_in_a_child(reference)
     from experiments.catalogue import player_named
     from isolation.checkup import check_player
     from isolation.loading import load_player
 
-    path, name = player_named(reference)
-    with containing():
+    with containing(reference):
+        path, name = player_named(reference)
         findings = check_player(load_player(path, name).value)
     click.echo(f"{path}:{name}")
     for finding in findings:

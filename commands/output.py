@@ -29,8 +29,10 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
 
 
 @contextmanager
-def containing() -> Iterator[None]:
+def containing(code: str) -> Iterator[None]:
     """Keep what a user's code prints out of what a command does, and say on stderr how much it was.
+
+    `code` is what it is called there.
 
     Raises:
         click.ClickException: the code called for the end of the process.
@@ -39,8 +41,8 @@ def containing() -> Iterator[None]:
         with hushed() as printed, unending():
             yield
     except WantsToEnd as error:
-        raise click.ClickException(f"the code {error}") from error
-    if told := printed.sentence("the code"):
+        raise click.ClickException(f"{code}: the code {error}") from error
+    if told := printed.sentence(code or "the code"):
         click.echo(f"Note: {told}", err=True)
 
 

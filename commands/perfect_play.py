@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
 from commands.options import board_option, format_option, moves_option, table_option, whole_number
 from commands.output import print_rows, print_sections
+from isolation.shell import command
 from reports.tables import Format
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
         games = label_run(
             run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
         )
-    click.echo(f"{counted(games, 'game')} labelled. Next: isolation accuracy {quote(str(run))}")
+    click.echo(f"{counted(games, 'game')} labelled. Next: {command('accuracy', run)}")
 
 
 @click.command("accuracy")

@@ -25,7 +25,9 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--board", help="Board size, ROWSxCOLUMNS."),
         click.option("--seed", type=int, help="Seed of the openings and of every game."),
         click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0 is one a core."),
-        click.option("--hard-cap", type=float, help="Seconds after which a move of a user's agent is a hang."),
+        click.option(
+            "--hard-cap", type=float, help="Seconds after which a user's agent hangs: 60 if not given; 0 is never."
+        ),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
         click.option("--out", help="Directory of the run."),
         click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),

@@ -62,7 +62,7 @@ class Config(BaseModel):
     equal_cost: bool = False
     sprt: tuple[float, ...] | None = None
     seed: int = Field(default=1, ge=0, lt=2**63)
-    hard_cap: float | None = Field(default=None, gt=0)
+    hard_cap: float | None = Field(default=None, ge=0)
     jobs: int = Field(default=0, ge=0)
     out: str | None = None
 
@@ -292,7 +292,8 @@ equal_cost = false
 # The run's seed: openings, random players and random choices between equal moves all derive from it.
 seed = 1
 
-# Seconds after which a player that does not answer at all is ended and loses.
+# Seconds after which a player from a file that does not answer at all is ended and loses. Without this it is a minute
+# beyond the time limit; 0 lets a player think for ever.
 # hard_cap = 10.0
 
 # Worker processes; 0 for one per core.

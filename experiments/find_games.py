@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from experiments.log import PER_PLY, SCHEMA, find_row, read_games
 from isolation.outcome import Reason
+from isolation.shell import command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +63,7 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     """
     found = find_row(run, game_id)
     if found is None:
-        raise ValueError(f"{run} has no game {game_id}; isolation games {run} lists what it has")
+        raise ValueError(f"{run} has no game {game_id}; {command('games', run)} lists what it has")
     return found
 
 

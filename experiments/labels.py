@@ -32,6 +32,7 @@ from isolation.board import Board
 from isolation.compiling.specialise import native_function
 from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.limits import Limit
+from isolation.shell import command
 from isolation.solver import Meter, known_value, promising_first, value
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def read_labels(run: str | Path) -> pd.DataFrame:
 def read_label_table(run: str | Path) -> pa.Table:
     """Like `read_labels`, as an Arrow table."""
     if not has_labels(run):
-        raise ValueError(f"{run} has no exact values yet: make them with isolation label {run}")
+        raise ValueError(f"{run} has no exact values yet: make them with {command('label', run)}")
     return _read(Path(run) / FILE)
 
 

@@ -25,6 +25,7 @@ from experiments.locks import LOCK, locked
 from isolation.durable import write_text
 from isolation.geometry import parse_size
 from isolation.loading import expanded
+from isolation.shell import command
 
 HOME = Path("runs")
 CONFIG = "config.toml"
@@ -92,7 +93,9 @@ def new_directory(config: Config) -> Path:
         return _unused(HOME / f"{stamp}-{config.format}")
     path = expanded(config.out)
     if is_run(path):
-        raise ValueError(f"{path} already holds a run: go on with --resume {path}, or choose another --out")
+        raise ValueError(
+            f"{path} already holds a run: go on with {command('tournament', '--resume', path)}, or choose another --out"
+        )
     ours = {log.GAMES, LOCK, CONFIG}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} exists already and is not a run: choose another --out")
@@ -113,7 +116,7 @@ def claimed(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
     with locked(path):
         if is_run(path):
-            raise ValueError(f"{path} already holds a run: go on with --resume {path}")
+            raise ValueError(f"{path} already holds a run: go on with {command('tournament', '--resume', path)}")
         yield
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import sys
+import tempfile
 import threading
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -15,6 +18,7 @@ from isolation.faults import told
 
 MOST_SHOWN = 80
 """Characters of a printed line that are told."""
+_CHUNK = 1 << 16
 
 
 class WantsToEnd(Exception):
@@ -65,14 +69,62 @@ def unending() -> Iterator[None]:
 
 @contextmanager
 def hushed() -> Iterator[Printed]:
-    """Keep what Python code prints from both of our streams, and count it; inside another one, that one counts."""
+    """Keep what code prints from both of our streams, and count it; inside another one, that one counts.
+
+    So it is with what Python prints, and what native code and programs write to the descriptors. What is warned of is
+    said afterwards.
+    """
     if isinstance(getattr(sys.stdout, "buffer", None), _Counting):
         yield Printed()
         return
     printed = Printed()
-    stream = io.TextIOWrapper(_Counting(printed), encoding="utf-8", errors="replace", write_through=True)
-    with redirect_stdout(stream), redirect_stderr(stream):
+    counting = _Counting(printed)
+    stream = io.TextIOWrapper(counting, encoding="utf-8", errors="replace", write_through=True)
+    with _warned_of_later(), _descriptors_kept(counting), redirect_stdout(stream), redirect_stderr(stream):
         yield printed
+
+
+@contextmanager
+def _warned_of_later() -> Iterator[None]:
+    waiting: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    show = warnings.showwarning
+    warnings.showwarning = lambda *said, **more: waiting.append((said, more))
+    try:
+        yield
+    finally:
+        warnings.showwarning = show
+        for said, more in waiting:
+            show(*said, **more)
+
+
+@contextmanager
+def _descriptors_kept(counting: _Counting) -> Iterator[None]:
+    """Send what is written to the descriptors of our streams to a file meanwhile, and count it."""
+    with ExitStack() as stack:
+        kept = stack.enter_context(tempfile.TemporaryFile())
+        _flush()
+        for descriptor in (1, 2):
+            with suppress(OSError):  # it is closed: nothing can be written there
+                before = os.dup(descriptor)
+                stack.callback(os.close, before)
+                stack.callback(os.dup2, before, descriptor)
+                os.dup2(kept.fileno(), descriptor)
+        try:
+            yield
+        finally:
+            _flush()
+            kept.seek(0)
+            while chunk := kept.read(_CHUNK):
+                counting.write(chunk)
+
+
+def _flush() -> None:
+    """Empty Python's buffers and those of the C library into the descriptors."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()  # type: ignore[union-attr]
+    with suppress(Exception):  # where there is no such library
+        ctypes.CDLL(None).fflush(None)
 
 
 class _Exit(BaseException):

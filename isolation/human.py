@@ -9,6 +9,7 @@ from typing import Literal
 
 from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
 from isolation.board import Board
+from isolation.contained import hushed
 from isolation.faults import heeding_ctrl_c
 from isolation.match import GameRecord
 from isolation.notation import cell_name, parse_cell
@@ -80,6 +81,7 @@ class _Game:
     opponent: Player
     opening: int
     has_begun: bool = False
+    has_printed: bool = False
     results: list[SearchResult] = field(default_factory=list)
 
 
@@ -204,8 +206,11 @@ def _turn_of_agent(game: _Game) -> GameRecord | None:
     """Let the agent move; a record if it has lost the game by failing to."""
     board, seat = game.board, game.seat
     try:
-        with heeding_ctrl_c() as is_ctrl_c:
+        with heeding_ctrl_c() as is_ctrl_c, hushed() as printed:
             result = _choose(game)
+        if printed.lines and not game.has_printed:
+            game.has_printed = True
+            seat.say(f"Note: {printed.sentence(seat.opponent.name)}.")
         if result.move not in board.legal_cells():
             raise Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
     except BaseException as error:

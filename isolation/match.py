@@ -130,7 +130,7 @@ def play_games(
         openings: legal sequences of cells; compiled play needs both placements in each.
         seeds: one unsigned 64-bit number a game.
         hard_cap: seconds after which a move counts as a hang. Agents that might hang then live in a child process.
-        marker: two numbers, kept at the index of the game being played and the index (0, 1) of its mover.
+        marker: int64[3], kept at the index of the game being played, the index (0, 1) of its mover, and its ply.
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
@@ -138,7 +138,7 @@ def play_games(
     """
     rows, columns = parse_size(size)
     boards = [Board.from_moves(opening, size) for opening in openings]
-    marker = np.zeros(2, np.int64) if marker is None else marker
+    marker = np.zeros(3, np.int64) if marker is None else marker
     players = [None if interpreted else agent.compiled((rows, columns)) for agent in (agent_1, agent_2)]
     guarded = hard_cap is not None and any(might_hang(agent) for agent in (agent_1, agent_2))
     if all(players) and not guarded and all(len(opening) >= 2 for opening in openings):
@@ -153,7 +153,7 @@ def load_compiled_games(size: tuple[int, int]) -> None:
     from isolation.search.compiled import CompiledPlayer, Settings
 
     nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0), Settings())
-    _play_compiled((nobody, nobody), [], [], size, np.zeros(2, np.int64))
+    _play_compiled((nobody, nobody), [], [], size, np.zeros(3, np.int64))
 
 
 def might_hang(agent: Agent) -> bool:
@@ -265,7 +265,7 @@ def _play_one(
     has_begun = [False, False]
     while True:
         turn = board.active_index
-        marker[0], marker[1] = index, turn
+        marker[:] = (index, turn, board.move_count)
         loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
         if loss is None:
             try:

@@ -9,17 +9,9 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from isolation.compiling import FUNCTIONS_REMEMBERED
+from isolation.compiling.rewrites.errors import CHANCE_AND_TIME
 from isolation.compiling.rewriting import CompileError, rewrite
 
-_MODULES = {
-    "random": "chance",
-    "secrets": "chance",
-    "uuid": "chance",
-    "numpy.random": "chance",
-    "time": "the time",
-    "datetime": "the time",
-    "timeit": "the time",
-}
 _CHANGES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST_FUNCTIONS = 300
 
@@ -74,7 +66,7 @@ def _in_instructions(code: CodeType, function: FunctionType) -> str:
     modules = [value for value in known if isinstance(value, ModuleType)]
     known += [inner for module in modules for name in code.co_names if _is_module(inner := getattr(module, name, 0))]
     for name in [*imported, *(_home(value) for value in known)]:
-        for module, on_what in _MODULES.items():
+        for module, on_what in CHANCE_AND_TIME.items():
             if name == module or name.startswith(f"{module}."):
                 return f"it uses {module}, so its value depends on {on_what}"
     changed = [i.argval for i in dis.get_instructions(code) if i.opname in _CHANGES]

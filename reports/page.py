@@ -21,6 +21,7 @@ from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from isolation.durable import write_text
+from isolation.shell import command
 from reports.accuracy import accuracy_sections, theory_section
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import duels_section, each_section, effects_section, verdict_section
@@ -113,7 +114,7 @@ def report_page(findings: Findings) -> str:
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
         plots=_plots(findings, verdicts, decisions),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
-        reproduce=f"isolation report {' '.join(str(source.info.path) for source in findings.sources)}",
+        reproduce=command("report", *(source.info.path for source in findings.sources)),
     )
 
 

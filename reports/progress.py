@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from shlex import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from experiments.config import Config
 from experiments.design import Plan
 from experiments.play.runner import Outcome, Progress, Show, play_tournament
 from experiments.verdicts.live import live_standings
+from isolation.shell import command
 from reports.tables import terminal_width
 
 _SHOWN = 12
@@ -80,11 +80,11 @@ def print_outcome(outcome: Outcome) -> None:
 
 def what_next(outcome: Outcome) -> str:
     """How far a run came, where it lies, and the command to go on with."""
-    games, place = f"{outcome.logged:,} of {outcome.total:,} games", quote(str(outcome.path))
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
     if not outcome.finished:
-        return f"Interrupted with {games} played. Go on with: isolation tournament --resume {place}"
+        return f"Interrupted with {games} played. Go on with: {command('tournament', '--resume', outcome.path)}"
     played = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}"
-    return f"{played}\nNext: isolation compare {place}"
+    return f"{played}\nNext: {command('compare', outcome.path)}"
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.saved_games import load_game
+from isolation.shell import command
 from isolation.transcript import position_after
 from reports.replay import Replay, replay_of_moves, replay_of_record, replay_of_run
 
@@ -26,7 +27,7 @@ def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
         case [file] if not Path(file).is_dir():
             return replay_of_record(Path(file).name, load_game(file))
         case [run]:
-            raise ValueError(f"which game of {run}? isolation games {run} lists them")
+            raise ValueError(f"which game of {run}? {command('games', run)} lists them")
         case [run, number] if number.isascii() and number.isdecimal():
             return replay_of_run(run, int(number))
         case _:

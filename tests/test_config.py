@@ -97,7 +97,7 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ),
         ('format = "swiss"', "format = \"swiss\": input should be 'gauntlet', 'round-robin' or 'head-to-head'"),
         ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
-        ("hard_cap = 0", "hard_cap = 0: input should be greater than 0"),
+        ("hard_cap = -1", "hard_cap = -1: input should be greater than or equal to 0"),
         ("sprt = [3]", "sprt = [3]: two rising differences are needed, like [0, 20]"),
         (
             'format = "round-robin"\nbaseline = "random"',

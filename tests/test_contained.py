@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -109,7 +111,7 @@ def test_what_a_player_prints_is_told_beside_the_findings(tmp_path: Path) -> Non
     (tmp_path / "loud.py").write_text(LOUD)
     result = CliRunner().invoke(main, ["test-agent", f"{tmp_path / 'loud.py'}"])
     assert "thinking" not in result.stdout
-    assert "Note: the code printed 12 lines" in result.stderr
+    assert "loud.py printed 12 lines" in result.stderr
 
 
 def shout(word: str) -> str:
@@ -121,3 +123,61 @@ def test_calls_made_side_by_side_are_told_of_together(capsys: pytest.CaptureFixt
     with pytest.warns(UserWarning, match="the code printed 2 lines"):
         assert sorted(as_they_come(shout, [("a",), ("b",)], 1)) == ["A", "B"]
     assert capsys.readouterr().out == ""
+
+
+def test_what_is_written_past_python_is_counted_too(capfd: pytest.CaptureFixture[str]) -> None:
+    with hushed() as printed:
+        os.write(1, b"past Python\n")
+        os.write(2, b"and errors")
+        subprocess.run(["echo", "a program"], check=True)
+    print("afterwards", flush=True)
+    assert (printed.lines, printed.first) == (2, "past Python")
+    assert capfd.readouterr().out == "afterwards\n"
+
+
+def test_warnings_from_among_what_is_kept_are_said_afterwards() -> None:
+    with pytest.warns(UserWarning, match="ours"), hushed() as printed:
+        warnings.warn("ours", stacklevel=1)
+    assert printed.lines == 0
+
+
+DEADLY = """
+import ctypes, os
+def by_signal(game, player):
+    os.kill(os.getpid(), 9)
+def by_fault(game, player):
+    ctypes.string_at(0)
+def by_exit(game, player):
+    ctypes.CDLL(None)._exit(0)
+class Player:
+    def get_move(self, game, time_left):
+        ctypes.string_at(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "how"),
+    [
+        ("eval --file", ":by_signal", "by SIGKILL, or somebody else did, as the system does when memory runs out"),
+        ("eval --file", ":by_exit", "with exit code 0"),
+        ("test-agent", ":Player", "by SIGSEGV"),
+        pytest.param("try", ":by_fault", "by SIGSEGV", marks=pytest.mark.slow),
+        pytest.param("heuristics --file", "", "by SIGSEGV", marks=pytest.mark.slow),
+    ],
+)
+def test_checkers_say_so_when_the_code_ends_their_process(tmp_path: Path, command: str, name: str, how: str) -> None:
+    (tmp_path / "deadly.py").write_text(DEADLY + ("" if name else "ctypes.string_at(0)"))
+    asked = [sys.executable, "-m", "cli", *command.split(), f"{tmp_path}/deadly.py{name}"]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Error: {tmp_path}/deadly.py{name}: the code has ended its process")
+    assert done.stderr.endswith(f"{how}\n")
+
+
+def _end(_: int) -> None:
+    os.kill(os.getpid(), 9)
+
+
+def test_a_worker_that_dies_ends_the_calls_with_a_line() -> None:
+    with pytest.raises(ChildProcessError, match=r"^a worker process has died by SIGKILL.*: the code it ran ended it"):
+        list(as_they_come(_end, [(1,), (2,)], jobs=2))

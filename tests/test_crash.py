@@ -21,9 +21,9 @@ BATCHES = {
 def markers(tmp_path: Path) -> Markers:
     """Worker 501 is at game 13, its first mover's turn; 502 at 25, the second's; 503 is between batches."""
     found = create_markers(tmp_path / "markers", 4)
-    found[0] = (501, 1, 1, 0)
-    found[1] = (502, 2, 1, 1)
-    found[2] = (0, 0, 1, 1)
+    found[0] = (501, 1, 1, 0, 7)
+    found[1] = (502, 2, 1, 1, 8)
+    found[2] = (0, 0, 1, 1, 9)
     return found
 
 
@@ -68,11 +68,11 @@ def test_what_a_process_marks_is_read_by_others_and_outlives_it(tmp_path: Path) 
     assert not markers.any()
     code = (
         "import os, sys; from pathlib import Path; from experiments.play.crash import open_markers\n"
-        "open_markers(Path(sys.argv[1]), 3)[1] = (os.getpid(), 2, 7, 1); os.kill(os.getpid(), 9)"
+        "open_markers(Path(sys.argv[1]), 3)[1] = (os.getpid(), 2, 7, 1, 5); os.kill(os.getpid(), 9)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(path)])
     process.wait()
-    assert markers.tolist() == [[0] * 4, [process.pid, 2, 7, 1], [0] * 4]
+    assert markers.tolist() == [[0] * 5, [process.pid, 2, 7, 1, 5], [0] * 5]
     assert open_markers(path, 3).tolist() == markers.tolist()
 
 

@@ -9,7 +9,7 @@ from experiments import log
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
 from experiments.play.ledger import Ledger, UnwritableLogError
-from experiments.play.played import Played, joined, lost_by_error
+from experiments.play.played import Played, joined, lost_unplayed
 from experiments.play.worker import Worker, task_of
 from isolation.outcome import Reason
 
@@ -43,7 +43,7 @@ def test_games_count_once_they_are_in_the_log(plan: Plan, run: Path) -> None:
 
 def test_a_ledger_that_is_opened_again_knows_what_the_first_knew(plan: Plan, run: Path) -> None:
     first = Ledger(run, plan)
-    for part in (played(plan, 0, 1, 4), lost_by_error(plan.schedule, 3, 2, "why")):
+    for part in (played(plan, 0, 1, 4), lost_unplayed(plan.schedule, 3, 2, "why")):
         first.add(part)
         first.write()
     second = Ledger(run, plan)
@@ -56,7 +56,7 @@ def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) ->
     ledger = Ledger(run, plan)
     greedy, random = (plan.schedule.agents.index(name) for name in ("Greedy", "Random"))
     for game_id, mover, detail in ((0, 1, "a"), (1, 2, "b"), (2, 2, "c")):  # in game 1 Greedy moves second
-        ledger.add(lost_by_error(plan.schedule, game_id, mover, detail))
+        ledger.add(lost_unplayed(plan.schedule, game_id, mover, detail))
     ledger.write()
     assert ledger.forfeits == {(greedy, "error"): {"a": 1, "b": 1}, (random, "error"): {"c": 1}}
     first, second = ledger.forfeit_notes()
@@ -66,7 +66,7 @@ def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) ->
 
 def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
     ledger = Ledger(run, plan)
-    games = joined([lost_by_error(plan.schedule, game_id, 1, "") for game_id in range(5)])
+    games = joined([lost_unplayed(plan.schedule, game_id, 1, "") for game_id in range(5)])
     games.games.reason[:] = [Reason.TIMEOUT, Reason.HANG, Reason.ERROR, Reason.ILLEGAL_MOVE, Reason.HANG]
     ledger.add(games)
     ledger.write()

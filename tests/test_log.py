@@ -15,7 +15,7 @@ from experiments import log
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
 from experiments.locks import locked
-from experiments.play.played import Played, joined, lost_by_error
+from experiments.play.played import Played, joined, lost_unplayed
 from isolation.match import play_games
 
 
@@ -218,7 +218,7 @@ def test_two_writers_are_kept_apart(run: Path) -> None:
 
 def test_a_game_that_could_not_be_played_is_lost_by_the_mover(plan: Plan, run: Path) -> None:
     log.append(
-        log.games_folder(run), log.games_table(plan.schedule, ["", ""], lost_by_error(plan.schedule, 5, 1, "why"))
+        log.games_folder(run), log.games_table(plan.schedule, ["", ""], lost_unplayed(plan.schedule, 5, 1, "why"))
     )
     game = log.read_games(run).iloc[0]
     assert (game.game_id, game.winner, game.reason, game.detail, game.plies) == (5, 2, "error", "why", 2)

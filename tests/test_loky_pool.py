@@ -4,6 +4,8 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from experiments.play.pool import Answered, Died, Event, Failed, Finished
 from experiments.play.worker import Task, Worker, task_of
 
 USER = """
-import os, pathlib
+import os, pathlib, time
 HERE = pathlib.Path(__file__).parent
 
 class Busy:
@@ -32,6 +34,17 @@ class Deadly:
         while not (HERE / "is_busy").exists():
             pass
         os.kill(os.getpid(), 9)
+
+class Slow:
+    def get_move(self, game, time_left):
+        time.sleep(0.1)
+        return game.get_legal_moves()[0]
+
+def endless(game, player):
+    x, blank = 0, len(game.get_blank_spaces())
+    while blank == 41:
+        x = (x + 1) % 3
+    return float(blank)
 """
 
 
@@ -183,3 +196,30 @@ def test_a_pool_of_one_worker_for_a_deadly_game_leaves_the_others_alone(pool: Lo
         alone.submit(np.array([0]))
         assert everything(alone) == [Died((0,), (Suspect(0, 1),), ())]  # type: ignore[arg-type]
     assert processes(pool) & before
+
+
+def with_patience(seconds: float, waiting: Task) -> Task:
+    return replace(
+        waiting, patience=tuple(min(patience, seconds) if patience < inf else inf for patience in waiting.patience)
+    )
+
+
+@pytest.mark.parametrize("agent", ["Busy", pytest.param("AB:{folder}/user.py:endless@depth=1", marks=pytest.mark.slow)])
+def test_a_player_that_does_not_answer_is_ended_and_told_even_in_compiled_code(tmp_path: Path, agent: str) -> None:
+    with LokyPool(1) as pool:
+        pool.assign(with_patience(0.5, task(tmp_path, agent.format(folder=tmp_path))))
+        pool.call(Worker.compile_agents, (0, 1))
+        everything(pool)
+        pool.submit(np.array([1]))
+        pool.submit(np.array([2]))
+        assert everything(pool) == [Died((1, 2), (Suspect(1, 2, silent=0.5),), ())]
+
+
+def test_players_that_answer_in_time_are_left_alone_however_long_the_game(tmp_path: Path) -> None:
+    with LokyPool(1) as pool:
+        pool.assign(with_patience(1.5, task(tmp_path, "Slow")))
+        pool.call(Worker.compile_agents, (0, 1))
+        everything(pool)
+        pool.submit(np.array([0]))
+        (event,) = everything(pool)
+        assert isinstance(event, Finished)

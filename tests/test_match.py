@@ -302,9 +302,9 @@ def test_a_heuristic_that_returns_nan_loses_by_error_compiled_or_not(method):
 
 
 def test_the_marker_tells_which_game_and_which_mover_were_played_last():
-    marker = np.zeros(2, np.int64)
+    marker = np.zeros(3, np.int64)
     games = play_games(RandomAgent(), RandomAgent(), random_openings(5, 4), range(5), marker=marker)
-    assert marker.tolist() == [4, 2 - games.winner[4]]
+    assert marker.tolist() == [4, 2 - games.winner[4], np.diff(games.offsets)[4]]
 
 
 def test_an_illegal_opening_is_refused():

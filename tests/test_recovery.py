@@ -80,6 +80,12 @@ def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
             recovery.died(death(1, 2, suspects=(Suspect(2, 1),)))
 
 
+def test_who_did_not_answer_loses_at_once() -> None:
+    hung = Suspect(5, 2, silent=60.0)
+    assert Recovery().died(death(4, 5, suspects=(hung,))) == [GiveBack((4,)), Lose(hung, 1)]
+    assert died_alone(PlayAlone(Suspect(5, 1), 1), death(5, suspects=(hung,))) == Lose(hung, 2)
+
+
 def lose(mover: int) -> Lose:
     return Lose(Suspect(5, mover), 3)
 
@@ -311,9 +317,22 @@ def test_who_kills_in_three_games_in_a_row_forfeits_the_rest_until_that_is_taken
     assert (len(again), DIED in set(again["detail"]), FORFEITED in set(again["detail"])) == (40, False, False)
 
 
-@pytest.mark.parametrize(("keys", "told"), [({}, True), ({"hard_cap": 60}, False)])
+def test_a_player_that_never_answers_loses_by_hang_and_forfeits_the_rest_after_three_games(tmp_path: Path) -> None:
+    hangs = Script(kills=lambda ids: [Suspect(ids[0], 1, silent=60.0)])
+    outcome = play(tmp_path / "run", hangs, contenders=["greedy"], baseline="MM:null@depth=1", openings="random:2")
+    assert outcome.reasons["hang"] >= 3
+    details = log.read_games(tmp_path / "run")["detail"].value_counts().to_dict()
+    assert details["its process died: it was ended after 60 s without an answer"] == outcome.reasons["hang"]
+    assert details[FORFEITED] == 40 - outcome.reasons["hang"]
+    assert hangs.alone == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [({}, "is ended after 60 s"), ({"hard_cap": 60}, ""), ({"hard_cap": 0}, "if a player hangs, --hard-cap")],
+)
 def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
-    keys: dict[str, Any], told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    keys: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("experiments.play.runner.LONGEST_SILENCE", -1.0)
     asked = {"pairs": 2, "contenders": of_users(tmp_path, "User"), "out": str(tmp_path / "run")}
@@ -322,4 +341,4 @@ def test_where_no_game_ends_for_long_a_hint_names_the_hard_cap(
     play_tournament(
         config, show=lambda progress: seen.extend(progress.notes), pools=lambda jobs: ScriptedPool(Script())
     )
-    assert any("no game has ended" in note for note in seen) is told
+    assert any("no game has ended" in note and told in note for note in seen) is bool(told)

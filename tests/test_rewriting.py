@@ -234,6 +234,16 @@ def test_what_numba_refuses_is_put_in_plain_words(function: Any, offset: int, re
     assert error.value.line == inspect.getsourcelines(function)[1] + offset
 
 
+def a_move_or_none(game: Any, player: Any) -> Any:
+    best = max(game.get_legal_moves(player), key=lambda move: move[0], default=None)
+    return 0.0 if best is None else float(best[0])
+
+
+def test_a_tuple_that_may_be_none_is_told_in_plain_words() -> None:
+    with pytest.raises(CompileError, match="a value is here a tuple and there None"):
+        compile_heuristic(a_move_or_none)
+
+
 def test_the_line_is_right_after_the_function_has_moved_in_its_file(tmp_path: Path) -> None:
     file = tmp_path / "moving.py"
     for above in (0, 3):

@@ -160,7 +160,9 @@ def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> Non
 
 
 def test_a_second_run_in_the_same_place_is_refused(undisturbed: Path) -> None:
-    with pytest.raises(ValueError, match=f"already holds a run: go on with --resume {undisturbed}"):
+    with pytest.raises(
+        ValueError, match=f"already holds a run: go on with isolation tournament --resume {undisturbed}"
+    ):
         play(undisturbed)
 
 
@@ -215,7 +217,10 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
         patch.setattr(log, "append", append)
         patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
         patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
-        with pytest.raises(ValueError, match=r"No space left on device; [\d,]+ games are safe, go on with --resume"):
+        with pytest.raises(
+            ValueError,
+            match=r"No space left on device; [\d,]+ games are safe, go on with isolation tournament --resume",
+        ):
             play(run)
     assert len(games(run)) == appended[0] < 320
     play_tournament(config_of(run), resume=True)

@@ -57,7 +57,7 @@ def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pyte
 
 
 def test_the_marker_says_after_the_batch_that_it_is_being_handed_in() -> None:
-    marker = np.full(4, 9)
+    marker = np.full(5, 9)
     Worker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
     assert marker[0] == -os.getpid()
 
@@ -73,12 +73,12 @@ def test_the_marker_says_where_the_game_is_while_it_is_on(tmp_path: Path) -> Non
     worker = Worker(task_of(plan_of("greedy", f"X={tmp_path}/my.py:Watching@ms=5000")))
     (watching,) = (agent for agent in worker.agents if agent.name == "X")
     module = sys.modules[watching.factory.__module__]  # type: ignore[attr-defined]
-    marker = np.zeros(4, np.int64)
+    marker = np.zeros(5, np.int64)
     module.MARKER.append(marker)
     ids = np.array([0, 2, 3, 6, 7])  # of X: 2 and 6 as first, 3 and 7 as second mover
     worker.play_batch(ids, marker)
     pid = os.getpid()
-    assert {tuple(seen) for seen in module.SEEN} == {(pid, 1, 0, 0), (pid, 1, 1, 0), (pid, 2, 0, 1), (pid, 2, 1, 1)}
+    assert {tuple(seen[:4]) for seen in module.SEEN} == {(pid, 1, 0, 0), (pid, 1, 1, 0), (pid, 2, 0, 1), (pid, 2, 1, 1)}
 
 
 def test_what_runs_interpreted_is_told_with_its_place_and_the_reason(tmp_path: Path) -> None:

@@ -17,29 +17,34 @@ from numpy.typing import NDArray
 from experiments.schedule import Ids
 
 Markers = NDArray[np.int64]
-"""int64[slots, 4], a row for each batch that may be out at a time, its marker."""
+"""int64[slots, 5], a row for each batch that may be out at a time, its marker."""
 
-PID, SIDES, GAME, MOVER = range(4)
+PID, SIDES, GAME, MOVER, PLY = range(5)
 """What a marker says: the worker (0: none; negative: it is handing the batch in), which of the batch's lists of games
-(see `schedule.by_sides`), which game of that list, whose move (0, 1)."""
+(see `schedule.by_sides`), which game of that list, whose move (0, 1), and which ply."""
+WIDTH = 5
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A game that was being played when its worker died, and the player (1 or 2) who was to move."""
+    """A game that was being played when its worker died, and the player (1 or 2) who was to move.
+
+    `silent` are the seconds for which the mover had not answered when its worker was ended for that; 0 if it was not.
+    """
 
     game_id: int
     mover: int
+    silent: float = 0.0
 
 
 def create_markers(path: Path, slots: int) -> Markers:
     """A file of blank markers."""
-    return np.memmap(path, np.int64, "w+", shape=(slots, 4))
+    return np.memmap(path, np.int64, "w+", shape=(slots, WIDTH))
 
 
 def open_markers(path: Path, slots: int) -> Markers:
     """The markers another process made."""
-    return np.memmap(path, np.int64, "r+", shape=(slots, 4))
+    return np.memmap(path, np.int64, "r+", shape=(slots, WIDTH))
 
 
 def find_suspects(markers: Markers, batches: Mapping[int, list[Ids]], dead: set[int]) -> list[Suspect]:
@@ -53,10 +58,11 @@ def find_suspects(markers: Markers, batches: Mapping[int, list[Ids]], dead: set[
     handing_in = [slot for slot in batches if markers[slot, PID] < 0]
     at_work = [*playing, *handing_in]
     guilty = [slot for slot in at_work if abs(int(markers[slot, PID])) in dead] or playing or handing_in
-    return [_suspect(markers[slot], batches[slot]) for slot in guilty]
+    return [suspect_at(markers[slot], batches[slot]) for slot in guilty]
 
 
-def _suspect(marker: NDArray[np.int64], batch: list[Ids]) -> Suspect:
+def suspect_at(marker: NDArray[np.int64], batch: list[Ids]) -> Suspect:
+    """The game that a batch, split by sides, is at, and its mover."""
     return Suspect(int(batch[marker[SIDES]][marker[GAME]]), int(marker[MOVER]) + 1)
 
 

@@ -19,6 +19,7 @@ from experiments.design import Plan
 from experiments.play.played import Played, joined
 from experiments.schedule import Ids, points_table, record_points
 from isolation.outcome import REASON_WORDS, Reason
+from isolation.shell import command
 
 ON_THE_BOARD = Reason.NO_MOVES.word
 BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
@@ -111,7 +112,7 @@ class Ledger:
         name, played = self.plan.schedule.agents[agent], self._games_of(agent)
         return (
             f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} "
-            f"(isolation summary {self._run} tells where)"
+            f"({command('summary', self._run)} tells where)"
         )
 
     def _games_of(self, agent: int) -> int:

@@ -9,25 +9,36 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-from experiments.play.crash import Markers, create_markers, dead_among, find_suspects, open_markers
+from experiments.play.crash import (
+    PID,
+    Markers,
+    Suspect,
+    create_markers,
+    dead_among,
+    find_suspects,
+    open_markers,
+    suspect_at,
+)
 from experiments.play.parallel import end_with
 from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
+from experiments.play.silence import Watch
 from experiments.play.worker import Batch, Task, Worker
 from experiments.schedule import Ids, by_sides
 from isolation.compiling import library
+from isolation.temporary import temporary_folder
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 
@@ -54,8 +65,8 @@ class LokyPool(Pool):
     """
 
     def __init__(self, jobs: int) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="isolation-workers-")
-        self._markers_file = Path(self._folder.name) / "markers"
+        self._folder = temporary_folder("workers")
+        self._markers_file = self._folder.path / "markers"
         self._markers = create_markers(self._markers_file, 2 * jobs)
         self._jobs = jobs
         self._task: Task | None = None
@@ -65,6 +76,8 @@ class LokyPool(Pool):
         self._out: dict[Future[Any], _SentBatch | _SentCall] = {}
         self._calls = 0
         self._dead: set[int] = set()
+        self._watch = Watch(self._markers)
+        self._hung: dict[int, Suspect] = {}
 
     def assign(self, task: Task) -> None:
         """See `Pool.assign`. The task goes to the workers by a file, and only once to each."""
@@ -73,7 +86,7 @@ class LokyPool(Pool):
         if self._task:
             self._task_file.unlink()
         self._tasks += 1
-        self._task, self._task_file = task, Path(self._folder.name) / f"task-{self._tasks}"
+        self._task, self._task_file = task, self._folder.path / f"task-{self._tasks}"
         self._task_file.write_bytes(pickle.dumps(task))
 
     @property
@@ -90,6 +103,7 @@ class LokyPool(Pool):
         """See `Pool.submit`."""
         slot = min(set(range(len(self._markers))) - {sent.slot for sent in self._batches()})
         self._markers[slot] = 0
+        self._watch.forget(slot)
         self._send(_SentBatch(ids, slot), _play_batch, ids, slot, interpreted)
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
@@ -101,6 +115,7 @@ class LokyPool(Pool):
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`."""
         done = wait(self._out, timeout, FIRST_COMPLETED).done
+        self._end_silent()
         if not any(map(_is_lost, done)):
             return self._events(done)
         # Loky has given up all that is out; what came back before that counts.
@@ -118,7 +133,7 @@ class LokyPool(Pool):
     def close(self) -> None:
         """See `Pool.close`."""
         self._end_workers()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def _batches(self) -> list[_SentBatch]:
         return [sent for sent in self._out.values() if isinstance(sent, _SentBatch)]
@@ -157,6 +172,22 @@ class LokyPool(Pool):
         events = [_event(self._out.pop(future), future) for future in done]
         return sorted(events, key=lambda event: isinstance(event, Failed))
 
+    def _end_silent(self) -> None:
+        """Kill the workers whose players have been thinking for longer than the task has patience with them."""
+        assert self._task
+        batches = {batch.slot: batch for batch in self._batches()}
+        for slot, seconds in self._watch.look(batches).items():
+            if seconds <= min(self._task.patience):
+                continue
+            marker = self._markers[slot].copy()
+            suspect = suspect_at(marker, by_sides(self._task.schedule, batches[slot].ids))
+            mover = self._task.schedule.players(np.array([suspect.game_id]))[0][suspect.mover - 1]
+            patience = self._task.patience[mover]
+            if seconds > patience:
+                self._hung[slot] = replace(suspect, silent=patience)
+                with suppress(ProcessLookupError):
+                    os.kill(int(marker[PID]), signal.SIGKILL)
+
     def _note_death(self, future: Future[Any]) -> None:
         """Called by loky when a worker has died, and before it kills the others: only now can they be told apart."""
         if _is_lost(future) and not self._dead:
@@ -167,7 +198,7 @@ class LokyPool(Pool):
         assert self._task
         self._join()  # lest loky's thread has yet to say who died
         sent = self._batches()
-        suspects = find_suspects(
+        suspects = list(self._hung.values()) or find_suspects(
             self._markers, {batch.slot: by_sides(self._task.schedule, batch.ids) for batch in sent}, self._dead
         )
         died = Died(
@@ -182,6 +213,7 @@ class LokyPool(Pool):
         self._join()
         self._out.clear()
         self._dead = set()
+        self._hung = {}
         self._markers[:] = 0
 
     def _join(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 import warnings
@@ -11,9 +12,11 @@ from functools import cache
 from typing import Any, TypeVar
 
 import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from experiments.config import check_jobs
 from isolation.contained import Printed, hushed
+from isolation.survival import die_with_parent
 
 T = TypeVar("T")
 
@@ -25,6 +28,7 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
 
     Raises:
         ValueError: there are more jobs than this machine can be asked for.
+        ChildProcessError: a worker has died.
     """
     try:
         check_jobs(jobs)
@@ -32,15 +36,23 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
         raise ValueError(f"{jobs} jobs: {error}") from None
     tasks = (joblib.delayed(_run)(os.getpid(), function, call) for call in calls)
     all_printed = Printed()
-    for result, printed in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
-        all_printed = Printed(all_printed.lines + printed.lines, all_printed.first or printed.first)
-        yield result
+    try:
+        for result, printed in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
+            all_printed = Printed(all_printed.lines + printed.lines, all_printed.first or printed.first)
+            yield result
+    except TerminatedWorkerError as death:
+        how = re.search(r"\{(.+?)\}", str(death))
+        raise ChildProcessError(
+            f"a worker process has died{f' by {how[1]}' if how else ''}: the code it ran ended it, or somebody else "
+            "did, as the system does when memory runs out"
+        ) from None
     if told := all_printed.sentence("the code"):
         warnings.warn(told, stacklevel=2)
 
 
 def end_with(parent: int) -> None:
     """End this process when its parent has ended, even by kill -9: an orphan would wait for work for ever."""
+    die_with_parent()
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)

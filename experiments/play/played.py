@@ -45,14 +45,14 @@ def joined(parts: Sequence[Played]) -> Played:
     )
 
 
-def lost_by_error(schedule: Schedule, game_id: int, mover: int, detail: str) -> Played:
-    """The record of a game that could not be played: lost by the player (1 or 2) who was to move."""
+def lost_unplayed(schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR) -> Played:
+    """The record of a game that could not be played: lost by this player (1 or 2)."""
     ids = np.array([game_id])
     (opening,) = schedule.openings(ids)
     plies = len(opening)
     games = Games(
-        winner=np.array([3 - mover], np.int8),
-        reason=np.array([Reason.ERROR], np.int8),
+        winner=np.array([3 - loser], np.int8),
+        reason=np.array([reason], np.int8),
         detail=[detail],
         offsets=np.array([0, plies]),
         moves=np.array(opening, np.int16),

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.play.batches import Feed
+from experiments.play.crash import Suspect
 from experiments.play.interrupts import Interrupted
 from experiments.play.ledger import Ledger
-from experiments.play.played import Played, joined, lost_by_error
+from experiments.play.played import Played, joined, lost_unplayed
 from experiments.play.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.recovery import (
     FORFEITED,
@@ -23,9 +24,11 @@ from experiments.play.recovery import (
     Recovery,
     died_alone,
     guilty,
+    hung_detail,
 )
 from experiments.play.worker import Worker
 from experiments.schedule import Ids
+from isolation.outcome import Reason
 
 
 def play_missing(pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupted, report: Callable[[], None]) -> None:
@@ -73,7 +76,7 @@ def _without_forfeits(run: _Run, ids: Ids) -> Ids:
         return ids
     losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
     lost = [
-        lost_by_error(run.feed.schedule, int(id_), loser, FORFEITED)
+        lost_unplayed(run.feed.schedule, int(id_), loser, FORFEITED)
         for id_, loser in zip(ids, losers, strict=True)
         if loser
     ]
@@ -107,6 +110,8 @@ def _obey(instruction: Instruction, run: _Run) -> None:
                 run.ledger.add(played)
             else:
                 run.feed.give_back([suspect.game_id])
+        case Lose():
+            run.ledger.add(_hung(instruction.suspect, run))
         case EndRun(why):
             raise ValueError(why)
 
@@ -134,6 +139,8 @@ def _play_alone(attempt: PlayAlone, run: _Run) -> Played | None:
 
 def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
     """The game, lost by whose code killed; None if interrupted before that is known."""
+    if lost.suspect.silent:
+        return _hung(lost.suspect, run)
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
     users = [side for side, agent in enumerate(agents, 1) if run.ledger.plan.entrants[agent].agent.is_user_code]
@@ -142,7 +149,13 @@ def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
         return None
     loser, detail = guilty(lost, users, killing)
     run.killers.killed(agents[loser - 1])
-    return lost_by_error(run.feed.schedule, game_id, loser, detail)
+    return lost_unplayed(run.feed.schedule, game_id, loser, detail)
+
+
+def _hung(suspect: Suspect, run: _Run) -> Played:
+    """The game, lost by the mover, who did not answer."""
+    run.killers.killed(run.agents_of(suspect.game_id)[suspect.mover - 1])
+    return lost_unplayed(run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG)
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:

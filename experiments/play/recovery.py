@@ -2,8 +2,9 @@
 
 A game that was on when its worker died is played again alone, and interpreted, as compiled code may be what died: if
 that goes well, or its worker was merely ended from outside, nothing has happened. A game that goes on killing is lost
-by the player whose code it is (see `guilty`). Games that were only in the way are played again with all others. A
-player that goes on killing, game after game, forfeits the rest (see `Killers`).
+by the player whose code it is (see `guilty`); one in which a player did not answer, at once and by that player. Games
+that were only in the way are played again with all others. A player that goes on killing, game after game, forfeits the
+rest (see `Killers`).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class PlayAlone:
 
 @dataclass(frozen=True)
 class Lose:
-    """Record a game as lost by the suspect's mover: its worker has died too often."""
+    """Record a game as lost: its worker has died too often, or the suspect has not answered."""
 
     suspect: Suspect
     deaths: int
@@ -76,7 +77,8 @@ class Recovery:
             return [EndRun("worker processes die before they play a game")]
         suspects = {suspect.game_id for suspect in death.suspects}
         innocent = tuple(id_ for id_ in death.lost if id_ not in suspects)
-        return [GiveBack(innocent), *(PlayAlone(suspect, 1) for suspect in death.suspects)]
+        attempts = [Lose(suspect, 1) if suspect.silent else PlayAlone(suspect, 1) for suspect in death.suspects]
+        return [GiveBack(innocent), *attempts]
 
 
 def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | Lose:
@@ -86,7 +88,12 @@ def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | Lose:
     """
     suspect = next(iter(death.suspects), attempt.suspect)
     deaths = attempt.deaths + 1
-    return Lose(suspect, deaths) if deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
+    return Lose(suspect, deaths) if suspect.silent or deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
+
+
+def hung_detail(suspect: Suspect) -> str:
+    """What is said of a game that was lost because its mover did not answer."""
+    return f"{KILLED}: it was ended after {suspect.silent:g} s without an answer"
 
 
 def guilty(lost: Lose, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:

@@ -27,9 +27,10 @@ from experiments.play.pool import MakePool, Pool
 from experiments.play.preparation import measure_in, prepare
 from experiments.play.recovery import KILLED
 from experiments.play.stopping import sprt_rule
-from experiments.play.worker import task_of
+from experiments.play.worker import HANGS_AFTER, task_of
 from experiments.schedule import points_table
 from isolation.loading import expanded
+from isolation.shell import command
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
@@ -72,7 +73,13 @@ class Outcome:
 
 LONGEST_SILENCE = 10.0
 """Seconds without a game after which people are told what can be done about a player that hangs."""
-_STUCK = "no game has ended for ten seconds: if a player hangs, --hard-cap SECONDS ends it; Ctrl-C keeps all games"
+_STUCK = (
+    f"no game has ended for ten seconds: a player that hangs is ended after {HANGS_AFTER:g} s, or after "
+    "--hard-cap SECONDS; Ctrl-C keeps all games"
+)
+_STUCK_FOR_GOOD = (
+    "no game has ended for ten seconds: if a player hangs, --hard-cap SECONDS ends it; Ctrl-C keeps all games"
+)
 
 Show = Callable[[Progress], None]
 
@@ -195,7 +202,7 @@ def _run(
     except UnwritableLogError as error:
         raise ValueError(
             f"{path}: cannot write the log: {error.strerror or error}; "
-            f"{log.count_games(path):,} games are safe, go on with --resume"
+            f"{log.count_games(path):,} games are safe, go on with {command('tournament', '--resume', path)}"
         ) from error
     if ledger.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
@@ -210,7 +217,9 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Calla
     before = ledger.logged
     started = last_game = time.monotonic()
     missing = feed.missing
-    may_hang = ledger.plan.config.hard_cap is None and any(one.agent.is_user_code for one in ledger.plan.entrants)
+    cap = ledger.plan.config.hard_cap
+    may_hang = not cap and any(one.agent.is_user_code for one in ledger.plan.entrants)
+    hint = _STUCK if cap is None else _STUCK_FOR_GOOD
 
     def report(phase: Phase, detail: str = "") -> None:
         nonlocal started, last_game, missing
@@ -222,7 +231,7 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Calla
         elapsed = now - started
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
-        stuck = [_STUCK] if may_hang and now - last_game > LONGEST_SILENCE else []
+        stuck = [hint] if may_hang and now - last_game > LONGEST_SILENCE else []
         all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
         show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, all_notes))
 

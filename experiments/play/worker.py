@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.play.crash import GAME, PID
+from experiments.play.crash import GAME, PID, WIDTH
 from experiments.play.played import Played, joined
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.schedule import Ids, Schedule, by_sides
@@ -21,21 +22,43 @@ if TYPE_CHECKING:
     from experiments.design import Plan
     from isolation.agents import Agent
 
+HANGS_AFTER = 60.0
+
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker must know before it can play: the games, and the agents by spec and expected settings."""
+    """What a worker must know before it can play: the games, and the agents by spec and expected settings.
+
+    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap.
+    """
 
     schedule: Schedule
     specs: tuple[str, ...]
     settings: tuple[str, ...]
     hard_cap: float | None
+    patience: tuple[float, ...]
 
 
 def task_of(plan: Plan) -> Task:
     """What workers must know of a plan."""
-    specs = tuple(str(entrant.spec) for entrant in plan.entrants)
-    return Task(plan.schedule, specs, tuple(entrant.settings for entrant in plan.entrants), plan.config.hard_cap)
+    cap = plan.config.hard_cap
+    return Task(
+        schedule=plan.schedule,
+        specs=tuple(str(entrant.spec) for entrant in plan.entrants),
+        settings=tuple(entrant.settings for entrant in plan.entrants),
+        hard_cap=cap or None,
+        patience=tuple(patience(entrant.agent) if cap is None else math.inf for entrant in plan.entrants),
+    )
+
+
+def patience(agent: Agent) -> float:
+    """Seconds after which a move is a hang where nothing else was asked for.
+
+    Users' agents have a minute beyond their time limit; ours may think as long as they like.
+    """
+    limit = getattr(agent, "limit", None)
+    allowed = limit.value / 1e3 if limit and not limit.is_reproducible else 0.0
+    return HANGS_AFTER + allowed if agent.is_user_code else math.inf
 
 
 @dataclass(frozen=True)
@@ -99,12 +122,12 @@ class Worker:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-            marker: int64[4], kept at the game that is on; see `crash`.
+            marker: int64[5], kept at the game that is on; see `crash`.
         """
-        marker = np.zeros(4, np.int64) if marker is None else marker
+        marker = np.zeros(WIDTH, np.int64) if marker is None else marker
         played, matches, seconds = [], [], []
         for place, games in enumerate(by_sides(self.task.schedule, ids)):
-            marker[:] = (os.getpid(), place, 0, 0)
+            marker[:] = (os.getpid(), place, 0, 0, 0)
             began = time.time()
             played.append(self._play(games, marker[GAME:], interpreted))
             matches.append(self.task.schedule.match_of(games[:1]))

@@ -55,6 +55,8 @@ def explain_result(message: str) -> str | None:
 
 
 def _reason(message: str) -> str:
+    if "'NoneType' object has no attribute 'args'" in message:  # what numba says of a tuple that may be None
+        return f"a value is here a tuple and there None, as of max(..., default=None) over moves, {_CANNOT}"
     if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
         return f"it uses {found[2]}.{found[1]}, which compiled code does not have"
     if found := re.search(r"Unknown attribute '(\w+)' of type (.+)", message):

@@ -8,7 +8,6 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from isolation.compiling import machine
 from isolation.durable import write_text, write_whole
 from isolation.loading import expanded
 from isolation.syntax import SilentLoader
+from isolation.temporary import temporary_folder
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
 _SEAL = hashlib.sha256().digest_size
@@ -44,7 +44,7 @@ def folder() -> Path:
             return path.resolve()
     except OSError:
         pass
-    return Path(tempfile.mkdtemp(prefix="isolation-"))
+    return temporary_folder("cache").path
 
 
 def files() -> list[Path]:

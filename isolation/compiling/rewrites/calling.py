@@ -13,7 +13,7 @@ import numpy as np
 
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.base import Place, Rewrite, at, call, name, support
-from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
+from isolation.compiling.rewrites.errors import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.rewrites.literals import written_out
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
 from isolation.compiling.rewrites.sources import CHANGING_METHODS, Definition, definition, parameters
@@ -21,14 +21,7 @@ from isolation.syntax import parse_expression
 
 _BUILTINS = {abs, bool, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
 _BUILTINS |= {reversed, round, set, slice, sum, tuple, zip}
-_UNREPEATABLE = {
-    "random": "chance",
-    "secrets": "chance",
-    "uuid": "chance",
-    "numpy.random": "chance",
-    "time": "the time",
-    "datetime": "the time",
-    "timeit": "the time",
+_UNREPEATABLE = CHANCE_AND_TIME | {
     "os": "the computer it runs on",
     "sys": "the computer it runs on",
     "threading": "other threads",

@@ -7,6 +7,17 @@ from typing import NoReturn
 
 from isolation.faults import clean
 
+CHANCE_AND_TIME = {
+    "random": "chance",
+    "secrets": "chance",
+    "uuid": "chance",
+    "numpy.random": "chance",
+    "time": "the time",
+    "datetime": "the time",
+    "timeit": "the time",
+}
+"""Modules, and what the value of a heuristic that uses them depends on."""
+
 
 class CompileError(Exception):
     """A heuristic cannot be compiled: `reason` in plain words, `line` in the user's file where it is known.

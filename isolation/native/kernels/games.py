@@ -70,9 +70,10 @@ def entry(
 
     Given are the openings' cells one after another, two plies or more each (int64), where each begins
     (int64[count + 1]), the games' seeds (uint64[count]), the players, of which the first places first (int64[2, 7]), a
-    desk, and where the game and the mover being played are noted (int64[2]). To be filled are, by game, the winner and
-    the reason (int8) and the count of plies up to its end (int64); by ply, games one after another, openings included,
-    the move (int16), score (float64), depth (int16), nodes, microseconds (int64), and whether it is exact (int8).
+    desk, and where the game being played, its mover and its ply are noted (int64[3]). To be filled are, by game, the
+    winner and the reason (int8) and the count of plies up to its end (int64); by ply, games one after another, openings
+    included, the move (int16), score (float64), depth (int16), nodes, microseconds (int64), and whether it is exact
+    (int8).
     """
     openings_, starts_, seeds_ = desk_at(int64(openings)), desk_at(int64(starts)), uint64s_at(seeds)
     players_, desk, marker_ = desk_at(players), desk_at(address), desk_at(marker)
@@ -93,7 +94,7 @@ def entry(
         ply = starts_[game + 1] - starts_[game]
         while True:
             row = PLAYER_ROW * turn
-            marker_[0], marker_[1] = game, turn
+            marker_[0], marker_[1], marker_[2] = game, turn, ply
             position = make_position(ROWS, COLUMNS, low, high, own, other, 0)
             if is_empty(moves_from(position, own)):
                 why = NO_MOVES

@@ -1,0 +1,68 @@
+"""Processes and how they end: with those that started them, and never without a word."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+
+_PR_SET_PDEATHSIG = 1
+_PASSED_ON = ("SIGTERM", "SIGHUP", "SIGQUIT")
+
+
+def die_with_parent() -> None:
+    """Have Linux end this process with the thread that started it, also while compiled code keeps Python's lock."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def go_on_in_a_child(code: str) -> None:
+    """Go on in a child of this process, which waits for it, ends as it does, and says so if it ended without a word.
+
+    For commands that run people's `code`, so named in messages, which may end its process past Python, by a signal or a
+    fault in native code. Where a fork might do harm, or what is printed goes to somebody in this process, nothing is
+    done.
+    """
+    if not hasattr(os, "fork") or sys.stdout is not sys.__stdout__ or threading.active_count() > 1:
+        return
+    print(end="", flush=True)
+    print(end="", file=sys.stderr, flush=True)
+    finished, finishing = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(finished)
+        atexit.register(os.write, finishing, b".")
+        die_with_parent()
+        if os.getppid() != parent:
+            os._exit(1)
+        return
+    os.close(finishing)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child hears it too, and ends
+    for name in _PASSED_ON:
+        signal.signal(getattr(signal, name), lambda number, frame: os.kill(child, number))
+    os._exit(_end_of(code, child, finished))
+
+
+def _end_of(code: str, child: int, finished: int) -> int:
+    """Wait for a child; the exit code that says how it went, once people have been told what it could not tell."""
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status >= 0:
+        os.set_blocking(finished, False)
+        with suppress(BlockingIOError):  # something that it has started holds the other end
+            if os.read(finished, 1):
+                return status
+        how = f"has ended its process, with exit code {status}"
+    else:
+        name = signal.Signals(-status).name
+        how = f"has ended its process by {name}"
+        how += ", or somebody else did, as the system does when memory runs out" if name == "SIGKILL" else ""
+    if -status in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        return 128 - status
+    os.write(2, f"Error: {code}: the code {how}\n".encode())
+    return 1

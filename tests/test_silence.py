@@ -1,0 +1,55 @@
+"""The watch over workers: how long each has been at the same move."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.play.crash import Markers, create_markers
+from experiments.play.silence import LONGEST_STEP, Watch
+
+STEP = 0.5
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        self.now += STEP
+        return self.now
+
+
+@pytest.fixture
+def markers(tmp_path: Path) -> Markers:
+    found = create_markers(tmp_path / "markers", 2)
+    found[:] = [(501, 0, 3, 1, 7), (502, 0, 0, 0, 4)]
+    return found
+
+
+def test_silence_lasts_until_a_ply_is_played(markers: Markers) -> None:
+    watch = Watch(markers, Clock())
+    assert [watch.look([0, 1])[0] for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
+    markers[0, 4] += 2  # the opponent has answered meanwhile: the same player is to move again
+    assert watch.look([0, 1]) == {0: 0.0, 1: 4 * STEP}
+
+
+def test_who_is_between_batches_or_not_out_is_not_silent(markers: Markers) -> None:
+    markers[0, 0] = -501
+    assert set(Watch(markers, Clock()).look([0, 1])) == {1}
+    markers[0, 0] = 0
+    assert set(Watch(markers, Clock()).look([0])) == set()
+
+
+def test_another_batch_in_the_same_place_begins_anew(markers: Markers) -> None:
+    watch = Watch(markers, Clock())
+    watch.look([0])
+    watch.forget(0)
+    assert watch.look([0]) == {0: 0.0}
+
+
+def test_what_passes_while_nobody_looks_counts_for_little(markers: Markers) -> None:
+    clock = Clock()
+    watch = Watch(markers, clock)
+    watch.look([0])
+    clock.now += 3600  # the machine has slept
+    assert watch.look([0])[0] == LONGEST_STEP
