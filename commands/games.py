@@ -129,7 +129,8 @@ def analysis_board(
     from experiments.catalogue import own_heuristics
     from experiments.roster import parse_agent
     from experiments.runs import list_runs
-    from reports.board.server import Shelf, serve
+    from reports.board.server import serve
+    from reports.board.shelf import Shelf
 
     own = own_heuristics(references)
     found = run_paths or tuple(run.info.path for run in list_runs())
