@@ -65,6 +65,7 @@ class Processes:
         self._waiting = 0
         self._long: Counter[str] = Counter()
         self._idle: list[_Process] = []
+        self._preparing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
     async def answer(self, question: object, page: str) -> Answer:
@@ -89,12 +90,12 @@ class Processes:
                 self._long[page] += 1
                 self._short.release()
                 is_short = False
+                self.prepare()
                 if not await _is_done(asking, room.longest - room.short):
                     return failed(503, f"no answer within {room.longest:g} s: ask for less, or less at once")
             answer = asking.result()
-            if not self._is_closed and len(self._idle) < room.short_places:
-                self._idle.append(process)
-                process = None
+            self._keep_or_end(process)
+            process = None
             return answer
         except _Ended:
             return failed(500, "the process that was to answer has died")
@@ -108,18 +109,28 @@ class Processes:
             if asking is not None:
                 asking.cancel()
 
-    async def warm_up(self) -> None:
-        """Have a process ready before the first question."""
+    def prepare(self) -> None:
+        """Have a process ready for the next question; call it in the event loop."""
+        preparing = asyncio.create_task(self._prepare())
+        self._preparing.add(preparing)
+        preparing.add_done_callback(self._preparing.discard)
+
+    async def _prepare(self) -> None:
         with suppress(_Ended):
             process = await _Process.start(self._order)
-            if self._is_closed:
-                process.kill()
-            else:
-                self._idle.append(process)
+            self._keep_or_end(process)
+
+    def _keep_or_end(self, process: _Process) -> None:
+        if self._is_closed or len(self._idle) >= self._room.short_places:
+            process.kill()
+        else:
+            self._idle.append(process)
 
     def close(self) -> None:
-        """End the processes that nobody waits for, and keep none from now on."""
+        """End the processes that answer nothing, and keep none from now on."""
         self._is_closed = True
+        for preparing in self._preparing:
+            preparing.cancel()
         while self._idle:
             self._idle.pop().kill()
 

@@ -69,11 +69,10 @@ class Board(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and have a process ready before the first question."""
         await super().startup(sockets)
-        self._warming_up = asyncio.create_task(self._processes.warm_up())
+        self._processes.prepare()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End all questions, and all processes that answer them."""
-        self._warming_up.cancel()
         for task in self._asked:
             task.cancel()
         self._processes.close()
