@@ -86,6 +86,7 @@ class Processes:
             asking = asyncio.create_task(process.ask(question))
             if not await _is_done(asking, room.short):
                 if self._long.total() >= room.long_places or self._long[page] >= room.long_places_a_page:
+                    self.prepare()
                     return failed(503, "the board is busy with other long questions: ask again in a while, or for less")
                 self._long[page] += 1
                 self._short.release()
