@@ -23,7 +23,7 @@ from experiments.roster import parse_agent
 from isolation.agents import RandomAgent
 from isolation.loading import load_heuristic
 from reports.board.processes import Room
-from reports.board.shelf import Shelf
+from reports.board.shelf import Shelf, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}
@@ -63,7 +63,9 @@ def sleeping(game, player):
 
 
 def ask(port, place, question, page=""):
-    status, _, text = request(port, f"/api/{place}", json.dumps(question).encode(), **({"x_page": page} if page else {}))
+    status, _, text = request(
+        port, f"/api/{place}", json.dumps(question).encode(), **({"x_page": page} if page else {})
+    )
     return status, json.loads(text)
 
 
@@ -167,8 +169,7 @@ def test_a_file_that_has_changed_fails_its_own_questions_only(tmp_path):
 def test_what_belongs_to_this_process_cannot_be_offered():
     lock = threading.Lock()
     with pytest.raises(ValueError, match=r"^locked cannot be used by the board, which asks it in another process: "):
-        with serving(Shelf(heuristics={"locked": lambda game, player: float(lock.locked())})):
-            pass
+        packed(Shelf(heuristics={"locked": lambda game, player: float(lock.locked())}))
 
 
 # The end

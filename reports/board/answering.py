@@ -33,6 +33,8 @@ START = "import sys; sys.path[:] = sys.argv[1:]; from reports.board.answering im
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 """What keeps libraries in the process from using more than one processor."""
 
+_CAN_SEARCH = sys.platform != "win32"
+
 _ANSWERS: dict[type, Callable[[Any, Shelf], dict[str, Any]]] = {
     ValuesQuestion: lambda question, shelf: answers.values(question, shelf.all_heuristics),
     GraphQuestion: lambda question, shelf: answers.graph(question, shelf.all_heuristics),
@@ -81,6 +83,8 @@ def serve() -> None:
 
 def answer(question: object, shelf: Shelf) -> Answer:
     """What a question is answered, whatever happens meanwhile."""
+    if not _CAN_SEARCH and not isinstance(question, GamesQuestion | GameQuestion):
+        return failed(400, "positions are analysed on Linux and macOS only; here the board shows games of runs")
     try:
         return Answer(200, _ANSWERS[type(question)](question, shelf))
     except MemoryError:
@@ -93,6 +97,8 @@ def answer(question: object, shelf: Shelf) -> Answer:
 
 def _warm_up() -> None:
     """Import what most questions need, before anybody waits for an answer."""
+    if not _CAN_SEARCH:
+        return
     import isolation.search.compiled
     import isolation.solver  # noqa: F401
 

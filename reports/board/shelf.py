@@ -52,7 +52,7 @@ def packed(shelf: Shelf) -> Shelf:
 
 
 class _Packed(Mapping[str, Any]):
-    """Values by name, each made when it is asked for: one whose file has changed does not keep others from being used."""
+    """Values by name, each made when it is asked for: one whose file has changed does not keep others from use."""
 
     def __init__(self, data: dict[str, bytes]) -> None:
         self._data = data
