@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament test slow lint bench clean
+.PHONY: tournament test slow lint bench newest clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
@@ -22,6 +22,9 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
+
+newest:
+	.ci/newest
 
 clean:
 	rm -rf $(VENV)

@@ -16,6 +16,12 @@ import click
 from commands import engine, findings, games, heuristics, perfect_play, tournaments
 from commands.errors import one_line_errors
 
+READING = (
+    *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
+    *("runs", "games", "replay", "board", "show"),
+)
+"""The commands that neither play nor search, and work on Windows as well."""
+
 
 class Commands(click.Group):
     """Commands in the order they are written, whose user errors end in one line."""
@@ -31,6 +37,15 @@ class Commands(click.Group):
                 stream.reconfigure(errors="replace")
         with one_line_errors():
             return super().make_context(*arguments, **options)
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; where nothing can be played, only those that read what there is."""
+        name, command, rest = super().resolve_command(context, arguments)
+        if sys.platform == "win32" and name not in READING and not {"-h", "--help"} & {*rest}:
+            raise click.ClickException(f"{name} needs Linux or macOS; here runs can be read, by {', '.join(READING)}")
+        return name, command, rest
 
     def invoke(self, context: click.Context) -> Any:
         """Run a command; a ValueError is the user's, and says what was wrong and what would be right."""

@@ -127,12 +127,16 @@ def analysis_board(
     run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
 ) -> None:
     """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
-    from experiments.catalogue import own_heuristics
     from experiments.roster import parse_agent
     from experiments.runs import list_runs
-    from reports.board.server import Shelf, serve
+    from reports.board.server import serve
+    from reports.board.shelf import Shelf
 
-    own = own_heuristics(references)
+    own = {}
+    if references:
+        from experiments.catalogue import own_heuristics
+
+        own = own_heuristics(references)
     found = run_paths or tuple(run.info.path for run in list_runs())
     offered = {agent.name: agent for agent in map(parse_agent, agents)}
     with suppress(KeyboardInterrupt):

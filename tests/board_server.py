@@ -5,17 +5,16 @@ import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
-import uvicorn
-
-from reports.board.server import listen, make_app
+from reports.board.processes import ROOM
+from reports.board.server import Board, listen
 
 
 @contextmanager
-def serving(shelf):
+def serving(shelf, room=ROOM):
     """Serve in a thread; gives the port."""
     with listen(0) as listener:
         port = listener.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(make_app(shelf, port), log_level="error", access_log=False))
+        server = Board(shelf, port, room)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:

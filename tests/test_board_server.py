@@ -18,10 +18,12 @@ from experiments.roster.kinds import KINDS, Kind
 from isolation import Board
 from isolation.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
-from reports.board.answers import move_values, opposing, position_value, safe_agent
+from reports.board.answers import exact, move_values, opposing, position_value, safe_agent
 from reports.board.guarding import MOST_BYTES, refusal
-from reports.board.questions import Position, ValuesQuestion, as_position, board_of, boards_of, parse
-from reports.board.server import Shelf, listen, make_app
+from reports.board.questions import Position, SolveQuestion, ValuesQuestion, as_position, board_of, boards_of, parse
+from reports.board.server import Board as BoardServer
+from reports.board.server import listen
+from reports.board.shelf import Shelf
 
 ENGINE = Kind(
     "engine",
@@ -212,7 +214,7 @@ def test_what_is_not_there_is_said_so(port, path, complaint):
 
 def test_a_board_cannot_be_started_with_what_is_no_run(tmp_path):
     with pytest.raises(ValueError, match="no run lies there"):
-        make_app(Shelf((tmp_path,)), 1)
+        BoardServer(Shelf((tmp_path,)), 1)
 
 
 # Positions
@@ -371,11 +373,9 @@ class Solved:
 @pytest.mark.parametrize(
     "solution", [Solved(1, (9, 11), (19,), (9, 1, 4)), Solved(2, line=(9, 1)), Solved(None, (), (9, 11))]
 )
-def test_the_exact_result_is_the_solvers(port, monkeypatch, solution):
+def test_the_exact_result_is_the_solvers(monkeypatch, solution):
     monkeypatch.setitem(vars(isolation), "solve", lambda board, limit: solution)
-    status, answer = ask(port, "/api/solve", {"position": OPENING})
-    assert status == 200
-    assert answer == {
+    assert exact(SolveQuestion(position=Position(**OPENING))) == {
         name: list(value) if isinstance(value, tuple) else value for name, value in asdict(solution).items()
     }
 
@@ -428,7 +428,9 @@ def test_safe_agents_are_those_of_the_toolkit():
         ("ID:open@nodes=20000001", "at most nodes=20,000,000"),
         ("perfect@nodes=20000001", "at most nodes=20,000,000"),
         ("perfect@ms=10001", "at most ms=10,000"),
-        ("MCTS@cpu_ms=10001", "at most cpu_ms=10,000"),
+        ("ID:open@cpu_ms=10001", "at most cpu_ms=10,000"),
+        ("MCTS@cpu_ms=5001", "at most cpu_ms=5,000, as its tree grows"),
+        ("MCTS:open@nodes=20000000", "at most nodes=2,000,000, as its tree grows"),
         ("engine@nodes=1", "engine players are named when the board is started, with --agent"),
     ],
 )

@@ -17,7 +17,7 @@ from isolation import Board
 from isolation.notation import cell_name
 from reports.board.answers import move_values
 from reports.board.questions import Position, board_of
-from reports.board.server import Shelf
+from reports.board.shelf import Shelf
 from reports.replay import replay_of_run
 from reports.replay_page import replay_page
 

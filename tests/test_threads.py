@@ -38,7 +38,8 @@ from isolation.solver import solve_length
 from isolation.speed import random_openings
 from isolation.syntax import parse
 from reports.board.answers import opposing
-from reports.board.server import Shelf
+from reports.board.processes import Room
+from reports.board.shelf import Shelf
 
 THREADS = 8
 OPENINGS = random_openings(4, 4)
@@ -356,7 +357,7 @@ def test_the_board_answers_many_questions_at_a_time() -> None:
         ("solve", {"position": late}),
     ]
 
-    with serving(Shelf()) as port:
+    with serving(Shelf(), Room(short=60.0)) as port:
 
         def ask(place: str, question: dict[str, Any]) -> Any:
             status, _, text = request(port, f"/api/{place}", json.dumps(question).encode())

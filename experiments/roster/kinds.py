@@ -34,6 +34,8 @@ _BEST = "territory"
 _BOARD_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
 """The largest limits whose search does not keep people waiting."""
 _BOARD_MINIMAX_DEPTH = 7
+_BOARD_MCTS_CAPS = {"nodes": 2_000_000, "ms": 5_000, "cpu_ms": 5_000}
+"""The largest limits whose tree takes some hundred megabytes: two million simulations took 5 s and 208 MB."""
 
 
 def _refuse_on_board(spec: Spec) -> str:
@@ -198,9 +200,9 @@ def _make_search(spec: Spec) -> Agent:
 
 
 def _beyond_caps(spec: Spec) -> str:
-    limit = spec.limit
-    if limit and limit.value > _BOARD_CAPS[limit.unit]:
-        return f"at most {limit.unit}={_BOARD_CAPS[limit.unit]:,}"
+    limit, caps = spec.limit, _BOARD_MCTS_CAPS if spec.method == "MCTS" else _BOARD_CAPS
+    if limit and limit.value > caps[limit.unit]:
+        return f"at most {limit.unit}={caps[limit.unit]:,}" + (", as its tree grows" if spec.method == "MCTS" else "")
     return ""
 
 

@@ -59,18 +59,18 @@ def decode(line: bytes) -> Any:
 
 def serve() -> None:
     """Answer questions, until the process that asks them is gone."""
-    lines, answers = _take_over_pipes()
+    lines, answers = take_over_pipes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv[1:] = []
     questions: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(lines, questions), daemon=True).start()
+    threading.Thread(target=listen, args=(lines, questions), daemon=True).start()
     player = _begin(decode(questions.get()), answers)
     while True:
         question = decode(questions.get())
-        _say(answers, _answer(player, question))
+        say(answers, _answer(player, question))
 
 
-def _take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
+def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
     """Keep the pipes for questions and answers; what a player reads is empty, and what it prints goes to the errors."""
     lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -80,11 +80,13 @@ def _take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
     return lines, answers
 
 
-def _listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
-    """Take in questions, also while the player thinks, so that the end of whoever asks them is noticed at once."""
+def listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
+    """Take in questions, also while one is answered, so that the end of whoever asks them is noticed at once."""
     for line in lines:
         questions.put(line)
-    os.killpg(os.getpgrp(), signal.SIGKILL)
+    if hasattr(os, "killpg"):
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    os._exit(1)
 
 
 def _begin(order: Order, answers: BinaryIO) -> Player:
@@ -95,9 +97,9 @@ def _begin(order: Order, answers: BinaryIO) -> Player:
         agent.compiled(order.size)
         player = agent.open()
     except BaseException as error:
-        _say(answers, Refusal(one_line(error)))
+        say(answers, Refusal(one_line(error)))
         sys.exit()
-    _say(answers, None)
+    say(answers, None)
     return player
 
 
@@ -114,6 +116,7 @@ def _answer(player: Player, question: Any) -> object:
         return Loss(int(loss.reason), loss.detail)
 
 
-def _say(answers: BinaryIO, answer: object) -> None:
+def say(answers: BinaryIO, answer: object) -> None:
+    """Send an answer."""
     answers.write(encode(answer) + b"\n")
     answers.flush()

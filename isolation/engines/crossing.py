@@ -30,19 +30,10 @@ def pack(agent: Agent) -> bytes:
     Raises:
         CannotCross: it holds something that belongs to this process, such as an open file or a lock.
     """
-    import cloudpickle
-
-    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-        def persistent_id(self, value: Any) -> tuple[str, str, str] | None:
-            loaded = origin_of(value)
-            return (str(loaded.path), loaded.name, loaded.content_hash) if loaded else None
-
-    file = io.BytesIO()
     try:
-        Pickler(file).dump(agent)
+        return to_bytes(agent)
     except Exception as error:
         raise CannotCross(agent.name, one_line(error)) from None
-    return file.getvalue()
 
 
 def unpack(packed: bytes) -> Agent:
@@ -51,8 +42,35 @@ def unpack(packed: bytes) -> Agent:
     Raises:
         Exception: a user's file has changed or is gone, or a module cannot be imported here.
     """
-    agent: Agent = _Unpickler(io.BytesIO(packed)).load()
+    agent: Agent = from_bytes(packed)
     return agent
+
+
+def to_bytes(value: object) -> bytes:
+    """Whatever is made of agents, heuristics and plain data as bytes.
+
+    Raises:
+        Exception: it holds something that belongs to this process.
+    """
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, value: Any) -> tuple[str, str, str] | None:
+            loaded = origin_of(value)
+            return (str(loaded.path), loaded.name, loaded.content_hash) if loaded else None
+
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+def from_bytes(data: bytes) -> Any:
+    """The value again.
+
+    Raises:
+        Exception: a user's file has changed or is gone, or a module cannot be imported here.
+    """
+    return _Unpickler(io.BytesIO(data)).load()
 
 
 class _Unpickler(pickle.Unpickler):

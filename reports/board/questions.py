@@ -65,6 +65,25 @@ class SolveQuestion(BaseModel):
     position: Position
 
 
+class GamesQuestion(BaseModel):
+    """Which games has a run?"""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str
+    kind: str = "all"
+    agent: str = ""
+
+
+class GameQuestion(BaseModel):
+    """What happened in a game of a run?"""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str
+    game: str
+
+
 def parse(question: type[Question], body: bytes) -> Question:
     """The question that a request's body asks.
 

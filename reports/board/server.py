@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import random
-import re
+import asyncio
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
+import uvicorn
 from pydantic import BaseModel
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -23,99 +20,124 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 import heuristics
-from experiments.find_games import KINDS, find_games
+from experiments.find_games import KINDS
 from experiments.log import games_folder
-from reports.board import answers
+from reports.board.answering import Answer, failed
 from reports.board.guarding import Guarded
+from reports.board.processes import ROOM, Processes, Room
 from reports.board.questions import (
     DEEPEST,
+    GameQuestion,
+    GamesQuestion,
     GraphQuestion,
     MoveQuestion,
     SolveQuestion,
     ValuesQuestion,
     parse,
 )
-from reports.replay import as_json, replay_of_run
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from isolation.agents import Agent
+from reports.board.shelf import Shelf
 
 LOOPBACK = "127.0.0.1"
-MOST_GAMES = 200
 STATIC = Path(__file__).parent / "static"
-
-Heuristic = Callable[[Any, Any], float]
-Question = TypeVar("Question", bound=BaseModel)
-
-
-@dataclass(frozen=True)
-class Shelf:
-    """What the page can choose from. It asks for runs by their place here, and for the rest by name.
-
-    `heuristics` and `agents` are those added to the toolkit's own.
-    """
-
-    runs: tuple[Path, ...] = ()
-    heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
-    agents: Mapping[str, Agent] = field(default_factory=dict)
-
-    @property
-    def all_heuristics(self) -> dict[str, Heuristic]:
-        """The registry's and those added."""
-        return {**{name: heuristics.get(name) for name in heuristics.names()}, **self.heuristics}
+_READING_SECONDS = 5.0
+"""How long the rest of a question may take to arrive."""
+_REPLACED = failed(409, "another question took the place of this one, or the board was ended")
 
 
-def make_app(shelf: Shelf, port: int) -> ASGIApp:
-    """The application that serves the page at http://127.0.0.1:`port`; it answers several questions at a time.
+class Board(uvicorn.Server):
+    """The server of the page at http://127.0.0.1:`port`. Questions are answered side by side, in processes.
+
+    A newer question of the same page and kind takes the place of an older one; a client that goes away, and the end of
+    the server, end what is being answered.
 
     Raises:
-        ValueError: a run is none.
+        ValueError: a run is none, or something on the shelf cannot be used in another process.
     """
-    for run in shelf.runs:
-        if not games_folder(run).is_dir():
-            raise ValueError(f"{run}: no run lies there (no folder games/)")
-    known = shelf.all_heuristics
 
-    def answering(question: type[Question], answer: Callable[[Question], dict[str, Any]]) -> Any:
-        async def endpoint(request: Request) -> Response:
-            body = await request.body()
+    def __init__(self, shelf: Shelf, port: int, room: Room = ROOM) -> None:
+        for run in shelf.runs:
+            if not games_folder(run).is_dir():
+                raise ValueError(f"{run}: no run lies there (no folder games/)")
+        self._processes = Processes(shelf, room)
+        self._shelf = shelf
+        self._asked: dict[asyncio.Task[Answer], tuple[str, type]] = {}
+        # Whoever neither goes on nor goes away does not keep the server from its end.
+        super().__init__(
+            uvicorn.Config(self._app(port), log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+        )
 
-            def respond() -> dict[str, Any]:
-                return answer(parse(question, body))
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and have a process ready before the first question."""
+        await super().startup(sockets)
+        self._processes.prepare()
 
-            return await _answered(respond)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End all questions, and all processes that answer them."""
+        for task in self._asked:
+            task.cancel()
+        self._processes.close()
+        await super().shutdown(sockets)
 
-        return endpoint
+    def _app(self, port: int) -> ASGIApp:
+        async def page(request: Request) -> Response:
+            return FileResponse(STATIC / "board.html")
 
-    async def start(request: Request) -> Response:
-        return JSONResponse(_choices(shelf))
+        async def start(request: Request) -> Response:
+            return JSONResponse(_choices(self._shelf))
 
-    async def games(request: Request) -> Response:
-        return await _answered(partial(_games, shelf, dict(request.path_params), dict(request.query_params)))
+        async def games(request: Request) -> Response:
+            return await self._answered(request, GamesQuestion, {**request.query_params, **request.path_params})
 
-    async def game(request: Request) -> Response:
-        return await _answered(partial(_game, shelf, **request.path_params))
+        async def game(request: Request) -> Response:
+            return await self._answered(request, GameQuestion, request.path_params)
 
-    async def page(request: Request) -> Response:
-        return FileResponse(STATIC / "board.html")
+        def answering(kind: type[BaseModel]) -> Any:
+            async def endpoint(request: Request) -> Response:
+                return await self._answered(request, kind)
 
-    def move(question: MoveQuestion) -> dict[str, Any]:
-        return answers.move(question, shelf.agents, seed=random.getrandbits(63))
+            return endpoint
 
-    routes = [
-        Route("/", page),
-        Route("/api/start", start),
-        Route("/api/runs/{run}/games", games),
-        Route("/api/runs/{run}/games/{game_id}", game),
-        Route("/api/values", answering(ValuesQuestion, lambda asked: answers.values(asked, known)), methods=["POST"]),
-        Route("/api/graph", answering(GraphQuestion, lambda asked: answers.graph(asked, known)), methods=["POST"]),
-        Route("/api/solve", answering(SolveQuestion, answers.exact), methods=["POST"]),
-        Route("/api/move", answering(MoveQuestion, move), methods=["POST"]),
-        Mount("/static", StaticFiles(directory=STATIC)),
-    ]
-    return Guarded(Starlette(routes=routes), port)
+        routes = [
+            Route("/", page),
+            Route("/api/start", start),
+            Route("/api/runs/{run}/games", games),
+            Route("/api/runs/{run}/games/{game}", game),
+            Route("/api/values", answering(ValuesQuestion), methods=["POST"]),
+            Route("/api/graph", answering(GraphQuestion), methods=["POST"]),
+            Route("/api/solve", answering(SolveQuestion), methods=["POST"]),
+            Route("/api/move", answering(MoveQuestion), methods=["POST"]),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+        return Guarded(Starlette(routes=routes), port)
+
+    async def _answered(
+        self, request: Request, kind: type[BaseModel], given: Mapping[str, Any] | None = None
+    ) -> Response:
+        """Answer a question that is given, or else asked by the request's body."""
+        page = request.headers.get("x-page", "")
+        try:
+            if given is None:
+                async with asyncio.timeout(_READING_SECONDS):
+                    question = parse(kind, await request.body())
+            else:
+                question = kind.model_validate(given)
+        except (ValueError, TimeoutError) as error:
+            return _response(failed(400, str(error) or "the question did not arrive"))
+        for task, asked in self._asked.items():
+            if page and asked == (page, kind):
+                task.cancel()
+        asking = asyncio.create_task(self._processes.answer(question, page))
+        leaving = asyncio.create_task(_left(request))
+        self._asked[asking] = page, kind
+        try:
+            await asyncio.wait({asking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            del self._asked[asking]
+            leaving.cancel()
+            if not asking.done():
+                asking.cancel()
+        await asyncio.wait({asking})
+        return _response(_REPLACED if asking.cancelled() else asking.result())
 
 
 def serve(shelf: Shelf, port: int, announce: Callable[[str], None], open_browser: bool = True) -> None:
@@ -124,16 +146,16 @@ def serve(shelf: Shelf, port: int, announce: Callable[[str], None], open_browser
     Raises:
         ValueError: a run is none, or the port is taken.
     """
-    import uvicorn
-
     with listen(port) as listener:
         free = listener.getsockname()[1]
-        app = make_app(shelf, free)
+        board = Board(shelf, free)
         address = f"http://{LOOPBACK}:{free}/"
         announce(address)
         if open_browser:
-            threading.Timer(0.5, webbrowser.open, [address]).start()
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listener])
+            opening = threading.Timer(0.5, webbrowser.open, [address])
+            opening.daemon = True
+            opening.start()
+        board.run(sockets=[listener])
 
 
 def listen(port: int) -> socket.socket:
@@ -153,11 +175,14 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-async def _answered(respond: Callable[[], dict[str, Any]]) -> Response:
-    try:
-        return JSONResponse(await run_in_threadpool(respond))
-    except ValueError as error:
-        return JSONResponse({"error": str(error)}, status_code=400)
+async def _left(request: Request) -> None:
+    """Wait until the client has gone away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _response(answer: Answer) -> Response:
+    return JSONResponse(answer.content, status_code=answer.status)
 
 
 def _choices(shelf: Shelf) -> dict[str, Any]:
@@ -169,33 +194,3 @@ def _choices(shelf: Shelf) -> dict[str, Any]:
         "kinds": list(KINDS),
         "deepest": DEEPEST,
     }
-
-
-def _games(shelf: Shelf, path: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
-    found = find_games(_run(shelf, path["run"]), query.get("kind", "all"))  # type: ignore[arg-type]
-    agents = sorted({*found["agent_1"].astype(str), *found["agent_2"].astype(str)})
-    if agent := query.get("agent"):
-        found = found[(found["agent_1"].astype(str) == agent) | (found["agent_2"].astype(str) == agent)]
-    return {"agents": agents, "total": len(found), "games": _rows(found.head(MOST_GAMES))}
-
-
-def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
-    shown = ["game_id", "agent_1", "agent_2", "winner", "reason", "plies"]
-    return [dict(zip(shown, row, strict=True)) for row in found[shown].astype(object).itertuples(index=False)]
-
-
-def _game(shelf: Shelf, run: str, game_id: str) -> dict[str, Any]:
-    return as_json(replay_of_run(_run(shelf, run), _number(game_id)))
-
-
-def _number(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,18}", text):
-        raise ValueError("runs and games are asked for by whole numbers of at most 18 digits")
-    return int(text)
-
-
-def _run(shelf: Shelf, text: str) -> Path:
-    number = _number(text)
-    if number >= len(shelf.runs):
-        raise ValueError(f"this board was started with {len(shelf.runs)} runs; there is no run {number}")
-    return shelf.runs[number]

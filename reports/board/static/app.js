@@ -365,7 +365,7 @@ async function listGames() {
     );
     find("games-state").textContent = `${games.length} of ${total.toLocaleString("en")} games.`;
   } catch (error) {
-    find("games-state").textContent = "";
+    if (error.name !== "AbortError") find("games-state").textContent = "";
     complain(error);
   }
 }

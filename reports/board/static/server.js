@@ -1,9 +1,12 @@
 // Questions to the server that served the page.
 
+/** What tells this page from others: a newer question of a page takes the place of its older one. */
+const page = Math.random().toString(36).slice(2);
+
 /** The answer to a GET, or, with a question, to a POST; an Error with the server's words if it refuses. */
 export async function ask(path, question = undefined, signal = undefined) {
-  const options = question === undefined ? { signal } : {
-    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(question), signal,
+  const options = question === undefined ? { headers: { "x-page": page }, signal } : {
+    method: "POST", headers: { "content-type": "application/json", "x-page": page }, body: JSON.stringify(question), signal,
   };
   let response;
   try {
@@ -13,6 +16,7 @@ export async function ask(path, question = undefined, signal = undefined) {
     throw new Error("The board’s server does not answer. Is it still running?");
   }
   const answer = await response.json().catch(() => ({ error: `The server failed (${response.status}).` }));
+  if (response.status === 409) throw new DOMException(answer.error, "AbortError");
   if (!response.ok) throw new Error(answer.error);
   return answer;
 }

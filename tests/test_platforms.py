@@ -1,0 +1,70 @@
+"""Where nothing can be played, runs can still be read."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from invented_runs import Invented
+from played_games import write_run
+
+from cli import READING, main
+
+HERE = Path(__file__).parent
+READERS = ["summary run", "compare run", "ratings run", "report run --out report.html", "runs .", "plan --effect 0.1",
+           "plot run ladder --out plot.svg", "games games", "replay games 0", "show --moves d3,a2"]  # fmt: skip
+PLAYERS = sorted(main.commands.keys() - {*READING})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("elsewhere")
+    run = Invented().agent("improved", "baseline").agent("open", "contender").agent("center", "opponent")
+    for opening in range(4):
+        run.pair("improved", "center", opening, 1).pair("open", "center", opening, 2)
+    run.write(path / "run")
+    write_run(path / "games")
+    return path
+
+
+def elsewhere(folder, words):
+    """What a command does on such a system."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
+    return subprocess.run(
+        [sys.executable, str(HERE / "elsewhere.py"), *words.split()],
+        cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", READERS)
+def test_runs_are_read_on_every_system(folder, words):
+    read = elsewhere(folder, words)
+    assert (read.returncode, read.stderr) == (0, "")
+    assert read.stdout
+
+
+def test_a_run_is_summarised_on_every_system(folder):
+    assert "improved" in elsewhere(folder, "summary run").stdout
+
+
+def test_the_board_shows_games_on_every_system(folder):
+    words = [sys.executable, str(HERE / "elsewhere.py"), "board", "games", "--no-open"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, sys.path)])}
+    with subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as board:
+        assert board.stdout.readline().startswith("The board is at http://127.0.0.1:")
+        board.terminate()
+
+
+def test_what_plays_says_in_a_line_where_it_can(monkeypatch):
+    from click.testing import CliRunner
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert {"tournament", "match", "try", "solve", "play"} <= {*PLAYERS}
+    for name in PLAYERS:
+        told = CliRunner().invoke(main, [name])
+        assert told.exit_code == 1
+        assert told.output.startswith(f"Error: {name} needs Linux or macOS; here runs can be read, by summary, ")
+        assert told.output.count("\n") == 1
+        assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0

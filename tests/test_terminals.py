@@ -1,0 +1,75 @@
+"""Terminals that show ASCII only, pipes, and readers that go away: every command that prints."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from invented_runs import Invented
+from played_games import write_run
+
+ROOT = Path(__file__).parent.parent
+START = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')"]
+PLAIN = [
+    {"PYTHONIOENCODING": "ascii"},
+    {"LC_ALL": "C", "TERM": "dumb", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+]
+PRINTING = [
+    *("summary run", "compare run", "ratings run", "runs .", "games games", "replay games 0", "plan --effect 0.1"),
+    *("show --moves d3,a2", "eval --moves d3,a2", "heuristics", "plot run ladder --out p.svg", "cache"),
+    *("report run --out r.html", "solve --moves a0,d3 --board 4x4", "perft --depth 2 --board 4x4"),
+]
+PLAYING = "match random greedy --pairs 2 --jobs 1 --out played"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    run = Invented().agent("improved", "baseline").agent("größer", "contender").agent("center", "opponent")
+    for opening in range(4):
+        run.pair("improved", "center", opening, 1).pair("größer", "center", opening, 2)
+    run.write(tmp_path / "run")
+    write_run(tmp_path / "games")
+    return tmp_path
+
+
+def started(folder, words, settings, **options):
+    environment = {**os.environ, **settings, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+    return subprocess.Popen([*START, *words.split()], cwd=folder, env=environment, stdin=subprocess.DEVNULL, **options)
+
+
+def said(folder, words, settings):
+    """The exit code, and what a command printed and complained."""
+    process = started(folder, words, settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    printed, complained = process.communicate()
+    return process.returncode, printed, complained
+
+
+@pytest.mark.parametrize("settings", PLAIN, ids=["encoding", "locale"])
+@pytest.mark.parametrize("words", ["summary run", "show --moves d3,a2", PLAYING])
+def test_a_terminal_that_takes_ascii_only_ends_no_command(folder, words, settings):
+    code, printed, complained = said(folder, words, settings)
+    assert code == 0, complained
+    assert printed.decode()
+    assert b"Traceback" not in complained
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", PLAIN, ids=["encoding", "locale"])
+@pytest.mark.parametrize("words", PRINTING)
+def test_every_command_prints_on_such_a_terminal(folder, words, settings):
+    test_a_terminal_that_takes_ascii_only_ends_no_command(folder, words, settings)
+
+
+@pytest.mark.parametrize("settings", PLAIN, ids=["encoding", "locale"])
+def test_a_board_is_drawn_in_signs_that_there_are(folder, settings):
+    _, printed, _ = said(folder, "show --moves d3,a2", settings)
+    assert printed.isascii()
+    assert b"?" not in printed
+
+
+@pytest.mark.parametrize("words", ["heuristics", "games games --limit 12"])
+def test_a_reader_that_goes_away_is_no_failure(folder, words):
+    process = started(folder, words, {}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait()) == (b"", 0)
