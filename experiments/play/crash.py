@@ -6,12 +6,12 @@ that parent and workers map, so that they outlive any of them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from experiments.schedule import Ids
@@ -68,12 +68,4 @@ def suspect_at(marker: NDArray[np.int64], batch: list[Ids]) -> Suspect:
 
 def dead_among(markers: Markers) -> set[int]:
     """The workers with markers that exist no more."""
-    return {pid for pid in map(abs, markers[:, PID].tolist()) if pid and not _exists(pid)}
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    return {pid for pid in map(abs, markers[:, PID].tolist()) if pid and not psutil.pid_exists(pid)}
