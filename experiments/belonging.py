@@ -17,13 +17,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments import log
-from experiments.schedule import Schedule
+from experiments.schedule import Schedule, game_seeds
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
 
 Flags = NDArray[np.bool_]
 
-FACTS = ("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "winner", "reason")
+FACTS = (
+    *("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "opening_id", "seed"),
+    *("winner", "reason"),
+)
 """Columns that `check_facts` reads."""
 
 
@@ -45,8 +48,8 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
         _check_results(part, table, ids)
 
 
-def check_facts(run: Path, agents: Mapping[str, str], size: str) -> None:
-    """Refuse a log with rows that cannot be of a run on this board, by these agents.
+def check_facts(run: Path, agents: Mapping[str, str], size: str, seed: int) -> None:
+    """Refuse a log with rows that cannot be of a run on this board, by these agents, from this seed.
 
     Args:
         agents: their settings, by name.
@@ -59,12 +62,17 @@ def check_facts(run: Path, agents: Mapping[str, str], size: str) -> None:
     for part, table in log.read_parts(run, FACTS):
         ids = _ids(part, table)
         _refuse(part, ids, _differ(table["rows"], rows) | _differ(table["columns"], columns), f"it is not on {size}")
+        players = []
         for side in (1, 2):
             names, own = (pc.cast(table[f"{column}_{side}"], pa.string()) for column in ("agent", "settings"))
             places = pc.index_in(names, pa.array(agents, pa.string()))
             _refuse(part, ids, _flags(pc.is_null(places)), f"agent_{side} is not one of the run's: it is another run's")
             expected = pc.take(pa.array(agents.values(), pa.string()), places)
             _refuse(part, ids, _differ(own, expected), f"settings_{side} are not the run's: it is another run's")
+            players.append(places.to_numpy())
+        opening_ids = table["opening_id"].to_numpy().view(np.uint64)
+        seeds = game_seeds(seed, tuple(agents), np.stack(players, axis=1), opening_ids)
+        _refuse(part, ids, _differ(table["seed"], seeds), "its seed is not of the run's: it is another run's")
         _check_results(part, table, ids)
         every.append(ids)
     if every and len(np.unique(np.concatenate(every))) < sum(map(len, every)):

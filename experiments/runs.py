@@ -44,6 +44,7 @@ class _Agent:
 
 
 _AGENT = TypeAdapter(_Agent)
+_SEED = TypeAdapter(int)
 _FREE = ("jobs", "out")
 """Keys that may differ when a run is resumed: they do not change what is played."""
 
@@ -174,6 +175,7 @@ def load_run(path: str | Path) -> RunInfo:
             {**json.loads((path / FACTS).read_text(encoding="utf-8")), "path": path}
         )
         parse_size(info.requested["board"])
+        _SEED.validate_python(info.requested["seed"])
         for entry in info.agents.values():
             _AGENT.validate_python(entry)
             read_facts(entry["settings"])

@@ -96,11 +96,6 @@ class Schedule:
         """See `openings.colour_roles`."""
         return colour_roles(self.cells, self.size)
 
-    @cached_property
-    def _agent_keys(self) -> NDArray[np.uint64]:
-        digests = [hashlib.blake2b(name.encode(), digest_size=8).digest() for name in self.agents]
-        return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
-
     def exists(self, ids: Ids) -> NDArray[np.bool_]:
         """Which of the ids are games."""
         places, inside = self.match_of(ids), (ids >= 0) & (ids < self.bound)
@@ -133,9 +128,16 @@ class Schedule:
 
     def seeds(self, ids: Ids) -> NDArray[np.uint64]:
         """For each game, a seed made of the run's seed and who plays what: both agents, in order, and the opening."""
-        keys = self._agent_keys[self.players(ids)]
-        seeds = mixed(np.uint64(self.seed) ^ keys[:, 0])
-        return mixed(mixed(seeds ^ keys[:, 1]) ^ self.opening_ids[self.opening_rows(ids)])
+        return game_seeds(self.seed, self.agents, self.players(ids), self.opening_ids[self.opening_rows(ids)])
+
+
+def game_seeds(
+    seed: int, agents: Sequence[str], players: NDArray[np.integer], opening_ids: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
+    """Seeds of games, made of the run's; `players` are places among `agents`, a row a game, who moves first first."""
+    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=8).digest() for name in agents)
+    keys = np.frombuffer(digests, "<u8").astype(np.uint64)[players]
+    return mixed(mixed(mixed(np.uint64(seed) ^ keys[:, 0]) ^ keys[:, 1]) ^ opening_ids)
 
 
 def by_sides(schedule: Schedule, ids: Ids) -> list[Ids]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from experiments import log
 from experiments.config import load_config
 from experiments.runs import identity
+from experiments.schedule import game_seeds
 from isolation.geometry import parse_size
 
 IMPROVED = {"kind": "search", "method": "alphabeta", "heuristic": "improved", "limit": {"nodes": 1000}, "options": []}
@@ -71,6 +72,13 @@ class Invented:
             )
         return path
 
+    def _seed(self, row):
+        """What the schedule would give the game."""
+        names = list(self.agents)
+        players = np.array([[names.index(row["agent_1"]), names.index(row["agent_2"])]])
+        opening = np.array([row["opening_id"]]).astype(np.uint64)
+        return int(game_seeds(load_config(None, self.config).seed, names, players, opening)[0])
+
     def _row(self, game_id, row):
         plies = row.get("plies", 6)
         rows, columns = parse_size(self.config.get("board", "7x7"))
@@ -93,7 +101,7 @@ class Invented:
             "nodes": [0, 0] + [100, 1000] * 30,
             "time_us": [0, 0] + [10, 50] * 30,
             "exact": [False] * plies,
-            "seed": game_id,
+            "seed": self._seed(row),
             "started_at": 0,
         }
         filled = {**usual, **row}

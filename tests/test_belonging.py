@@ -107,7 +107,8 @@ def test_a_row_with_one_wrong_number_is_refused(column: str, value: Any, run: Pa
     ("column", "value"),
     [
         ("game_id", None), ("game_id", -1), ("winner", 0), ("winner", 3), ("winner", None), ("agent_1", None),
-        ("agent_2", "Nobody"), ("settings_1", "{}"), ("reason", "boredom"), ("columns", 9),
+        ("agent_2", "Nobody"), ("settings_1", "{}"), ("reason", "boredom"), ("columns", 9), ("seed", 7),
+        ("opening_id", 7),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["compare", "summary"])
@@ -117,6 +118,15 @@ def test_reading_a_run_with_a_foreign_row_ends_in_one_line(command: str, column:
     assert told.exit_code == 2
     assert "games-000001-000001.parquet" in told.output
     assert len(told.output.splitlines()) == 1
+
+
+def test_reading_a_run_with_a_part_of_another_seed_s_run_ends_in_one_line(run: Path, tmp_path: Path) -> None:
+    other = begun(tmp_path / "other", slice(4, 8), seed=2)
+    shutil.copy(other / "games" / "games-000001-000001.parquet", run / "games" / "games-000002-000002.parquet")
+    told = CliRunner().invoke(main, ["compare", str(run)])
+    assert told.exit_code == 2
+    assert "games-000002-000002.parquet does not belong to this run" in told.output
+    assert "seed" in told.output
 
 
 def test_a_game_that_lies_twice_in_a_log_is_refused_on_reading(run: Path) -> None:
@@ -140,7 +150,8 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
         (("games",), "many"), (("agents",), []), (("agents", "Greedy"), 3), (("agents", "Greedy", "settings"), 3),
         (("agents", "Greedy", "settings"), "[]"), (("agents", "Greedy", "settings"), "{"),
         (("agents", "Greedy", "roles"), "contender"), (("agents", "Greedy", "deterministic"), "perhaps"),
-        (("requested",), None), (("requested", "board"), 7), (("notes",), {}), (("costs",), {"a": "b"}),
+        (("requested",), None), (("requested", "board"), 7), (("requested", "seed"), "one"), (("notes",), {}),
+        (("costs",), {"a": "b"}),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["compare", "summary"])

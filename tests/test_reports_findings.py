@@ -305,10 +305,8 @@ def test_games_that_two_runs_share_count_once(tmp_path):
 def test_players_that_leave_things_to_chance_are_not_taken_for_repetitions(tmp_path):
     runs = []
     for number in range(2):
-        run = gauntlet(10)
+        run = gauntlet(10, config={"seed": number})
         run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
-        for row in run.rows:
-            row["seed"] = 1000 * number + len(row) + run.rows.index(row)
         runs.append(run.write(tmp_path / str(number)))
     findings = load_findings(runs)
     assert findings.repeated == 10 * 2 * 2  # those against Opp_B
