@@ -1,5 +1,6 @@
 """The folder of compiled code."""
 
+import hashlib
 import platform
 import shutil
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import isolation
 from isolation.compiling import library
+from isolation.match import load_compiled_games
 
 PACKAGE = Path(isolation.__file__).parent
 
@@ -47,6 +49,15 @@ def test_all_that_compiled_code_imports_is_in_its_fingerprint():
     sources = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in library.engine_sources()}
     modules = {"isolation." + source.replace("/", ".").removesuffix(".__init__") for source in sources}
     assert reached <= modules
+
+
+def test_all_native_code_that_plays_games_is_vouched_for_so_that_no_process_compiles_it_again():
+    load_compiled_games((3, 3))
+    folder = library.folder() / library.fingerprint("no heuristic")
+    native = list(folder.glob("__pycache__/games_3x3.*.nb[ic]"))
+    assert len(native) == 2
+    known = (folder / "games_3x3.sums").read_text().split()
+    assert {hashlib.sha256(path.read_bytes()).hexdigest() for path in native} <= set(known)
 
 
 def test_a_byte_changed_in_a_source_changes_the_fingerprint(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import int64, njit, types, uint64
+from numba import boolean, float64, int8, int16, int64, njit, types, uint64
 from numba.extending import intrinsic
 
 from isolation.native.bits import is_empty
@@ -36,7 +36,20 @@ def call_player(
     return types.float64(types.int64, *ENTRY.args), codegen
 
 
-@njit(cache=True)
+_SIGNATURE = types.void(
+    int64[::1],
+    int64[::1],
+    uint64[::1],
+    int64[:, ::1],
+    int64,
+    int64[::1],
+    types.Tuple((int8[::1], int8[::1], int64[::1])),
+    types.Tuple((int16[::1], float64[::1], int16[::1], int64[::1], int64[::1], boolean[::1])),
+)
+"""Compiled when the module is loaded, as the library can only vouch for what there is by then."""
+
+
+@njit(_SIGNATURE, cache=True)
 def play_games(openings, starts, seeds, players, address, note, games, plies):  # type: ignore[no-untyped-def]
     """Play one game from every opening.
 
