@@ -17,6 +17,7 @@ from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
 from experiments.play.ledger import Ledger
 from experiments.play.runner import play_tournament
+from experiments.sealed import read_json
 from experiments.verdicts.findings import load_findings
 
 KEYS = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 4, "jobs": 1}
@@ -145,7 +146,7 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["compare", "summary"])
 def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any, command: str, run: Path) -> None:
-    facts = json.loads((run / runs.FACTS).read_text())
+    facts = read_json(run / runs.FACTS)
     place = facts
     for key in keys[:-1]:
         place = place[key]

@@ -1,4 +1,4 @@
-"""A disk that fails: everything that is done to files below a folder is counted, and one of these operations goes wrong.
+"""A disk that fails: all that is done to files below a folder is counted, and one of these operations goes wrong.
 
 `Disk.attach` replaces what Python writes files with, for the rest of the process: so do it in a process of its own.
 A power cut is simulated by what files and folders were when they were last synced: see `Disk.cut`.
@@ -27,7 +27,8 @@ CUT = 97
 """The exit code after a power cut."""
 
 _CREATING = os.O_CREAT | os.O_TRUNC
-_real = {name: getattr(os, name) for name in ("fsync", "replace", "rename", "unlink", "remove", "mkdir", "rmdir", "open")}
+_NAMES = ("replace", "rename", "unlink", "remove", "mkdir", "rmdir")
+_real = {name: getattr(os, name) for name in (*_NAMES, "fsync", "open")}
 _open = io.open
 
 
@@ -49,7 +50,7 @@ class Disk:
 
     def attach(self) -> None:
         """Put this disk in the place of the real one."""
-        for name in ("replace", "rename", "unlink", "remove", "mkdir", "rmdir"):
+        for name in _NAMES:
             setattr(os, name, self._on_path(name))
         os.fsync = self._fsync
         os.open = self._open_descriptor

@@ -1,4 +1,4 @@
-"""A small tournament, played in a process of its own under whatever is done to it, and what its log holds afterwards."""
+"""A small tournament, played in a process of its own under whatever is done to it, and what its log holds then."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+from click.testing import CliRunner
 
 from cli import main
 from experiments import log, runs
@@ -133,10 +135,11 @@ def digest(run: Path) -> str:
 
 
 def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Here) -> Path:
-    """A run that nobody disturbs."""
+    """A run that nobody disturbs, played in this process, so that forks of it have all that is compiled and loaded."""
     run = folder / "undisturbed"
-    ended = command([*words, "--out", str(run)], folder / "undisturbed.txt", pools=pools)
-    assert ended.code == 0, ended.output
+    with steady(), patch("reports.progress.play_tournament", partial(play_tournament, pools=pools)):
+        CliRunner().invoke(main, [*words, "--out", str(run)], catch_exceptions=False)
+    assert runs.is_finished(run)
     return run
 
 

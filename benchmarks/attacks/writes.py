@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from click.testing import CliRunner
 
-from benchmarks.attacks import tournaments
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import CUT, HARMS, Disk, Harm
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, wrong_after
+from cli import main
 from experiments import labels, log, runs, solving
 from experiments.play.recovery import KILLED
 
@@ -106,7 +107,7 @@ def _scenes(undisturbed: Path) -> list[Scene]:
         Scene("going on with one", lambda home: _interrupted(undisturbed, home), resume, resume, wrong),
         Scene("taking back forfeits", lambda home: _forfeited(undisturbed, home), retry, retry, wrong),
         _labelling(undisturbed),
-        _solving(),
+        _solving(undisturbed.parent),
     ]
 
 
@@ -156,7 +157,7 @@ def _labelling(undisturbed: Path) -> Scene:
     return Scene("labels", lambda home: shutil.copytree(undisturbed, home / RUN), words, words, wrong)
 
 
-def _solving() -> Scene:
+def _solving(folder: Path) -> Scene:
     def words(home: Path) -> list[str]:
         return ["solve", "--all", "--board", SIZE, "--jobs", "1", "--out", str(home / "solved.parquet")]
 
@@ -164,4 +165,5 @@ def _solving() -> Scene:
         found = solving.read_pairs(home / "solved.parquet", SIZE)
         return "" if (found == solving.shipped_pairs(SIZE)).all() else "other winners"
 
+    CliRunner().invoke(main, words(folder))  # here, so that forks have what it loads
     return Scene("a table of solved openings", lambda home: None, words, words, wrong)
