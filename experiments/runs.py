@@ -166,7 +166,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
 
 def is_run(path: Path) -> bool:
     """Whether a run lies there."""
-    return (path / FACTS).is_file()
+    return (path / FACTS).exists()
 
 
 def load_run(path: str | Path) -> RunInfo:

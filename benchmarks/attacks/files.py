@@ -18,7 +18,7 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, Here, command, steady
 from cli import main
 from experiments import runs
-from experiments.log import games_folder
+from experiments.log import append, games_folder, read_part
 from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.saved_games import save_game
@@ -28,7 +28,7 @@ from isolation.compiling import library
 FLIPS = 150
 """How many bits of each file are flipped, one at a time."""
 SOLVED, GAME, TOML = "solved.parquet", "game.json", "my.toml"
-ONE, OTHER = "one", "other"
+ONE, OTHER, CUT = "one", "other", "interrupted"
 UNSEEN = "2x7"
 """A size that is not loaded here, so that a command loads it from the folder of compiled code."""
 FOREIGN = {"nothing": b"", "zeros": bytes(300), "a word": b"isolation\n", "[]": b"[]", "{}": b"{}", "null": b"null",
@@ -139,11 +139,22 @@ def _furnish(whole: Path) -> None:
         for name, words in ((ONE, SMALL), (OTHER, again)):
             _do(*words, "--out", str(whole / name))
             _do("label", str(whole / name), "--jobs", "1")
+    _interrupt(whole)
     _do("solve", "--all", "--board", "3x4", "--jobs", "1", "--out", str(whole / SOLVED))
     _do("solve", "--all", "--board", "2x5", "--jobs", "1", "--out", str(whole / f"other-{SOLVED}"))
     save_game(whole / GAME, play(parse_agent("greedy"), parse_agent("random"), [0, 19], "4x5"))
     with patch.dict(os.environ, {library.ENVIRONMENT_VARIABLE: str(whole / "cache")}):
         command(["perft", "--board", UNSEEN], whole / "perft.txt", library.folder.cache_clear)
+
+
+def _interrupt(whole: Path) -> None:
+    """A copy of the run in which two thirds of the games are played."""
+    shutil.copytree(whole / ONE, whole / CUT)
+    (whole / CUT / runs.END).unlink()
+    (part,) = games_folder(whole / CUT).iterdir()
+    table = read_part(part)
+    part.unlink()
+    append(part.parent, table.slice(0, 32))
 
 
 def _do(*words: str) -> None:
@@ -166,7 +177,10 @@ def _kinds(whole: Path) -> list[Kind]:
         Kind("a part of the log", part.relative_to(whole), other_part.relative_to(whole), (*readers, resume, replay)),
         of_run("run.json", runs.FACTS, *readers, resume, replay),
         of_run("finished.json", runs.END, *readers, resume),
-        of_run("config.toml of a run", runs.CONFIG, resume),
+        *(
+            Kind(f"{file} of an interrupted run", Path(CUT, file), Path(OTHER, file), [["tournament", "--resume", CUT]])
+            for file in (runs.FACTS, runs.CONFIG)
+        ),
         of_run("lock", "lock", ["summary", ONE], resume, ["label", ONE, "--jobs", "1"]),
         of_run("labels", "labels.parquet", ["accuracy", ONE], ["label", ONE, "--jobs", "1"], replay),
         Kind("a table of solved openings", Path(SOLVED), Path(f"other-{SOLVED}"),
