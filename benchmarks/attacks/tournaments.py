@@ -105,14 +105,19 @@ class Here(Pool):
         return Answered(number, function(self._worker, *arguments))
 
 
-def command(
+def command(words: Sequence[str], output: Path, *rest: Any, **more: Any) -> Ended:
+    """Run a command of `isolation` to its end; see `started`."""
+    return started(words, output, *rest, **more)()
+
+
+def started(
     words: Sequence[str],
     output: Path,
     before: Callable[[], object] = lambda: None,
     show: Show = lambda progress: None,
     pools: MakePool = Here,
-) -> Ended:
-    """Run a command of `isolation` in a fork of this process, which leads a session of its own.
+) -> Callable[[], Ended]:
+    """Start a command of `isolation` in a fork of this process, which leads a session of its own; gives what waits.
 
     Args:
         output: the file for what it prints; beside it a file with the number of games that were said to be logged.
@@ -124,8 +129,12 @@ def command(
     child = os.fork()
     if child == 0:
         _be_command(words, output, said, before, show, pools)
-    _, status = os.waitpid(child, 0)
-    return Ended(os.waitstatus_to_exitcode(status), output.read_text(errors="replace"), int(said.read_text()))
+
+    def wait() -> Ended:
+        _, status = os.waitpid(child, 0)
+        return Ended(os.waitstatus_to_exitcode(status), output.read_text(errors="replace"), int(said.read_text()))
+
+    return wait
 
 
 def digest(run: Path) -> str:
