@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from unittest.mock import patch
 
@@ -56,28 +57,27 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
     chance = random.Random(1)
     for kind in _kinds(whole):
         answers = {tuple(words): _ask(whole, home, words) for words in kind.commands}
-        for damage, content in _damages(whole, kind, chance, share):
-            for words in kind.commands:
-                if (damage, words[0]) == (SWAPPED, "runs"):
-                    continue  # which lists what there is, and knows no more of it
-                found = _ask(whole, home, words, kind.path, content)
-                failure = _compared(found, answers[tuple(words)])
-                yield Attack(
-                    f"{kind.name}: {damage.partition(' at')[0]}", failure and f"{damage}: {words[0]}: {failure}"
-                )
+        cases = list(product(_damages(whole, kind, chance), kind.commands))
+        for (damage, content), words in some(cases, share):
+            if (damage, words[0]) == (SWAPPED, "runs"):
+                continue  # which lists what there is, and knows no more of it
+            failure = _compared(_ask(whole, home, words, kind.path, content), answers[tuple(words)])
+            yield Attack(
+                f"{kind.name}: {re.split(' at |: ', damage)[0]}", failure and f"{damage}: {words[0]}: {failure}"
+            )
 
 
-def _damages(whole: Path, kind: Kind, chance: random.Random, share: float) -> Iterator[tuple[str, bytes | None]]:
+def _damages(whole: Path, kind: Kind, chance: random.Random) -> Iterator[tuple[str, bytes | None]]:
     """What becomes of a file; None is a folder in its place."""
     data = (whole / kind.path).read_bytes()
-    for place in some(range(len(data)), min(1.0, share * FLIPS / len(data))):
+    for place in some(range(len(data)), min(1.0, FLIPS / len(data))):
         flipped = bytearray(data)
         flipped[place] ^= 1 << chance.randrange(8)
         yield f"a bit flipped at {place}", bytes(flipped)
-    for kept in some([len(data) * eighth // 8 for eighth in range(1, 8)] + [len(data) - 1], min(1.0, share)):
+    for kept in (*(len(data) * eighth // 8 for eighth in range(1, 8)), len(data) - 1):
         yield f"cut at {kept}", data[:kept]
     yield "a folder in its place", None
-    for name, content in some(list(FOREIGN.items()), min(1.0, share)):
+    for name, content in FOREIGN.items():
         yield f"something else at all: {name}", content
     if kind.other:
         yield SWAPPED, (whole / kind.other).read_bytes()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count, product
 from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, some
@@ -14,7 +15,9 @@ from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play
 from experiments import log, runs
 from experiments.play.runner import Progress
 
+Case = tuple[str, Callable[[], str]]
 NOBODY = 65534
+READING = ("summary", "compare", "ratings", "games", "runs")
 MOMENTS = range(0, 40, 4)
 """At which of the progress reports of a run something is done to its folder."""
 JUMPS = {"back by hours": -7_200.0, "on by hours": 7_200.0, "back by years": -9e8, "on by years": 9e8}
@@ -24,19 +27,27 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
     """Every place, every clock."""
     folder.chmod(0o755)
     undisturbed = play_whole(folder)
-    for _ in some(range(20), share):
-        yield Attack("two begin one run at once", _two(emptied(folder / "home"), undisturbed, False))
-        yield Attack("two go on with one run at once", _two(emptied(folder / "home"), undisturbed, True))
-    for moment in some(MOMENTS, share):
-        for what, do in CHANGES.items():
-            failure = _changed(emptied(folder / "home"), undisturbed, moment, do)
-            yield Attack(f"a run's folder {what} while it is played", failure and f"at report {moment}: {failure}")
-    for what, failure in _afterwards(folder, undisturbed):
-        yield Attack(what, failure)
-    for what, seconds in JUMPS.items():
-        for every in some((1, 3, 10, 100), share):
-            failure = _jumping(emptied(folder / "home"), undisturbed, seconds, every)
-            yield Attack(f"a clock that jumps {what}", failure)
+    home = folder / "home"
+    cases: list[Case] = [
+        *[("two begin one run at once", partial(_two, home, undisturbed, False))] * 20,
+        *[("two go on with one run at once", partial(_two, home, undisturbed, True))] * 20,
+        *[
+            (f"a run's folder {what} while it is played", partial(_changed, home, undisturbed, moment, do))
+            for moment, (what, do) in product(MOMENTS, CHANGES.items())
+        ],
+        ("a moved run is gone on with", partial(_moved, home, undisturbed)),
+        ("a run behind a link is gone on with", partial(_linked, home, undisturbed)),
+        *[("a read-only run is read", partial(_read, home, undisturbed, command)) for command in READING],
+        ("a read-only run is not gone on with", partial(_refused, home, undisturbed, "--resume")),
+        ("no run is made in a read-only folder", partial(_refused, home, undisturbed, "--out")),
+        *[
+            (f"a clock that jumps {what}", partial(_jumping, home, undisturbed, seconds, every))
+            for (what, seconds), every in product(JUMPS.items(), (1, 3, 10, 100))
+        ],
+    ]
+    for what, do in some(cases, share):
+        emptied(home)
+        yield Attack(what, do())
 
 
 # Two writers
@@ -101,7 +112,7 @@ def _changed(home: Path, undisturbed: Path, moment: int, do: Callable[[Path], No
 
     ended = command([*SMALL, "--out", str(run)], home / "output.txt", _as_nobody, show)
     if ended.fault:
-        return ended.fault
+        return f"at report {moment}: {ended.fault}"
     moved = home / "renamed" if (home / "renamed").exists() else run
     log.games_folder(moved).chmod(0o755)
     kept = sum(log.count_games(there) for there in {moved, run} if log.games_folder(there).is_dir())
@@ -121,26 +132,15 @@ def _as_nobody() -> None:
 # Afterwards
 
 
-def _afterwards(folder: Path, undisturbed: Path) -> Iterator[tuple[str, str]]:
-    """Runs that were moved, linked to, or cannot be written."""
-    half = emptied(folder / "home") / "run"
-    _part_of(undisturbed, half)
-    half.rename(half.with_name("a new 'name' – with $signs"))
-    yield "a moved run is gone on with", _gone_on_with(half.with_name("a new 'name' – with $signs"), undisturbed)
-    _part_of(undisturbed, emptied(folder / "home") / "run")
-    (folder / "home/link").symlink_to("run")
-    yield "a run behind a link is gone on with", _gone_on_with(folder / "home/link", undisturbed)
-    for command_name in ("summary", "compare", "ratings", "games", "runs"):
-        run = emptied(folder / "home") / "run"
-        shutil.copytree(undisturbed, run)
-        usual = command([command_name, str(run)], folder / "output.txt")
-        for path in (*run.rglob("*"), run):
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        (folder / "output.txt").chmod(0o666)
-        found = command([command_name, str(run)], folder / "output.txt", _as_nobody)
-        yield "a read-only run is read", found.fault or ("" if found.output == usual.output else found.output)
-    yield "a read-only run is not gone on with", _refused(["tournament", "--resume", str(run)], folder)
-    yield "no run is made in a read-only folder", _refused([*SMALL, "--out", str(run / "deeper")], folder)
+def _moved(home: Path, undisturbed: Path) -> str:
+    _part_of(undisturbed, home / "run")
+    return _gone_on_with((home / "run").rename(home / "a new 'name' – with $signs"), undisturbed)
+
+
+def _linked(home: Path, undisturbed: Path) -> str:
+    _part_of(undisturbed, home / "run")
+    (home / "link").symlink_to("run")
+    return _gone_on_with(home / "link", undisturbed)
 
 
 def _gone_on_with(run: Path, undisturbed: Path) -> str:
@@ -148,9 +148,27 @@ def _gone_on_with(run: Path, undisturbed: Path) -> str:
     return ended.fault or wrong_after(run, undisturbed)
 
 
-def _refused(words: Sequence[str], folder: Path) -> str:
-    ended = command(words, folder / "output.txt", _as_nobody)
+def _read(home: Path, undisturbed: Path, name: str) -> str:
+    run = shutil.copytree(undisturbed, home / "run")
+    usual = command([name, str(run)], home / "output.txt")
+    _protect(run)
+    found = command([name, str(run)], home / "output.txt", _as_nobody)
+    return found.fault or ("" if found.output == usual.output else found.output)
+
+
+def _refused(home: Path, undisturbed: Path, option: str) -> str:
+    run = home / "run"
+    _part_of(undisturbed, run)
+    _protect(run)
+    words = [*SMALL, "--out", str(run / "deeper")] if option == "--out" else ["tournament", "--resume", str(run)]
+    ended = command(words, home / "output.txt", _as_nobody)
     return ended.fault or ("" if ended.code in (1, 2) else f"exit code {ended.code}: {ended.output[-200:]}")
+
+
+def _protect(run: Path) -> None:
+    """Make a run read-only."""
+    for path in (*run.rglob("*"), run):
+        path.chmod(0o555 if path.is_dir() else 0o444)
 
 
 # Clocks

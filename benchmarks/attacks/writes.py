@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,11 +40,9 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
     """Every harm, at every operation of every scene."""
     undisturbed = play_whole(folder)
     for scene in _scenes(undisturbed):
-        for at in some(range(_operations(scene, folder)), share):
-            for harm in HARMS:
-                what = f"{scene.name}: {harm}"
-                failure = _strike(scene, emptied(folder / "home"), at, harm)
-                yield Attack(what, failure and f"operation {at}: {failure}")
+        for at, harm in some(list(product(range(_operations(scene, folder)), HARMS)), share):
+            failure = _strike(scene, emptied(folder / "home"), at, harm)
+            yield Attack(f"{scene.name}: {harm}", failure and f"operation {at}: {failure}")
 
 
 def _strike(scene: Scene, home: Path, at: int, harm: Harm) -> str:
