@@ -33,7 +33,7 @@ KEYS = ("--board", "4x5", "--pairs", "3", "--openings", "random:2", "--jobs", "1
 SMALL = ("tournament", "--contender", "MM:open@depth=1", "--contender", "R=random", "--baseline", "greedy",
          "--opponent", "random", "--opponent", "MM:null@depth=1", *KEYS)  # fmt: skip
 """48 games of a few milliseconds."""
-PATIENCE = 120
+PATIENCE = 300
 """Seconds after which a command is said to hang."""
 
 Show = Callable[[Progress], object]
