@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,9 @@ SMALL = ("tournament", "--contender", "MM:open@depth=1", "--contender", "R=rando
 PATIENCE = 300
 """Seconds after which a command is said to hang."""
 
+HANGS = -100
+"""The exit code of a command that was ended because of that."""
+
 Show = Callable[[Progress], object]
 
 
@@ -53,7 +57,7 @@ class Ended:
         lines = [line for line in self.output.splitlines() if line.startswith("Error: ")]
         if "Traceback" in self.output:
             return f"a traceback: {self.output.strip().splitlines()[-1]}"
-        if self.code == -signal.SIGALRM:
+        if self.code == HANGS:
             return f"it hangs: {self.output[-200:]}"
         if self.code in (1, 2) and len(lines) != 1 and "Interrupted" not in self.output:
             return f"exit code {self.code}, and not one line about it: {self.output[-200:]!r}"
@@ -131,8 +135,14 @@ def started(
         _be_command(words, output, said, before, show, pools)
 
     def wait() -> Ended:
-        _, status = os.waitpid(child, 0)
-        return Ended(os.waitstatus_to_exitcode(status), output.read_text(errors="replace"), int(said.read_text()))
+        deadline = time.monotonic() + PATIENCE
+        while (found := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() > deadline:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return Ended(HANGS, output.read_text(errors="replace"), int(said.read_text()))
+            time.sleep(0.002)
+        return Ended(os.waitstatus_to_exitcode(found[1]), output.read_text(errors="replace"), int(said.read_text()))
 
     return wait
 
@@ -176,7 +186,6 @@ def _be_command(
     code = 70
     try:
         os.setsid()
-        signal.alarm(PATIENCE)
         file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(file, 1)
         os.dup2(file, 2)
