@@ -7,7 +7,7 @@ with what `run.json` says of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments import log
+from experiments.runs import RunInfo
 from experiments.schedule import Schedule, game_seeds
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
@@ -48,18 +49,17 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
         _check_results(part, table, ids)
 
 
-def check_facts(run: Path, agents: Mapping[str, str], size: str, seed: int) -> None:
-    """Refuse a log with rows that cannot be of a run on this board, by these agents, from this seed.
-
-    Args:
-        agents: their settings, by name.
+def check_facts(info: RunInfo) -> None:
+    """Refuse a log with rows that cannot be of a run on its board, by its agents, from its seed.
 
     Raises:
         ValueError: naming the file, the game, and what is wrong.
     """
+    size: str = info.requested["board"]
     rows, columns = parse_size(size)
+    agents = {name: entry["settings"] for name, entry in info.agents.items()}
     every = []
-    for part, table in log.read_parts(run, FACTS):
+    for part, table in log.read_parts(info.path, FACTS):
         ids = _ids(part, table)
         _refuse(part, ids, _differ(table["rows"], rows) | _differ(table["columns"], columns), f"it is not on {size}")
         players = []
@@ -71,12 +71,12 @@ def check_facts(run: Path, agents: Mapping[str, str], size: str, seed: int) -> N
             _refuse(part, ids, _differ(own, expected), f"settings_{side} are not the run's: it is another run's")
             players.append(places.to_numpy())
         opening_ids = table["opening_id"].to_numpy().view(np.uint64)
-        seeds = game_seeds(seed, tuple(agents), np.stack(players, axis=1), opening_ids)
+        seeds = game_seeds(info.requested["seed"], tuple(agents), np.stack(players, axis=1), opening_ids)
         _refuse(part, ids, _differ(table["seed"], seeds), "its seed is not of the run's: it is another run's")
         _check_results(part, table, ids)
         every.append(ids)
     if every and len(np.unique(np.concatenate(every))) < sum(map(len, every)):
-        raise ValueError(f"{run}: the log holds a game twice")
+        raise ValueError(f"{info.path}: the log holds a game twice")
 
 
 def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from experiments.belonging import check_facts
 from experiments.log import PER_PLY, SCHEMA, find_row, read_games
+from experiments.runs import is_run, load_run
 from isolation.outcome import Reason
 from isolation.shell import command
 
@@ -30,12 +32,14 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
             `won_by` and `lost_by`, the names of the winner and the loser.
 
     Raises:
-        ValueError: there is no run there, no such kind, or the condition cannot be evaluated.
+        ValueError: there is no run there, or games that are not its own, no such kind, or the condition cannot be
+            evaluated.
     """
     import pandas as pd
 
     if kind not in KINDS:
         raise ValueError(f"games can be {', '.join(KINDS)}, not {kind!r}")
+    _check(run)
     games = read_games(run, FACTS)
     names = games[["agent_1", "agent_2"]].astype(object)
     is_first = games["winner"] == 1
@@ -59,12 +63,19 @@ def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
     """The row of one game, per-ply columns as lists.
 
     Raises:
-        ValueError: there is no run there, or it has no such game.
+        ValueError: there is no run there, or it has no such game, or games that are not its own.
     """
+    _check(run)
     found = find_row(run, game_id)
     if found is None:
         raise ValueError(f"{run} has no game {game_id}; {command('games', run)} lists what it has")
     return found
+
+
+def _check(run: str | Path) -> None:
+    """Refuse a run with games that are not its own; where people keep the games they have played, all are."""
+    if is_run(Path(run)):
+        check_facts(load_run(run))
 
 
 def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:

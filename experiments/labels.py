@@ -30,6 +30,7 @@ from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.parallel import as_they_come
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
+from isolation.durable import sweep
 from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.limits import Limit
 from isolation.shell import command
@@ -86,6 +87,7 @@ def label_run(
     Meter(limit)
     path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
     with locked(Path(run)):
+        sweep(path)
         labels = _resumed(path, made)
         _check_fit(run, labels, games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())))
         missing = table.filter(pc.invert(pc.is_in(table["game_id"], labels["game_id"].combine_chunks())))
@@ -144,12 +146,17 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
     return games, labels.sort_by("game_id")
 
 
-def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
-    """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels."""
+def mistakes(run: str | Path, game_id: int, plies: int) -> tuple[int, ...]:
+    """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels.
+
+    Raises:
+        ValueError: the labels belong to other games: this one has so many plies.
+    """
     if not has_labels(run):
         return ()
     labels = read_label_table(run)
     found = labels.filter(pc.equal(labels["game_id"], game_id))
+    _check_fit(run, found, pa.table({"game_id": found["game_id"], "plies": [plies] * len(found)}))
     return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 

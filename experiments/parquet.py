@@ -20,7 +20,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isolation.durable import write_whole
+from isolation.durable import make_folder, write_whole
 
 SEAL = b"ISOLATION"
 _SEALED = b"sealed by"
@@ -58,7 +58,7 @@ def write_parquet(path: Path, table: pa.Table) -> None:
         ValueError: it cannot be written there.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         save_table(path, table)
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None

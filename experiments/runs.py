@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -22,7 +23,8 @@ from experiments.config import Config, load_config, to_toml
 from experiments.design import Plan
 from experiments.facts import read_facts
 from experiments.locks import LOCK, locked
-from isolation.durable import write_text
+from experiments.sealed import read_json, write_json
+from isolation.durable import leftovers, make_folder, sweep, write_text
 from isolation.geometry import parse_size
 from isolation.loading import expanded
 from isolation.shell import command
@@ -97,7 +99,8 @@ def new_directory(config: Config) -> Path:
         raise ValueError(
             f"{path} already holds a run: go on with {command('tournament', '--resume', path)}, or choose another --out"
         )
-    ours = {log.GAMES, LOCK, CONFIG}
+    half_written = (leftover.name for name in (CONFIG, FACTS) for leftover in leftovers(path / name))
+    ours = {log.GAMES, LOCK, CONFIG, *half_written}
     if path.exists() and not (path.is_dir() and {child.name for child in path.iterdir()} <= ours):
         raise ValueError(f"{path} exists already and is not a run: choose another --out")
     return path
@@ -111,14 +114,21 @@ def claimed(path: Path) -> Iterator[None]:
         ValueError: it cannot be made, or another process is writing to it or has made a run of it meanwhile.
     """
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         (path / LOCK).touch()
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
     with locked(path):
         if is_run(path):
             raise ValueError(f"{path} already holds a run: go on with {command('tournament', '--resume', path)}")
+        clear_up(path)
         yield
+
+
+def clear_up(path: Path) -> None:
+    """Remove what processes that were killed left behind in the directory; its lock must be held."""
+    for name in (CONFIG, FACTS, END):
+        sweep(path / name)
 
 
 def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float] | None = None) -> None:
@@ -151,16 +161,16 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
     )
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
     try:
-        log.games_folder(path).mkdir(parents=True, exist_ok=True)
+        make_folder(log.games_folder(path))
         write_text(path / CONFIG, to_toml(plan.config))
-        write_text(path / FACTS, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+        write_json(path / FACTS, facts)
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 
 
 def is_run(path: Path) -> bool:
     """Whether a run lies there."""
-    return (path / FACTS).is_file()
+    return (path / FACTS).exists()
 
 
 def load_run(path: str | Path) -> RunInfo:
@@ -171,9 +181,7 @@ def load_run(path: str | Path) -> RunInfo:
     """
     path = Path(path)
     try:
-        info = TypeAdapter(RunInfo).validate_python(
-            {**json.loads((path / FACTS).read_text(encoding="utf-8")), "path": path}
-        )
+        info = TypeAdapter(RunInfo).validate_python({**read_json(path / FACTS), "path": path})
         parse_size(info.requested["board"])
         _SEED.validate_python(info.requested["seed"])
         for entry in info.agents.values():
@@ -213,19 +221,19 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
 
 
 def list_runs(home: Path = HOME) -> list[RunSummary]:
-    """The runs below a directory, oldest first, or the run that it is itself; damaged ones are left out."""
+    """The runs below a directory, oldest first, or the run that it is itself; a warning tells of damaged ones."""
     found = []
     for path in [home] if is_run(home) else [facts.parent for facts in home.glob(f"*/{FACTS}")]:
         try:
             found.append(RunSummary(load_run(path), log.count_games(path), is_finished(path)))
-        except (ValueError, OSError):
-            continue
+        except (ValueError, OSError) as error:
+            warnings.warn(f"{path} is left out: {error}", stacklevel=2)
     return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
 def is_finished(path: Path) -> bool:
     """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
-    return (path / END).is_file()
+    return (path / END).exists()
 
 
 def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -> None:
@@ -239,7 +247,7 @@ def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -
         "ended_by_clock": ended_by_clock,
         "reproducible": reproducible,
     }
-    write_text(path / END, json.dumps(facts, indent=2) + "\n")
+    write_json(path / END, facts)
 
 
 def reopen(path: Path) -> None:

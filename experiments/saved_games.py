@@ -25,9 +25,10 @@ from experiments.log import (
 )
 from experiments.openings import colour_roles, opening_ids, orbit_ids
 from experiments.runs import is_run
+from experiments.sealed import read_json, write_json
 from isolation.agents import Agent
 from isolation.board import Board
-from isolation.durable import write_text
+from isolation.durable import make_folder
 from isolation.geometry import parse_size
 from isolation.human import HUMAN
 from isolation.match import GameRecord
@@ -40,7 +41,7 @@ def save_game(path: str | Path, game: GameRecord) -> None:
         OSError: the file cannot be written.
     """
     facts = {**asdict(game), "score": [_plain(score) for score in game.score]}
-    write_text(Path(path), json.dumps(facts, indent=1) + "\n")
+    write_json(Path(path), facts)
 
 
 def load_game(path: str | Path) -> GameRecord:
@@ -50,7 +51,7 @@ def load_game(path: str | Path) -> GameRecord:
         ValueError: the file cannot be read, or holds no legal game.
     """
     try:
-        facts = json.loads(Path(path).read_text(encoding="utf-8"))
+        facts = read_json(Path(path))
         columns = {name: tuple(facts[name]) for name in ("opening", *PER_PLY)}
         scores = tuple(float("nan") if score is None else float(score) for score in columns["score"])
         game = GameRecord(**{**facts, **columns, "score": scores})
@@ -76,7 +77,7 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
     folder = Path(run)
     if is_run(folder):
         raise ValueError(f"{folder} is the run of a tournament, whose games are scheduled; choose another directory")
-    games_folder(folder).mkdir(parents=True, exist_ok=True)
+    make_folder(games_folder(folder))
     with locked(folder):
         game_id = int(read_games(folder, ["game_id"])["game_id"].max()) + 1 if count_games(folder) else 0
         append(games_folder(folder), _row(game, game_id, [_settings(agent) for agent in agents], seed))

@@ -34,6 +34,31 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     _sync_folder(path.parent)
 
 
+def sweep(path: Path) -> None:
+    """Remove what processes that were killed left of a file they were writing. Nobody may be writing it meanwhile."""
+    for leftover in leftovers(path):
+        with suppress(OSError):
+            leftover.unlink()
+
+
+def leftovers(path: Path) -> list[Path]:
+    """What processes that write a file, or were killed while they wrote it, have beside it."""
+    return list(path.parent.glob(f".{path.name}.????????"))
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those it lies in, unless they are there; when this returns they are on the disk for good.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        with suppress(PermissionError):  # one may be allowed to write where one may not read
+            _sync_folder(folder.parent)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a small file whole or not at all, in UTF-8; see `write_whole`."""
     write_whole(path, lambda file: file.write(text.encode()))

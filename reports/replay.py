@@ -91,7 +91,7 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
         nodes=tuple(row["nodes"]),
         time_us=tuple(row["time_us"]),
         is_share=(_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"])),
-        mistakes=tuple(ply + 1 for ply in labels.mistakes(run, game_id)),
+        mistakes=tuple(ply + 1 for ply in labels.mistakes(run, game_id, row["plies"])),
     )
 
 

@@ -17,6 +17,7 @@ from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
 from experiments.play.ledger import Ledger
 from experiments.play.runner import play_tournament
+from experiments.sealed import read_json
 from experiments.verdicts.findings import load_findings
 
 KEYS = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 4, "jobs": 1}
@@ -156,7 +157,7 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["compare", "summary"])
 def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any, command: str, run: Path) -> None:
-    facts = json.loads((run / runs.FACTS).read_text())
+    facts = read_json(run / runs.FACTS)
     place = facts
     for key in keys[:-1]:
         place = place[key]
@@ -171,3 +172,25 @@ def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any,
 def test_out_may_begin_with_a_tilde_that_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert runs.new_directory(config(Path("./~nobody-is-called-this"))) == Path("~nobody-is-called-this")
+
+
+def test_games_of_another_run_are_neither_listed_nor_shown(run: Path) -> None:
+    put(run, lambda row: row.update(winner=3))
+    for words in (["games", str(run)], ["replay", str(run), "0"]):
+        told = CliRunner().invoke(main, words)
+        assert (told.exit_code, len(told.output.splitlines())) == (2, 1)
+        assert "does not belong to this run" in told.output
+
+
+def test_a_damaged_run_is_left_out_of_the_list_with_a_word(run: Path) -> None:
+    (run / runs.FACTS).write_text("{")
+    with pytest.warns(UserWarning, match=r"run is left out: .*run\.json: cannot be read"):
+        assert runs.list_runs(run.parent) == []
+
+
+def test_a_run_can_begin_where_one_was_killed_before_it_had_begun(tmp_path: Path) -> None:
+    half_written = tmp_path / "run" / f".{runs.CONFIG}.0a1b2c3d"
+    half_written.parent.mkdir()
+    half_written.touch()
+    assert play_tournament(config(tmp_path / "run", pairs=1)).finished
+    assert not half_written.exists()

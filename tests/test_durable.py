@@ -14,7 +14,7 @@ import pytest
 
 from experiments.locks import RunLockedError, locked
 from experiments.parquet import write_parquet
-from isolation.durable import write_text, write_whole
+from isolation.durable import make_folder, sweep, write_text, write_whole
 
 
 def write_table(path: Path) -> None:
@@ -115,3 +115,21 @@ def test_a_lock_keeps_another_process_out_until_its_holder_has_died(tmp_path: Pa
 def test_what_reads_runs_is_imported_where_there_are_no_such_locks() -> None:
     code = "import sys; sys.modules['fcntl'] = None; import experiments.labels, experiments.runs, experiments.log"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_folder_that_is_made_is_on_the_disk_with_those_it_lies_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    make_folder(tmp_path / "runs" / "one")
+    assert synced == [(tmp_path / "runs").stat().st_ino, tmp_path.stat().st_ino]
+    make_folder(tmp_path / "runs" / "one")
+    assert len(synced) == 2
+
+
+def test_what_a_killed_process_left_of_a_file_goes_and_nothing_else(tmp_path: Path) -> None:
+    for name in (".run.json.0a1b2c3d", ".other.json.0a1b2c3d", "run.json", ".run.json"):
+        (tmp_path / name).touch()
+    sweep(tmp_path / "run.json")
+    assert {path.name for path in tmp_path.iterdir()} == {".other.json.0a1b2c3d", "run.json", ".run.json"}

@@ -70,13 +70,15 @@ def test_the_value_after_a_move_follows_from_the_move(run):
 def test_mistakes_are_the_plies_that_threw_the_win_away(run):
     labelled = rows(run)
     expected = {game: tuple(np.flatnonzero(np.array(label["kept"]) == 0)) for game, label in labelled.items()}
-    assert {game: mistakes(run, game) for game in labelled} == expected
+    assert {game: mistakes(run, game, len(label["kept"])) for game, label in labelled.items()} == expected
     assert any(expected.values())
+    with pytest.raises(ValueError, match="does not belong to the games of this run"):
+        mistakes(run, next(iter(labelled)), 3)
 
 
 def test_a_run_without_labels_has_no_mistakes_to_show_and_says_how_to_get_them(tmp_path):
     path = fresh(tmp_path, 1)
-    assert mistakes(path, 0) == ()
+    assert mistakes(path, 0, 9) == ()
     with pytest.raises(ValueError, match="isolation label"):
         read_labels(path)
 

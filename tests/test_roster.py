@@ -212,3 +212,7 @@ def test_reading_and_completing_a_spec_loads_no_file(tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text("raise SystemError")
     spec = complete(parse_spec(f"ID:{tmp_path}/loud.py"))
     assert board_refusal(spec)
+
+
+def test_a_limit_beyond_what_a_float_holds_is_written_in_full():
+    assert str(parse_spec("MM:open@depth=206219865420201982")) == "MM:open@depth=206219865420201982"

@@ -122,6 +122,7 @@ def _play(
     if resume:
         info = runs.load_run(_directory(config))
         with locked(info.path):
+            runs.clear_up(info.path)
             plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
             runs.check_resumable(info, config, plan)
             if retry_forfeits:

@@ -70,7 +70,8 @@ def parse_limit(text: str) -> Limit:
 
 def number_of(limit: Limit) -> float:
     """The number of a limit, as short as it goes and in full."""
-    return int(limit.value) if limit.value.is_integer() else limit.value
+    number: float = getattr(limit, limit.unit)  # not its value: a float holds no more than 53 bits
+    return int(number) if float(number).is_integer() else number
 
 
 def fail(message: str, text: str, start: int, end: int) -> NoReturn:

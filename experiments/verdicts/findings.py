@@ -201,8 +201,7 @@ def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
 
 def _read(source: Source, number: int) -> pd.DataFrame:
     info = source.info
-    agents = {name: entry["settings"] for name, entry in info.agents.items()}
-    check_facts(info.path, agents, info.requested["board"], info.requested["seed"])
+    check_facts(info)
     games = read_games(source.info.path, _COLUMNS)
     games["run"] = np.int16(number)
     for column in ("agent_1", "agent_2"):

@@ -14,7 +14,7 @@ from isolation.engines.child import NEW_GAME, START, Loss, Order, Refusal, decod
 from isolation.engines.crossing import CannotCross, pack
 from isolation.engines.transport import Ended, ProcessTransport, Silence, Transport
 from isolation.outcome import Reason
-from isolation.search.result import SearchResult
+from isolation.search.result import SearchResult, is_well_formed
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -26,6 +26,7 @@ MOST_IDLE = 8
 """How many processes are kept for their agents' next games once nobody plays with them."""
 
 _DIED = Forfeit(Reason.ERROR, "RuntimeError: its process died")
+_NONSENSE = Forfeit(Reason.ERROR, "RuntimeError: its process answered with nonsense")
 
 
 def start_process() -> Transport:
@@ -66,7 +67,8 @@ class Guard:
             CannotCross: the agent cannot be made in another process.
         """
         result = self._ask((board, seed))
-        assert isinstance(result, SearchResult)
+        if not (isinstance(result, SearchResult) and is_well_formed(result)):
+            raise _NONSENSE
         return result
 
     def close(self) -> None:
@@ -90,8 +92,11 @@ class Guard:
         except Ended:
             self._end()
             raise _DIED from None
+        except Exception:  # of whatever a line is that our side of the process has not written
+            self._end()
+            raise _NONSENSE from None
         if isinstance(answer, Loss):
-            raise Forfeit(Reason(answer.reason), answer.detail)
+            raise _forfeit(answer)
         return answer
 
     def _started(self) -> Transport:
@@ -121,6 +126,12 @@ class Guard:
         if self._transport is not None:
             self._transport.end()
         self._transport, self._is_waiting = None, False
+
+
+def _forfeit(loss: Loss) -> Forfeit:
+    """How the player has lost, if that is one of the ways there are."""
+    is_known = type(loss.reason) is int and loss.reason in {int(reason) for reason in Reason}
+    return Forfeit(Reason(loss.reason), loss.detail) if is_known and type(loss.detail) is str else _NONSENSE
 
 
 def guard(agent: Agent, size: tuple[int, int], hard_cap: float) -> Guard:

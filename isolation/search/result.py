@@ -49,3 +49,20 @@ class SearchResult:
     seconds: float
     pv: tuple[int, ...]
     exact: bool
+
+
+def is_well_formed(result: SearchResult) -> bool:
+    """Whether an answer that somebody else may have made is of the right types, and fits into a log."""
+    counts = zip((result.move, result.depth, result.nodes), _MOST, strict=True)
+    return (
+        all(isinstance(count, int) and 0 <= count < most for count, most in counts)
+        and isinstance(result.score, float)
+        and isinstance(result.seconds, int | float)
+        and abs(result.seconds) < _LONGEST
+        and isinstance(result.exact, bool)
+    )
+
+
+_MOST = (1 << 15, 1 << 15, 1 << 62)
+"""Of a move, a depth and nodes: what the columns of a log hold."""
+_LONGEST = 1e9

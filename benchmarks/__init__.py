@@ -1,0 +1,1 @@
+"""What takes too long for tests: measurements of speed, and attacks."""

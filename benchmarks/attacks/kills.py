@@ -1,0 +1,141 @@
+"""Kills: parent or worker, by several signals, in every phase of a run; then the run is gone on with."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from itertools import count, product
+from pathlib import Path
+
+from benchmarks.attacks.attack import Attack, some
+from benchmarks.attacks.disk import Disk
+from benchmarks.attacks.tournaments import SMALL, Ended, Here, Show, command, emptied, play_whole, wrong_after
+from experiments import log, runs
+from experiments.play.loky_pool import LokyPool
+from experiments.play.runner import Progress
+from isolation.compiling import library
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PHASES = ("preparing", "compiling", "playing", "writing", "finishing")
+VICTIMS = ("parent", "worker", "everybody")
+MOMENTS = 3
+LONGEST_LIFE = 15.0
+"""Seconds after which no process of a run that has ended may be there."""
+
+PAUSES = {"preparing": 0.5, "compiling": 4.0}
+"""Seconds that pass at most between the beginning of a phase and the signal."""
+MARK = "ISOLATION_ATTACK"
+JOBS = ("--jobs", "2")
+
+
+def attack(folder: Path, share: float) -> Iterator[Attack]:
+    """Every signal to every victim in every phase, at moments that differ."""
+    undisturbed = play_whole(folder)
+    chance = random.Random(1)
+    cases = list(product(PHASES, VICTIMS, SIGNALS, range(MOMENTS)))
+    for phase, victim, number, _ in some(cases, share):
+        failure = _kill(folder, undisturbed, phase, victim, number, chance)
+        yield Attack(f"{number.name} to {victim} while {phase}", failure)
+
+
+def _kill(
+    folder: Path, undisturbed: Path, phase: str, victim: str, number: signal.Signals, chance: random.Random
+) -> str:
+    home, mark = emptied(folder / "home"), f"{os.getpid()}-{chance.random()}"
+    run, output = home / "run", folder / "output.txt"
+    before, show = _bringing_on(home, phase, victim, number, chance)
+    compiles = phase == "compiling"
+
+    def prepared() -> None:
+        os.environ[MARK] = mark
+        if compiles:
+            os.environ[library.ENVIRONMENT_VARIABLE] = str(folder / "cache")
+            library.folder.cache_clear()
+
+    def marked() -> None:
+        prepared()
+        before()
+
+    emptied(folder / "cache")
+    ended = command([*SMALL, *JOBS, "--out", str(run)], output, marked, show, LokyPool)
+    if failure := _wrong_end(ended, victim, number):
+        return failure
+    if left := _left_of(mark):
+        return f"processes are left: {left}"
+    if not runs.is_run(run):
+        return "" if not ended.acknowledged else "games were acknowledged, and there is no run"
+    if (kept := log.count_games(run)) < ended.acknowledged:
+        return f"{ended.acknowledged} games were acknowledged, {kept} are there"
+    again = command(["tournament", "--resume", str(run), *JOBS], output, prepared, pools=LokyPool if compiles else Here)
+    return again.fault or wrong_after(run, undisturbed)
+
+
+def _wrong_end(ended: Ended, victim: str, number: signal.Signals) -> str:
+    if victim != "worker" and ended.code == -number and number in (signal.SIGKILL, signal.SIGHUP):
+        return ""
+    return ended.fault or (f"it ends with {ended.code}" if ended.code < 0 else "")
+
+
+def _bringing_on(
+    home: Path, phase: str, victim: str, number: signal.Signals, chance: random.Random
+) -> tuple[Callable[[], object], Show]:
+    """What to call before the command and with its progress, so that the signal comes in this phase."""
+    delay = chance.random()
+
+    def strike() -> None:
+        workers = _children(os.getpid())
+        if victim == "everybody":
+            os.killpg(0, number)
+        elif victim == "parent" or not workers:
+            os.kill(os.getpid(), number)
+        else:
+            os.kill(chance.choice(workers), number)
+
+    if phase in ("writing", "finishing"):
+        at = chance.randrange(20, 60) if phase == "writing" else chance.randrange(80, 90)
+        return lambda: Disk(home, at, strike).attach(), lambda progress: None
+    calls = count()
+
+    def show(progress: Progress) -> None:
+        is_due = {
+            "preparing": progress.phase == "preparing",
+            "compiling": progress.phase == "preparing" and next(calls) >= 1,
+            "playing": progress.phase == "playing" and progress.logged > 0,
+        }
+        if is_due[phase] and not struck:
+            struck.append(True)
+            time.sleep(delay * PAUSES.get(phase, 0))
+            strike()
+
+    struck: list[bool] = []
+    return lambda: None, show
+
+
+def _children(parent: int) -> list[int]:
+    found = subprocess.run(
+        ["pgrep", "-P", str(parent), "-f", "popen_loky"], capture_output=True, text=True, check=False
+    )
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def _left_of(mark: str) -> list[str]:
+    """The processes with this mark that are still there when they should not be."""
+    deadline = time.monotonic() + LONGEST_LIFE
+    while (left := _marked(mark)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+def _marked(mark: str) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,149 @@
+"""Hostile players, each in a real tournament: who loses and why, and whether others' games are what they would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.attacks.attack import Attack, some
+from benchmarks.attacks.tournaments import TIMES, command, emptied
+from experiments import log
+from experiments.play.loky_pool import LokyPool
+
+Game = dict[str, Any]
+NAME = "Hostile"
+CAP = ("--hard-cap", "2")
+WORDS = ("tournament", "--baseline", "greedy", "--opponent", "random", "--opponent", "MM:null@depth=1",
+         "--board", "4x5", "--pairs", "1", "--jobs", "2", "--seed", "5")  # fmt: skip
+PLAYER = """
+import ctypes, os, random, sys, threading, time
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        moves = game.get_legal_moves()
+        {act}
+        return moves[0]
+"""
+SCORE = """
+import os, random, sys, time
+def score(game, player):
+    {act}
+    return float(len(game.get_legal_moves(player)))
+"""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """What a player does before it moves, how it is to lose, and whether it needs a hard cap.
+
+    Without reasons it plays as if it did nothing; with `no_moves` among them, it may win or lose on the board.
+    """
+
+    name: str
+    act: str
+    reasons: tuple[str, ...] = ("error",)
+    template: str = PLAYER
+    capped: bool = False
+
+
+FINE: tuple[str, ...] = ()
+HOSTILE = (
+    Hostile("an endless loop", "while True: pass", ("hang",), capped=True),
+    Hostile("an endless sleep", "time.sleep(10**6)", ("hang",), capped=True),
+    Hostile("sys.exit", "sys.exit(3)"),
+    Hostile("os._exit", "os._exit(0)"),
+    Hostile("SIGKILL to itself", "os.kill(os.getpid(), 9)"),
+    Hostile("a bad address", "ctypes.string_at(0)"),
+    Hostile("KeyboardInterrupt", "raise KeyboardInterrupt"),
+    Hostile("GeneratorExit", "raise GeneratorExit"),
+    Hostile("a BaseException of its own", "raise type('Mine', (BaseException,), {})('x')"),
+    Hostile("an exception with a lone surrogate", "raise ValueError('\\ud800')"),
+    Hostile("an exception of a megabyte", "raise ValueError('x' * 10**6)"),
+    Hostile("an exception whose text raises",
+            "raise type('Mine', (Exception,), {'__str__': lambda self: 1 / 0, '__repr__': lambda self: 1 / 0})"),
+    Hostile("an exception with a newline", "raise ValueError('a\\nb\\x1b[31m')"),
+    Hostile("closing every descriptor", "os.closerange(0, 256)"),
+    Hostile("emptying sys.modules", "sys.modules.clear()", ("error", "no_moves")),
+    Hostile("deleting builtins", "import builtins; vars(builtins).clear()"),
+    Hostile("bottomless recursion", "f = lambda: f(); f()"),
+    Hostile("recursion without a limit", "sys.setrecursionlimit(10**9); f = lambda: f(); f()",
+            ("hang", "error"), capped=True),
+    Hostile("all memory it can have", "x = [bytearray(1 << 40)]"),
+    Hostile("None for a move", "return None", ("illegal_move", "error")),
+    Hostile("a string for a move", "return 'a1'", ("illegal_move", "error")),
+    Hostile("NaN for a move", "return (float('nan'), 0)", ("illegal_move", "error")),
+    Hostile("a huge number for a move", "return (10**30, -10**30)", ("illegal_move", "error")),
+    Hostile("a cell off the board", "return (99, 99)", ("illegal_move", "error")),
+    Hostile("an object equal to all",
+            "return type('All', (), {'__eq__': lambda *of: True, '__hash__': id})()", ("illegal_move", "error")),
+    Hostile("changing the folder", "os.chdir('/')", FINE),
+    Hostile("a fork a move", "os.fork() or os._exit(0)", FINE),
+    Hostile("a fork that stays", "os.fork() or time.sleep(5) or os._exit(0)", FINE),
+    Hostile("threads that never end", "threading.Thread(target=time.sleep, args=(10**6,), daemon=True).start()", FINE),
+    Hostile("threads that outlive the game", "threading.Thread(target=time.sleep, args=(3,)).start()", FINE),
+    Hostile("a hundred megabytes kept", "CustomPlayer.kept = bytearray(10**8)", FINE),
+    Hostile("prints by the megabyte", "print('x' * 10**6); os.write(1, b'y' * 10**5); os.write(2, b'z' * 10**5)", FINE),
+    Hostile("random that is not", "random.random = random.choice = random.seed = lambda *a, **k: 0.0", FINE),
+    Hostile("a clock that stands still", "time.time = time.monotonic = time.perf_counter = lambda: 0.0", FINE),
+    Hostile("a clock that runs backwards",
+            "time.time = time.monotonic = lambda c=iter(range(0, -10**9, -3600)): float(next(c))", FINE),
+    Hostile("an environment without anything", "os.environ.clear()", FINE),
+    Hostile("signals taken over", "import signal; [signal.signal(n, signal.SIG_IGN) for n in (2, 14, 15)]", FINE),
+    Hostile("the opponent's pieces moved", "[game.apply_move(m) for m in moves[:1]]", FINE),
+    Hostile("the board emptied", "vars(game).clear()", ("error", "no_moves")),
+    Hostile("a heuristic: NaN", "return float('nan')", ("error",), SCORE),
+    Hostile("a heuristic: a string", "return 'much'", ("error",), SCORE),
+    Hostile("a heuristic: None", "return None", ("error",), SCORE),
+    Hostile("a heuristic: infinity", "return float('inf')", ("no_moves",), SCORE),
+    Hostile("a heuristic: sys.exit", "sys.exit(0)", ("error",), SCORE),
+    Hostile("a heuristic: os._exit", "os._exit(0)", ("error",), SCORE),
+    Hostile("a heuristic: an endless loop", "while True: pass", ("hang",), SCORE, capped=True),
+    Hostile("a heuristic: an own BaseException", "raise type('Mine', (BaseException,), {})", ("error",), SCORE),
+    Hostile("a heuristic: closing every descriptor", "os.closerange(0, 256)", ("error",), SCORE),
+)  # fmt: skip
+
+
+def attack(folder: Path, share: float) -> Iterator[Attack]:
+    """Every hostile player, without a hard cap where it does not need one, and with one."""
+    usual = {template: _play(emptied(folder / "harmless"), "pass", template, ())[1] for template in (PLAYER, SCORE)}
+    cases = [(one, cap) for one in HOSTILE for cap in ((CAP,) if one.capped else ((), CAP))]
+    for one, cap in some(cases, share):
+        fault, games = _play(emptied(folder / "hostile"), one.act, one.template, cap)
+        failure = fault or _judged(one, games, usual[one.template])
+        yield Attack("with a hard cap" if cap else "without a hard cap", failure and f"{one.name}: {failure}")
+
+
+def _play(folder: Path, act: str, template: str, cap: tuple[str, ...]) -> tuple[str, list[Game]]:
+    """What is wrong with the end of a tournament of a player that does this, and the games."""
+    file = folder / "hostile.py"
+    file.write_text(template.format(act=act))
+    spec = f"{NAME}={file}:CustomPlayer@ms=1000" if template == PLAYER else f"{NAME}=AB:{file}:score@depth=1"
+    run = folder / "run"
+    ended = command([*WORDS, *cap, "--contender", spec, "--out", str(run)], folder / "output.txt", pools=LokyPool)
+    if ended.fault or ended.code:
+        return ended.fault or ended.output, []
+    return "", log.read_table(run, log.SCHEMA.names).drop(TIMES).sort_by("game_id").to_pylist()
+
+
+def _judged(one: Hostile, games: list[Game], usual: list[Game]) -> str:
+    """What is wrong with the games: all of a player that does no harm, and of others, are the usual ones."""
+    if len(games) != len(usual):
+        return f"{len(games)} games instead of {len(usual)}"
+    for game, other in zip(games, usual, strict=True):
+        side = next((side for side in (1, 2) if game[f"agent_{side}"] == NAME), None)
+        if side is None:
+            if repr(game) != repr(other):
+                return f"game {game['game_id']} of others is another"
+        elif not _is_just(one, game, other, side):
+            return f"game {game['game_id']}: {game['winner']} won by {game['reason']} ({game['detail']}), it is {side}"
+    return ""
+
+
+def _is_just(one: Hostile, game: Game, usual: Game, side: int) -> bool:
+    """Whether a game of the hostile player, on this side, ended as it should."""
+    if not one.reasons:
+        return game["reason"] == "no_moves" and game["moves"] == usual["moves"]
+    if game["winner"] != side:
+        return game["reason"] in one.reasons
+    return "no_moves" in one.reasons and game["reason"] == "no_moves"

@@ -1,0 +1,205 @@
+"""What is fuzzed: each function has bytes read as one grammar, and raises if what is promised does not hold.
+
+Promised is that whatever is read either has a meaning, and is read alike when it is written down again, or is refused
+by a ValueError. `SEEDS` has for each something to begin with that is right.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from experiments.config import load_config, parse_openings, to_toml
+from experiments.openings import file_openings
+from experiments.roster import parse_limit, parse_spec
+from experiments.roster.grammar import complete, make_agent
+from experiments.sealed import read_json
+from isolation.agents import RandomAgent
+from isolation.engines.child import Loss, encode
+from isolation.engines.guard import Guard, Order
+from isolation.engines.transport import Ended
+from isolation.geometry import format_size, parse_size
+from isolation.match import play_games
+from isolation.notation import format_moves
+from isolation.outcome import Reason
+from isolation.search.result import SearchResult
+from isolation.transcript import position_after
+from reports.board.guarding import refusal
+from reports.board.questions import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, boards_of, parse
+
+Target = Callable[[bytes], None]
+SIZE = "5x5"
+
+
+def specs(data: bytes) -> None:
+    """Agent specs: what is read is written and read again as the same."""
+    spec = parse_spec(_text(data))
+    again = parse_spec(str(spec))
+    assert replace(again, text="", start=0, end=0) == replace(spec, text="", start=0, end=0), (spec, again)
+    if ".py" not in spec.target and spec.target != "*":
+        assert make_agent(complete(spec)).name
+
+
+def limits(data: bytes) -> None:
+    """Limits."""
+    limit = parse_limit(_text(data))
+    assert 0 < limit.value < 2**62
+
+
+def sizes(data: bytes) -> None:
+    """Board sizes: read, written, read."""
+    size = parse_size(_text(data))
+    assert parse_size(format_size(*size)) == size
+
+
+def openings(data: bytes) -> None:
+    """Which openings to draw from."""
+    assert parse_openings(_text(data)).plies < 10_000
+
+
+def opening_files(data: bytes) -> None:
+    """Files of openings."""
+    assert len(file_openings(_file(data), SIZE))
+
+
+def configurations(data: bytes) -> None:
+    """Tournaments in TOML: read, written, read."""
+    config = load_config(_file(data))
+    written = _file(to_toml(config).encode())
+    assert load_config(written) == config
+
+
+def moves(data: bytes) -> None:
+    """Moves as people write them: played, written, played."""
+    board = position_after(_text(data), SIZE)
+    assert position_after(format_moves(board.history, board.width), SIZE) == board
+
+
+def questions(data: bytes) -> None:
+    """What a page asks the board."""
+    asked = parse((ValuesQuestion, GraphQuestion, MoveQuestion, SolveQuestion)[len(data) % 4], data)
+    assert boards_of(asked.position)
+
+
+def headers(data: bytes) -> None:
+    """Who may ask the board: nobody but its own page."""
+    words = _text(data).split("\n")
+    names = ("host", "origin", "sec-fetch-site", "sec-fetch-mode", "content-type")
+    given = dict(zip(names, words[2:], strict=False))
+    if not refusal(words[0], (*words, "", "")[1], given, 8000):
+        assert given.get("host") in ("127.0.0.1:8000", "localhost:8000")
+
+
+def sealed_files(data: bytes) -> None:
+    """Sealed JSON."""
+    assert isinstance(read_json(_file(data)), dict)
+
+
+def answers(data: bytes) -> None:
+    """What crosses from a player in a process of its own: it plays, or loses, and the game comes to its end."""
+    games = play_games(_Scripted(data), RandomAgent(), [[0, 1]], [7], SIZE)
+    assert len(games) == 1
+    assert games.winner[0] in (1, 2)
+    assert games.reason[0] in set(Reason)
+
+
+TARGETS: dict[str, Target] = {
+    target.__name__: target
+    for target in (specs, limits, sizes, openings, opening_files, configurations, moves, questions, headers,
+                   sealed_files, answers)
+}  # fmt: skip
+SEEDS: dict[str, list[bytes]] = {
+    "specs": [b"ID:improved@nodes=2000,order,ties", b"A b=MM:open@depth=3", b"ID:my.py:score@ms=1.5",
+              b"a/b.py:P@cpu_ms=3", b"MCTS@nodes=10", b"perfect", b"ID:*"],
+    "limits": [b"depth=3", b"nodes=10_000", b"ms=1e2", b"cpu_ms=0.5"],
+    "sizes": [b"7x7", b" 9 X 11 ", "3×4".encode()],
+    "openings": [b"random:4,same", b"placements,other", b"file:a,b"],
+    "opening_files": [b"0,24\n\n7 17 # one\n", b"0 24 11 13\n"],
+    "configurations": [b'board = "7x7"\npairs = "all"\nopenings = "placements"\ncontenders = ["ID:*"]\n',
+                       b'format = "head-to-head"\nsprt = [0, 20]\nhard_cap = 1.5\nseed = 3\njobs = 1\n'],
+    "moves": [b"a0,c1", b"d3 a2", b"0,24 11"],
+    "questions": [b'{"position": {"size": "5x5", "moves": [0, 24]}, "heuristics": ["open"], "depth": 2}',
+                  b'{"position": {"size": "5x5", "visited": [3], "knights": [1, null], "turn": 2}, "agent": "random"}'],
+    "headers": [b"GET\n/\n127.0.0.1:8000\nhttp://127.0.0.1:8000\nsame-origin\nnavigate\napplication/json"],
+    "sealed_files": [b'{"sealed": true, "games": 3, "checksum": "00000000"}', b'{"games": 3}'],
+    "answers": [bytes([0, 3, 1, 7, 2, 9]), bytes(range(20))],
+}  # fmt: skip
+
+
+def refused(target: Target, data: bytes) -> bool:
+    """Whether what is read is refused as it should be, in words.
+
+    Raises:
+        Exception: what is promised does not hold.
+    """
+    try:
+        target(data)
+    except ValueError:
+        return True
+    return False
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")
+
+
+def _file(data: bytes) -> Path:
+    path = Path(tempfile.gettempdir(), f"isolation-fuzzed-{id(TARGETS)}")
+    path.write_bytes(data)
+    return path
+
+
+class _Scripted(RandomAgent):
+    """An agent whose process answers what bytes say."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        object.__setattr__(self, "data", data)
+
+    def compiled(self, size: tuple[int, int]) -> None:
+        """It is not."""
+
+    def open(self) -> Any:
+        """A player in a process that there is not."""
+        order = Order(os.urandom(8), (5, 5))  # another each time, lest a process of an earlier game is taken
+        return Guard(self.name, order, 1.0, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
+
+
+class _Answers:
+    """A process that answers what bytes say: some of what a process of ours may answer, whole or cut, and else."""
+
+    def __init__(self, data: bytes) -> None:
+        self._bytes = cycle(data or b"\0")
+        self._asked = 0
+
+    def send(self, line: bytes, seconds: float) -> None:
+        """Nobody listens."""
+
+    def receive(self, seconds: float) -> bytes:
+        """The next answer; the first two are those of a process that has begun."""
+        self._asked += 1
+        if self._asked <= 2:
+            return encode(None)
+        chosen, more = next(self._bytes), next(self._bytes)
+        odd: tuple[Any, ...] = (more, -more, None, "a1", float("nan"), 10**30, [], (1, 2), True, b"x", 1e308, {})
+        value = odd[more % len(odd)]
+        if chosen % 8 == 0:
+            raise Ended
+        if chosen % 8 == 1:
+            return encode(value)[: more % 30]
+        if chosen % 8 == 2:
+            return encode(Loss(value, value))  # type: ignore[arg-type]
+        if chosen % 8 == 3:
+            return encode(value)
+        fields: list[Any] = [more % 25, 0.5, 3, 10, 0.1, (), False]
+        if chosen % 8 == 4:
+            fields[chosen // 8 % len(fields)] = value
+        return encode(SearchResult(*fields))
+
+    def end(self) -> None:
+        """There is nothing to end."""

@@ -1,0 +1,225 @@
+"""A small tournament, played in a process of its own under whatever is done to it, and what its log holds then."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from click.testing import CliRunner
+
+from cli import main
+from experiments import log, runs
+from experiments.config import Config
+from experiments.play.ledger import Ledger
+from experiments.play.pool import Answered, Event, Finished, MakePool, Pool
+from experiments.play.runner import Outcome, Progress, play_tournament
+from experiments.play.worker import Task, Worker
+from experiments.schedule import Ids
+
+TIMES = ["time_us", "started_at"]
+"""Columns that differ from run to run."""
+KEYS = ("--board", "4x5", "--pairs", "3", "--openings", "random:2", "--jobs", "1", "--seed", "5")
+SMALL = ("tournament", "--contender", "MM:open@depth=1", "--contender", "R=random", "--baseline", "greedy",
+         "--opponent", "random", "--opponent", "MM:null@depth=1", *KEYS)  # fmt: skip
+"""48 games of a few milliseconds."""
+PATIENCE = 300
+"""Seconds after which a command is said to hang."""
+
+HANGS = -100
+"""The exit code of a command that was ended because of that."""
+
+Show = Callable[[Progress], object]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code (negative: the signal), what it printed, games it said were logged."""
+
+    code: int
+    output: str
+    acknowledged: int
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the end: a traceback, a hang, or an error told in more than a line; empty if nothing."""
+        lines = [line for line in self.output.splitlines() if line.startswith("Error: ")]
+        if "Traceback" in self.output:
+            return f"a traceback: {self.output.strip().splitlines()[-1]}"
+        if self.code == HANGS:
+            return f"it hangs: {self.output[-200:]}"
+        if self.code in (1, 2) and len(lines) != 1 and "Interrupted" not in self.output:
+            return f"exit code {self.code}, and not one line about it: {self.output[-200:]!r}"
+        if self.code not in (0, 1, 2) and self.code >= 0:
+            return f"exit code {self.code}: {self.output[-200:]!r}"
+        return ""
+
+
+class Here(Pool):
+    """A pool that plays in this very process, six games a time: cheap, and the same at every attempt."""
+
+    ROOM = 6
+
+    def __init__(self, jobs: int) -> None:
+        self._waiting: list[Callable[[], Event]] = []
+        self._calls = 0
+
+    def assign(self, task: Task) -> None:
+        self._worker = Worker(task)
+        self._waiting.clear()
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._waiting) < self.ROOM
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._waiting)
+
+    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+        self._waiting.append(lambda: Finished(self._worker.play_batch(ids, interpreted=interpreted)))
+
+    def call(self, function: Callable[..., object], *arguments: object) -> int:
+        self._calls += 1
+        self._waiting.append(partial(self._answered, self._calls, function, arguments))
+        return self._calls
+
+    def finished(self, timeout: float) -> list[Event]:
+        waiting, self._waiting = self._waiting, []
+        return [play() for play in waiting]
+
+    def alone(self) -> Pool:
+        raise NotImplementedError("nobody dies here")
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+    def _answered(self, number: int, function: Callable[..., object], arguments: tuple[object, ...]) -> Event:
+        return Answered(number, function(self._worker, *arguments))
+
+
+def command(words: Sequence[str], output: Path, *rest: Any, **more: Any) -> Ended:
+    """Run a command of `isolation` to its end; see `started`."""
+    return started(words, output, *rest, **more)()
+
+
+def started(
+    words: Sequence[str],
+    output: Path,
+    before: Callable[[], object] = lambda: None,
+    show: Show = lambda progress: None,
+    pools: MakePool = Here,
+) -> Callable[[], Ended]:
+    """Start a command of `isolation` in a fork of this process, which leads a session of its own; gives what waits.
+
+    Args:
+        output: the file for what it prints; beside it a file with the number of games that were said to be logged.
+        before: called there first, to bring on whatever is to go wrong.
+        show: told of the progress of a tournament there.
+    """
+    said = output.with_suffix(".acknowledged")
+    said.write_text("0")
+    child = os.fork()
+    if child == 0:
+        _be_command(words, output, said, before, show, pools)
+
+    def wait() -> Ended:
+        deadline = time.monotonic() + PATIENCE
+        while (found := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() > deadline:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return Ended(HANGS, output.read_text(errors="replace"), int(said.read_text()))
+            time.sleep(0.002)
+        return Ended(os.waitstatus_to_exitcode(found[1]), output.read_text(errors="replace"), int(said.read_text()))
+
+    return wait
+
+
+def digest(run: Path) -> str:
+    """A hash of all that a log holds but for times."""
+    table = log.read_table(run, log.SCHEMA.names).drop(TIMES).sort_by("game_id")
+    return hashlib.sha256(repr(table.to_pylist()).encode()).hexdigest()
+
+
+def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Here) -> Path:
+    """A run that nobody disturbs, played in this process, so that forks of it have all that is compiled and loaded."""
+    run = folder / "undisturbed"
+    with steady(), patch("reports.progress.play_tournament", partial(play_tournament, pools=pools)):
+        CliRunner().invoke(main, [*words, "--out", str(run)], catch_exceptions=False)
+    assert runs.is_finished(run)
+    return run
+
+
+def wrong_after(run: Path, undisturbed: Path) -> str:
+    """What is wrong with a run that was gone on with to its end; empty if nothing is."""
+    if not runs.is_finished(run):
+        return "it is not finished"
+    if digest(run) != digest(undisturbed):
+        return "its log is not that of the undisturbed run"
+    litter = {path.name for path in run.rglob("*") if path.name.startswith(".")}
+    others = {path.name for path in run.iterdir()} ^ {path.name for path in undisturbed.iterdir()}
+    return f"left behind or missing: {', '.join(sorted(litter | others))}" if litter | others else ""
+
+
+def emptied(folder: Path) -> Path:
+    """A folder with nothing in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _be_command(
+    words: Sequence[str], output: Path, said: Path, before: Callable[[], object], show: Show, pools: MakePool
+) -> None:
+    code = 70
+    try:
+        os.setsid()
+        file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(file, 1)
+        os.dup2(file, 2)
+        note = os.open(said, os.O_WRONLY)
+        with steady():
+            before()
+            with patch("reports.progress.play_tournament", _noting(note, show, pools)):
+                main([*words], prog_name="isolation")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+@contextmanager
+def steady() -> Iterator[None]:
+    """One game a batch and a part after every six, whatever the clock says."""
+    with patch("experiments.play.batches.LONGEST_BATCH", 0.0), patch.object(Ledger, "write_if_due", Ledger.write):
+        yield
+
+
+def _noting(note: int, watch: Show, pools: MakePool) -> Callable[..., Outcome]:
+    """What plays tournaments here: it notes how many games were said to be logged."""
+
+    def play(config: Config, *, show: Show, **options: Any) -> Outcome:
+        def both(progress: Progress) -> None:
+            os.pwrite(note, str(progress.logged).encode(), 0)
+            watch(progress)
+            show(progress)
+
+        return play_tournament(config, **options, show=both, pools=pools)
+
+    return play
