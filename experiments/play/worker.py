@@ -128,10 +128,10 @@ class Worker:
         played, matches, seconds = [], [], []
         for place, games in enumerate(by_sides(self.task.schedule, ids)):
             marker[:] = (os.getpid(), place, 0, 0, 0)
-            began = time.time()
+            began = time.monotonic()
             played.append(self._play(games, marker[GAME:], interpreted))
             matches.append(self.task.schedule.match_of(games[:1]))
-            seconds.append((time.time() - began) / len(games))
+            seconds.append((time.monotonic() - began) / len(games))
         marker[PID] = -os.getpid()
         return Batch(joined(played), np.concatenate(matches), np.array(seconds))
 
