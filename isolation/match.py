@@ -22,8 +22,6 @@ from isolation.seeds import move_seed
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
 
-_NO_TIME_LIMIT = 1 << 62
-
 
 @dataclass(frozen=True)
 class GameRecord:
@@ -170,6 +168,7 @@ def _play_compiled(
 ) -> Games:
     from isolation.compiling.specialise import specialised
     from isolation.native import desks
+    from isolation.search.compiled import as_row
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
@@ -180,7 +179,7 @@ def _play_compiled(
             np.array([cell for opening in openings for cell in opening], np.int64),
             starts,
             np.array(seeds, np.uint64),
-            np.array([_as_row(player) for player in players], np.int64),
+            np.array([as_row(player) for player in players], np.int64),
             desk.address,
             note,
             (winner, reason, ends),
@@ -188,14 +187,6 @@ def _play_compiled(
         )
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     return Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
-
-
-def _as_row(player: CompiledPlayer) -> list[int]:
-    late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
-    settings = player.settings
-    return [
-        player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
-    ]  # fmt: skip
 
 
 def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int], size: str) -> Games:

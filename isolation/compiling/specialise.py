@@ -19,7 +19,7 @@ from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
 from isolation.syntax import parse
 
-Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
+Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "answers", "perft", "solve"]
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
 _PIECES: dict[str, tuple[str, ...]] = {
@@ -30,6 +30,7 @@ _PIECES: dict[str, tuple[str, ...]] = {
     "random": ("random", "entry"),
     "evaluate": ("evaluate",),
     "games": ("games",),
+    "answers": ("answers",),
     "perft": ("perft",),
     "solve": ("solve",),
 }

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-from numba import int64, njit, types, uint64
-from numba.extending import intrinsic
+from numba import int64, njit, uint64
 
 from isolation.native.bits import is_empty
+from isolation.native.kernels.calling import (
+    ADDRESS,
+    BUDGET,
+    CLOCK,
+    DEPTH_LIMIT,
+    FLAGS,
+    LATE_AFTER,
+    NODE_LIMIT,
+    call_player,
+)
 from isolation.native.kernels.desk import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES, desk_at, mix
 from isolation.native.kernels.open_names import COLUMNS, ROWS
-from isolation.native.kernels.signature import ENTRY
 from isolation.native.position import location_of, make_position, moves_from
 from isolation.outcome import Reason
 from isolation.seeds import STEP
 
-# A compiled player is a row of seven numbers.
-ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
 NO_MOVES, TIMEOUT, ERROR = int(Reason.NO_MOVES), int(Reason.TIMEOUT), int(Reason.ERROR)
-
-
-@intrinsic
-def call_player(
-    typingctx: Any, address: Any, low: Any, high: Any, own: Any, other: Any, depth: Any, nodes: Any, clock: Any,
-    budget: Any, flags: Any, seed: Any, desk: Any,
-) -> Any:  # fmt: skip
-    """Call a compiled player's entry by its address."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = [ir.IntType(64)] * len(ENTRY.args)
-        function = builder.inttoptr(args[0], ir.FunctionType(ir.DoubleType(), kinds).as_pointer())
-        return builder.call(function, args[1:])
-
-    return types.float64(types.int64, *ENTRY.args), codegen
 
 
 @njit(cache=True)
