@@ -18,9 +18,11 @@ MISTAKES = 5
 
 @click.command("screen")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@click.option("--baseline", default="ID:improved", show_default=True, metavar="SPEC", help="What they are compared with.")
-@click.option("--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped suite, or a file.")
-@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none: nodes=N, depth=N, ms=N.")
+@click.option("--baseline", default="ID:improved", show_default=True, metavar="SPEC", help="Compare with this agent.")
+@click.option(
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+)
+@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
 @click.option("--split", type=click.Choice(["screen", "fit", "all"]), default="screen", show_default=True,
               help="Which openings; fit is what heuristics are fitted on.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(min=2), help="Only so many positions, drawn at random.")
@@ -42,14 +44,12 @@ def screen_agents(
     """
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
-    from experiments.suite.agreement import known_agreements
     from experiments.suite.asking import ask_all
+    from experiments.suite.history import known_agreements
     from experiments.suite.screening import screen, where_it_errs, worst_mistakes
     from isolation.durable import write_text
     from reports.progress import counting
-    from reports.screening import (
-        mistake_texts, mistakes_section, parts_section, screening_page, screening_sections,
-    )  # fmt: skip
+    from reports.screening import mistake_texts, mistakes_section, parts_section, screening_page, screening_sections
 
     suite = read_suite(name, None if split == "all" else split)  # type: ignore[arg-type]
     suite = suite if sample is None else suite.sample(sample, seed)

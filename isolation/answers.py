@@ -104,9 +104,10 @@ def answer_all(agent: Agent, positions: Positions, seeds: NDArray[np.uint64]) ->
 
 def join_answers(parts: Sequence[Answers]) -> Answers:
     """The answers to one set of positions after another; the detail is the first there is."""
-    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure"))
-    costs = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "nanoseconds"))
-    return Answers(*columns, next((part.detail for part in parts if part.detail), ""), *costs)
+    cells, failure, nodes, nanoseconds = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure", "nodes", "nanoseconds")
+    )
+    return Answers(cells, failure, next((part.detail for part in parts if part.detail), ""), nodes, nanoseconds)
 
 
 def _answer_compiled(player: CompiledPlayer, positions: Positions, seeds: NDArray[np.uint64]) -> Answers:
@@ -142,9 +143,7 @@ def _packed(positions: Positions) -> tuple[NDArray[Any], ...]:
     return low & ~visited[0], high & ~visited[1], moves[last - 2], moves[last - 1]
 
 
-def _with_detail(
-    answers: Answers, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], row: int
-) -> Answers:
+def _with_detail(answers: Answers, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], row: int) -> Answers:
     """The answers with what happened at the first failure, which compiled code cannot tell."""
     if answers.failure[row] == Reason.TIMEOUT:
         detail = "late"
@@ -162,8 +161,8 @@ def _answer_interpreted(agent: Agent, positions: Positions, seeds: NDArray[np.ui
     columns = list(zip(*rows, strict=True)) or [()] * 5
     cells, failure, details, nodes, nanoseconds = columns
     detail = next((text for text, why in zip(details, failure, strict=True) if why), "")
-    counts = (np.array(column, np.int64) for column in (nodes, nanoseconds))
-    return Answers(np.array(cells, np.int16), np.array(failure, np.int8), detail, *counts)
+    costs = np.array(nodes, np.int64), np.array(nanoseconds, np.int64)
+    return Answers(np.array(cells, np.int16), np.array(failure, np.int8), detail, *costs)
 
 
 def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.suite.agreement import Agreement
+from experiments.suite.history import Agreement
 from experiments.suite.screening import Against, Mistake, Part, Score, Screening
 from isolation.board import Board
 from isolation.geometry import parse_size
@@ -94,7 +94,7 @@ def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = Fal
 
 
 def screening_page(
-    sections: Sequence[Section], mistakes: dict[str, Sequence[Mistake]], size: str, command: str
+    sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, command: str
 ) -> str:
     """One page with the tables and every contender's most telling mistakes as pictures."""
     return page_template("screening.html").render(
@@ -112,9 +112,7 @@ def headline(screening: Screening) -> str:
         score, against = found[0]
         if not against.differs:
             return f"{score.agent} plays alike: in every position it moves as {base} does."
-        words = {"better": "is better than", "worse": "is worse than"}.get(
-            verdict(against), "cannot be told from"
-        )
+        words = {"better": "is better than", "worse": "is worse than"}.get(verdict(against), "cannot be told from")
         return f"{score.agent} {words} {base}: {estimate_of(against.both, Points).shown} points."
     counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
     rest = len(found) - sum(counts.values())
@@ -139,7 +137,7 @@ def described(screening: Screening) -> str:
     telling = int(suite.is_telling.sum())
     orbits = len(set(suite.orbit.tolist()))
     return (
-        f"Suite {suite.name}: {counted(telling, 'won position')} and {len(suite) - telling:,} lost ones of {suite.size}, "
+        f"Suite {suite.name}: {telling:,} won positions of {suite.size} and {len(suite) - telling:,} lost ones, "
         f"from {counted(orbits, 'opening')} up to symmetry."
     )
 
@@ -149,9 +147,7 @@ def history_sentence(history: Sequence[Agreement]) -> str:
     if not history:
         return ""
     told = ", ".join(f"{one.both:.2f} at {one.limit} (wins kept alone: {one.kept:.2f})" for one in history)
-    return (
-        f"So far this order has agreed with that of gauntlets of the shipped heuristics to a rank correlation of {told}."
-    )
+    return f"So far its order has agreed with gauntlets of the shipped heuristics to a rank correlation of {told}."
 
 
 def _verdict_row(score: Score, against: Against, baseline: Score) -> dict[str, Any]:

@@ -6,45 +6,22 @@ from gauntlets that have been played.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import spearmanr
 
 from experiments import log
-from experiments.facts import AgentFacts
+from experiments.facts import AgentFacts, run_facts
 from experiments.runs import load_run
 from experiments.suite.asking import ask_all
+from experiments.suite.history import FILE, Agreement
 from experiments.suite.screening import Score, screen
 from experiments.suite.store import Suite, read_suite
 from isolation.durable import write_text
-
-FILE = Path(__file__).with_name("data") / "gauntlets.csv"
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Rank correlations (Spearman) between a gauntlet's win rates and what a suite says of the same agents.
-
-    Attributes:
-        size: of the board.
-        limit: of the agents, as specs have it.
-        agents: how many.
-        pairs: openings that each of them played against each opponent, both sides.
-        kept, trouble, both: of wins kept alone, of trouble alone, of both.
-    """
-
-    size: str
-    limit: str
-    agents: int
-    pairs: int
-    kept: float
-    trouble: float
-    both: float
 
 
 def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
@@ -54,7 +31,8 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
         ValueError: there is no such run, it was played on another board, or it has fewer than three such agents.
     """
     info = load_run(run)
-    facts = [one for one in info.agents.values() if {"baseline", "contender"} & set(one.roles)]
+    everybody = (run_facts(name, entry) for name, entry in info.agents.items())
+    facts = [one for one in everybody if {"baseline", "contender"} & set(one.roles)]
     size = info.requested["board"]
     if size != suite.size or len(facts) < 3:
         raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
@@ -74,17 +52,6 @@ def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
     names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
     winner = names[np.arange(len(names)), games["winner"].to_numpy() - 1]
     return [float((winner == one.name).sum() / (names == one.name).any(axis=1).sum()) for one in agents]
-
-
-def known_agreements(size: str) -> list[Agreement]:
-    """What was found so far on boards of a size, the smallest limit first."""
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = [
-            Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
-                      *(float(row[half]) for half in ("kept", "trouble", "both")))
-            for row in csv.DictReader(file)
-        ]  # fmt: skip
-    return [row for row in rows if row.size == size]
 
 
 def write_agreements(runs: Sequence[str]) -> None:

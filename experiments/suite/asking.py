@@ -87,10 +87,8 @@ def ask_all(
     )
     for answered in as_they_come(_ask_again, calls, jobs):
         take(*answered)
-    return [
-        Asked(agent.name, spec, _times(agent, repeats), join_answers([parts[spec][place] for place in range(due[spec])]))
-        for spec, agent in wanted.items()
-    ]
+    joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
+    return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
 
 
 def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> Asked:
@@ -134,8 +132,6 @@ def _in_threads(
             raise
 
 
-def _ask_again(
-    spec: str, place: int, positions: Positions, seeds: NDArray[np.uint64]
-) -> tuple[str, int, Answers]:
+def _ask_again(spec: str, place: int, positions: Positions, seeds: NDArray[np.uint64]) -> tuple[str, int, Answers]:
     """Ask an agent made anew, in another process."""
     return spec, place, answer_all(make_agent(parse_spec(spec)), positions, seeds)

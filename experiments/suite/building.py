@@ -8,6 +8,7 @@ the same call goes on from there.
 
 from __future__ import annotations
 
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from experiments.openings import Ids, orbit_ids, placement_openings, random_openings
+from experiments.openings import Ids, orbit_ids, placement_openings
 from experiments.play.parallel import as_they_come
 from experiments.roster import parse_agent
 from experiments.suite.sources import FIELD, SOURCES, Source, field_answers, play_source
@@ -28,7 +28,7 @@ from experiments.suite.store import MOST_MEMBERS, SCHEMA, how_made, read_table, 
 from isolation.answers import Positions
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
-from isolation.geometry import canonical_opening, parse_size, symmetries
+from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.solver import Meter, check_position, value, valued_moves
 
@@ -111,10 +111,11 @@ def check_recipe(recipe: Recipe) -> None:
     Raises:
         ValueError: plies out of range, a field that is too large, or a board that the solver does not serve.
     """
-    rows, columns = parse_size(recipe.size)
     check_position(Board.from_moves([], recipe.size))
     if not 2 <= recipe.first_ply <= recipe.last_ply:
-        raise ValueError(f"a suite begins at ply 2 or later and not after it ends, not {recipe.first_ply} to {recipe.last_ply}")
+        raise ValueError(
+            f"plies {recipe.first_ply} to {recipe.last_ply}: a suite begins at ply 2 or later, and then ends"
+        )
     if not 0 < len(recipe.field) <= MOST_MEMBERS:
         raise ValueError(f"a reference field has 1 to {MOST_MEMBERS} members, not {len(recipe.field)}")
     Meter(Limit(nodes=recipe.limit))
@@ -145,8 +146,6 @@ def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
 
 def _as_made(recipe: Recipe) -> dict[str, Any]:
     """A recipe as the file has it."""
-    import json
-
     made: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
     return made
 

@@ -124,20 +124,15 @@ def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidenc
     """Compare what contenders did in a suite with what the baseline did there."""
     own = _Values.of(suite, baseline)
     values = [_Values.of(suite, asked) for asked in contenders]
-    tests = [sign_flip_test(_by_orbit(suite, other.whole * own.repeats - own.whole * other.repeats)) for other in values]
+    gains = [other.whole * own.repeats - own.whole * other.repeats for other in values]
+    tests = [sign_flip_test(np.bincount(_clusters(suite), gain).astype(np.int64)) for gain in gains]
     adjusted = holm([test.p_value for test in tests]).adjusted if tests else ()
-    found = [
-        (
-            _score(suite, asked, value, confidence),
-            Against(
-                *(_mean(suite, value.shares - own.shares, part, confidence) for part in _parts(suite)),
-                p_value=test.p_value,
-                adjusted=corrected,
-                differs=_differs(suite, asked, baseline),
-            ),
-        )
-        for asked, value, test, corrected in zip(contenders, values, tests, adjusted, strict=True)
-    ]
+    found = []
+    for asked, value, test, corrected in zip(contenders, values, tests, adjusted, strict=True):
+        kept, trouble, both = (_mean(suite, value.shares - own.shares, part, confidence) for part in _parts(suite))
+        differs = _differs(suite, asked, baseline)
+        against = Against(kept, trouble, both, test.p_value, corrected, differs)
+        found.append((_score(suite, asked, value, confidence), against))
     return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
 
 
@@ -234,10 +229,6 @@ def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: fl
     return bootstrap_interval(numbers, np.random.default_rng(_SEED), max(1.0, float(counts[had].mean())), confidence)
 
 
-def _by_orbit(suite: Suite, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.bincount(_clusters(suite), values).astype(np.int64)
-
-
 def _clusters(suite: Suite) -> NDArray[np.int64]:
     return np.unique(suite.orbit, return_inverse=True)[1]
 
@@ -253,6 +244,4 @@ def _mistake(suite: Suite, contender: Asked, row: int, field: float, baseline_ke
     winning = suite.legal[moves][suite.keeps[moves]].tolist()
     played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()
     wrong = next(cell for cell in played if cell not in winning)
-    return Mistake(
-        suite.positions[row], None if wrong == NO_ANSWER else wrong, tuple(winning), field, baseline_keeps
-    )
+    return Mistake(suite.positions[row], None if wrong == NO_ANSWER else wrong, tuple(winning), field, baseline_keeps)

@@ -18,7 +18,7 @@ The file's metadata hold the board's size and how it was made, the names and spe
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -119,12 +119,9 @@ class Suite:
         moves = np.diff(self.starts)[rows]
         starts = np.concatenate(([0], np.cumsum(moves))).astype(np.int64)
         places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], moves)
-        of_moves = (getattr(self, name)[places] for name in ("keeps", "errs"))
-        of_positions = (getattr(self, name)[rows] for name in _OF_POSITIONS)
-        return Suite(
-            self.name, self.positions.take(rows), self.legal[places], starts, *of_moves, *of_positions,
-            self.field, self.made,
-        )  # fmt: skip
+        of_moves = {name: getattr(self, name)[places] for name in ("legal", "keeps", "errs")}
+        of_positions = {name: getattr(self, name)[rows] for name in _OF_POSITIONS}
+        return replace(self, positions=self.positions.take(rows), starts=starts, **of_moves, **of_positions)
 
     def sample(self, count: int, seed: int) -> Suite:
         """So many of the positions, drawn at random; a larger sample contains the smaller ones."""
@@ -169,7 +166,10 @@ def split_of(orbit: NDArray[np.uint64]) -> NDArray[np.str_]:
 
 def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
     """How many members of the field are in each set of bits."""
-    return np.unpackbits(bits.astype("<i2").view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.int64)
+    count: NDArray[np.int64] = (
+        np.unpackbits(bits.astype("<i2").view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.int64)
+    )
+    return count
 
 
 def read_table(path: Path) -> pa.Table:
@@ -209,12 +209,11 @@ def _suite(name: str, table: pa.Table) -> Suite:
     moves, before = _flat(table["moves"])
     legal, starts = _flat(table["legal"])
     keeps, errs = _flat(table["keeps"])[0].astype(bool), _flat(table["errs"])[0]
-    counts = (table[column].to_numpy() for column in ("kept_by", "orbit", "opening_winner"))
-    texts = (np.array(table[column].to_pylist(), str) for column in ("split", "source"))
-    return Suite(
-        name, Positions(size, moves, before), legal, starts, keeps, errs, *counts, *texts,
-        tuple(made.get("field", ())), made,
-    )  # fmt: skip
+    kept_by, orbit, winner = (table[column].to_numpy() for column in ("kept_by", "orbit", "opening_winner"))
+    split, source = (np.array(table[column].to_pylist(), str) for column in ("split", "source"))
+    field = tuple(made.get("field", ()))
+    positions = Positions(size, moves, before)
+    return Suite(name, positions, legal, starts, keeps, errs, kept_by, orbit, winner, split, source, field, made)
 
 
 def _flat(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
