@@ -82,8 +82,8 @@ def suite_commands() -> None:
 @suite_commands.command("build")
 @board_option
 @click.option("--field", "specs", multiple=True, metavar="SPEC", help="Play and judge by these agents, not the usual.")
-@click.option("--first-ply", type=click.IntRange(min=2), default=10, show_default=True, help="No earlier positions.")
-@click.option("--last-ply", type=click.IntRange(min=2), default=31, show_default=True, help="No later positions.")
+@click.option("--first-ply", type=click.IntRange(min=2), help="No earlier positions; 10 on 7x7, others in proportion.")
+@click.option("--last-ply", type=click.IntRange(min=2), help="No later positions; 31 on 7x7, elsewhere in proportion.")
 @click.option("--openings", type=click.IntRange(min=1), help="At most so many openings, up to symmetry.")
 @click.option("--limit", "nodes", type=click.IntRange(min=1), default=20_000_000, show_default=True,
               help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip
@@ -91,20 +91,22 @@ def suite_commands() -> None:
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
 @click.option("--out", type=click.Path(path_type=Path), help="The file; suite_BOARD.parquet by default.")
 def build(
-    size: str, specs: tuple[str, ...], first_ply: int, last_ply: int, openings: int | None, nodes: int, seed: int,
-    jobs: int, out: Path | None,
+    size: str, specs: tuple[str, ...], first_ply: int | None, last_ply: int | None, openings: int | None, nodes: int,
+    seed: int, jobs: int, out: Path | None,
 ) -> None:  # fmt: skip
     """Make a suite: telling positions of a board with exact results, and the trouble that moves make.
 
     What is there already is kept: the same command goes on from there.
     """
-    from experiments.suite.building import Recipe, build_suite
+    from experiments.suite.building import Recipe, build_suite, usual_plies
     from experiments.suite.sources import field_of, sources_of
     from reports.cells import counted
     from reports.progress import counting
 
     path = out or Path(f"suite_{size}.parquet")
-    recipe = Recipe(size, seed, first_ply, last_ply, openings, nodes, sources_of(specs), field_of(specs))
+    first, last = usual_plies(size)
+    plies = (first_ply or first, last_ply or last)
+    recipe = Recipe(size, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
     with kept_if_interrupted(f"what was found is in {path}"), counting("openings") as show:
         table = build_suite(recipe, path, jobs=jobs or os.cpu_count() or 1, show=show)
     click.echo(f"{counted(len(table), 'position')} in {path}. Next: isolation screen 'ID:*' --suite {quote(str(path))}")

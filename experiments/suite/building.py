@@ -47,23 +47,28 @@ class Recipe:
 
     Attributes:
         size: of the board.
+        first_ply, last_ply: of the earliest and the latest positions.
         seed: of games and choices.
-        first_ply: the earliest position.
-        last_ply: the latest.
         openings: at most so many orbits of openings, drawn at random; None for all.
         limit: nodes for each move's result; positions that it leaves undecided are left out.
         sources: whose games.
         field: specs of the reference field.
     """
 
-    size: str = "7x7"
+    size: str
+    first_ply: int
+    last_ply: int
     seed: int = 1
-    first_ply: int = 10
-    last_ply: int = 31
     openings: int | None = None
     limit: int = 20_000_000
     sources: tuple[Source, ...] = SOURCES
     field: tuple[str, ...] = FIELD
+
+
+def usual_plies(size: str) -> tuple[int, int]:
+    """The stages of a game that tell: plies 10 to 31 on 7x7, where hardly any earlier position has a wrong move."""
+    rows, columns = parse_size(size)
+    return max(2, round(rows * columns * 10 / 49)), max(2, round(rows * columns * 31 / 49))
 
 
 def build_suite(

@@ -62,7 +62,7 @@ class Against:
     """A contender beside the baseline, in the same positions.
 
     Attributes:
-        kept, trouble, both: the differences.
+        kept, trouble, both: the differences; exactly 0 if they never differ.
         p_value: two-sided, exact, of `both`: contender and baseline could change places in every orbit.
         adjusted: the same, by Holm over all contenders.
         differs: in how many positions they played another move at least once.
@@ -129,8 +129,11 @@ def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidenc
     adjusted = holm([test.p_value for test in tests]).adjusted if tests else ()
     found = []
     for asked, value, test, corrected in zip(contenders, values, tests, adjusted, strict=True):
-        kept, trouble, both = (_mean(suite, value.shares - own.shares, part, confidence) for part in _parts(suite))
         differs = _differs(suite, asked, baseline)
+        none = Interval(0.0, 0.0, 0.0, confidence)
+        kept, trouble, both = (
+            _mean(suite, value.shares - own.shares, part, confidence) if differs else none for part in _parts(suite)
+        )
         against = Against(kept, trouble, both, test.p_value, corrected, differs)
         found.append((_score(suite, asked, value, confidence), against))
     return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
