@@ -25,7 +25,7 @@ from experiments.suite import Suite, read_suite, shipped_suites
 from experiments.suite.agreement import agreement_with, win_rates
 from experiments.suite.asking import Asked, ask, ask_all
 from experiments.suite.history import Agreement
-from experiments.suite.screening import Screening, screen
+from experiments.suite.screening import Screening, score, screen
 from experiments.verdicts.comparisons import Verdicts, judge
 from experiments.verdicts.findings import Findings
 from reports.cells import Points, Share, counted
@@ -151,11 +151,12 @@ def _rank_row(result: AtLimit, name: str) -> list[str]:
     scores = {score.agent: score for score, _ in result.screening.contenders}
     scores[result.screening.baseline.agent] = result.screening.baseline
     rates = dict(zip(scores, _rates(result, scores), strict=True))
-    orders = (
-        rates,
-        *({agent: getattr(one, half).estimate for agent, one in scores.items()} for half in ("kept", "both")),
-    )
-    return [f"{result.nodes:,}", *(str(1 + sum(value > order[name] for value in order.values())) for order in orders)]
+    kept = {agent: one.kept.estimate for agent, one in scores.items()}
+    both = {agent: one.both for agent, one in scores.items()}
+    return [
+        f"{result.nodes:,}",
+        *(str(1 + sum(value > order[name] for value in order.values())) for order in (rates, kept, both)),
+    ]
 
 
 def _rates(result: AtLimit, names: Iterable[str]) -> list[float]:
@@ -231,19 +232,15 @@ def _field_rows(suite: Suite, result: AtLimit) -> list[list[str]]:
 
 
 def _variant_row(name: str, variant: Suite, where: Any, suite: Suite, result: AtLimit) -> list[str]:
-    asked = [_only(one, where) for one in result.asked]
-    now = screen(variant, asked[0], asked[1:])
-    full = screen(suite, result.asked[0], result.asked[1:])
-    both, before = (
-        [one.baseline.both.estimate, *(score.both.estimate for score, _ in one.contenders)] for one in (now, full)
-    )
-    troubles = [now.baseline.trouble.estimate, *(score.trouble.estimate for score, _ in now.contenders)]
-    rates = _rates(result, [one.name for one in result.asked])
-    best = next(score for score, _ in now.contenders if score.agent == "ID_Territory")
+    now = [score(variant, _only(one, where)) for one in result.asked]
+    order = [one.both for one in now]
+    whole = [score(suite, one).both for one in result.asked]
+    rates = _rates(result, [one.agent for one in now])
+    base, best = now[0], next(one for one in now if one.agent == "ID_Territory")
     return [
-        name, f"{len(variant):,}", Share(now.baseline.kept.estimate).shown, Share(best.kept.estimate).shown,
-        Points(troubles[0]).shown, Points(best.trouble.estimate).shown, f"{spearmanr(both, before).statistic:.3f}",
-        f"{spearmanr(both, rates).statistic:.3f}",
+        name, f"{len(variant):,}", Share(base.kept.estimate).shown, Share(best.kept.estimate).shown,
+        Points(base.trouble).shown, Points(best.trouble).shown, f"{spearmanr(order, whole).statistic:.3f}",
+        f"{spearmanr(order, rates).statistic:.3f}",
     ]  # fmt: skip
 
 

@@ -161,7 +161,7 @@ def _row(score: Score, word: str, difference: Any, p_value: PValue | None, basel
         "difference": difference,
         "adjusted_p": p_value,
         "kept": Share(score.kept.estimate),
-        "trouble": Points(score.trouble.estimate),
+        "trouble": Points(score.trouble),
         "ns_a_node": score.nanoseconds,
     }
 

@@ -72,8 +72,8 @@ def _screening(trial: Trial) -> list[str]:
         f"In {counted(len(suite), 'solved position')} at {NODES} nodes: {words}, "
         f"{estimate_of(against.both, Points).shown} points beside ID:improved. "
         f"It keeps {Share(own.kept.estimate).shown} of the wins that could be thrown away "
-        f"({Share(base.kept.estimate).shown}), trouble {Points(own.trouble.estimate).shown} "
-        f"({Points(base.trouble.estimate).shown})."
+        f"({Share(base.kept.estimate).shown}), trouble {Points(own.trouble).shown} "
+        f"({Points(base.trouble).shown})."
     ]
 
 

@@ -19,7 +19,7 @@ from experiments.facts import AgentFacts, run_facts
 from experiments.runs import load_run
 from experiments.suite.asking import ask_all
 from experiments.suite.history import FILE, Agreement
-from experiments.suite.screening import Score, screen
+from experiments.suite.screening import score
 from experiments.suite.store import Suite, read_suite
 from isolation.durable import write_text
 
@@ -37,13 +37,10 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
     if size != suite.size or len(facts) < 3:
         raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
     rates = win_rates(run, facts)
-    first, *rest = ask_all([one.spec for one in facts], suite.positions, jobs=jobs)
-    screening = screen(suite, first, rest)
-    scores = [screening.baseline, *(score for score, _ in screening.contenders)]
-    return Agreement(
-        size, facts[0].limit_text, len(facts), int(info.requested["pairs"]),
-        *(_correlation(rates, scores, half) for half in ("kept", "trouble", "both")),
-    )  # fmt: skip
+    scores = [score(suite, asked) for asked in ask_all([one.spec for one in facts], suite.positions, jobs=jobs)]
+    halves = ([one.kept.estimate for one in scores], [one.trouble for one in scores], [one.both for one in scores])
+    correlations = (float(spearmanr(rates, values).statistic) for values in halves)
+    return Agreement(size, facts[0].limit_text, len(facts), int(info.requested["pairs"]), *correlations)
 
 
 def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
@@ -63,10 +60,6 @@ def write_agreements(runs: Sequence[str]) -> None:
         row = asdict(one)
         lines.append(",".join(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in names))
     write_text(FILE, "\n".join(lines) + "\n")
-
-
-def _correlation(rates: Sequence[float], scores: Sequence[Score], half: str) -> float:
-    return float(spearmanr(rates, [getattr(score, half).estimate for score in scores]).statistic)
 
 
 if __name__ == "__main__":

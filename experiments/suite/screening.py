@@ -10,6 +10,7 @@ the test exchanges contender and baseline in whole orbits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -49,8 +50,8 @@ class Score:
     spec: str
     repeats: int
     kept: Interval
-    trouble: Interval
-    both: Interval
+    trouble: float
+    both: float
     failed: int
     detail: str
     nodes: float
@@ -139,6 +140,11 @@ def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidenc
     return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
 
 
+def score(suite: Suite, asked: Asked, confidence: float = 0.95) -> Score:
+    """What one agent did in a suite."""
+    return _score(suite, asked, _Values.of(suite, asked), confidence)
+
+
 def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]:
     """Wins kept by ply, by player, and by what the opening gave the mover."""
     plies, telling = suite.positions.plies, suite.is_telling
@@ -200,7 +206,7 @@ def _parts(suite: Suite) -> Iterator[NDArray[np.bool_]]:
 
 
 def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Score:
-    telling, lost, everywhere = _parts(suite)
+    telling, lost, _ = _parts(suite)
     clusters = _clusters(suite)
     kept, met = (np.bincount(clusters[telling], weights) for weights in (values.shares[telling], None))
     answers = asked.answers
@@ -210,8 +216,8 @@ def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Sc
         asked.spec,
         asked.repeats,
         rate_interval(kept[met > 0], met[met > 0], max(1.0, float(met.mean()) if len(met) else 1.0), confidence),
-        _mean(suite, values.shares, lost, confidence),
-        _mean(suite, values.shares, everywhere, confidence),
+        float(values.shares[lost].mean()) if lost.any() else math.nan,
+        float(values.shares.mean()) if len(suite) else math.nan,
         int((answers.cells == NO_ANSWER).sum()),
         answers.detail,
         float(nodes / max(1, len(answers))),
