@@ -1,12 +1,22 @@
 """Screening: one move in each telling position, what it is worth, and whether a difference is luck."""
 
+import csv
+import io
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
+from scripted_pool import Script, ScriptedPool
 
+from cli import main
+from experiments.config import load_config
+from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.suite import read_suite
+from experiments.suite.agreement import agreement_with
 from experiments.suite.asking import ask, ask_all
 from experiments.suite.building import Recipe, build_suite
+from experiments.suite.history import known_agreements
 from experiments.suite.screening import screen, where_it_errs, worst_mistakes
 from experiments.suite.sources import Source
 from isolation import Board, solve
@@ -22,9 +32,14 @@ RECIPE = Recipe(
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory):
+def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("suites") / "small.parquet"
     build_suite(RECIPE, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def suite(path):
     return read_suite(path)
 
 
@@ -174,3 +189,75 @@ def test_equals_are_called_different_as_often_as_the_level_says():
     covered = np.mean([one.both.low <= 0 <= one.both.high for one in against])
     assert 0.02 < wrong < 0.085
     assert covered > 0.92
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_the_command_says_who_is_better_and_shows_five_mistakes(path, tmp_path):
+    page = tmp_path / "page.html"
+    result = run("screen", "ID:null@nodes=20", "--suite", path, "--split", "all", "--jobs", 1, "--html", page)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("ID_Null_20nodes is worse than ID_Improved: −")
+    assert result.stdout.count(" to move.") == 5
+    assert "player 2 to move" in result.stdout
+    assert page.read_text(encoding="utf-8").count("data:image/svg+xml") == 5
+
+
+def test_several_contenders_are_ranked_and_adjusted_for_being_several(path):
+    common = ("--suite", path, "--split", "all", "--jobs", 1, "--format", "csv", "--table", "screen")
+    result = run("screen", "random", "greedy", "ID:territory@nodes=500", *common)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["contender"] for row in rows] == ["ID_Territory_500nodes", "Greedy", "Random", "ID_Improved"]
+    assert rows[-1]["verdict"] == "the baseline"
+    alone = run("screen", "greedy", *common)
+    (row,) = (row for row in csv.DictReader(io.StringIO(alone.stdout)) if row["contender"] == "Greedy")
+    assert float(row["adjusted_p"]) <= float(rows[1]["adjusted_p"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ID:open", "--suite", "9x9"), "no suite is called 9x9"),
+        (("ID:improved",), "is the baseline itself"),
+        (("ID:opne",), "open"),
+        (("ID:open", "--limit", "nodes=few"), "nodes must be a positive whole number"),
+        (("ID:open", "--table", "none", "--sample", "9"), "no table is called 'none'"),
+    ],
+)
+def test_what_cannot_be_screened_is_refused_in_a_line(arguments, message):
+    result = run("screen", *arguments)
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_suite_is_built_by_a_command_and_screened_by_the_next(tmp_path):
+    file = tmp_path / "suite_4x4.parquet"
+    result = run(
+        "suite", "build", "--board", "4x4", "--field", "greedy", "--field", "random", "--jobs", 1, "--out", file
+    )
+    assert result.exit_code == 0, result.output
+    assert "Next: isolation screen 'ID:*' --suite" in result.output
+    assert read_suite(file).field == ("greedy", "random")
+    assert run("screen", "random", "--suite", file, "--split", "all", "--jobs", 1).exit_code == 0
+
+
+def test_the_order_of_a_suite_is_compared_with_that_of_a_gauntlet(suite, tmp_path):
+    keys = {"board": "5x5", "contenders": ["ID:null", "ID:territory", "ID:open"], "opponents": ["greedy"], "pairs": 60}
+    more = {"limit": "nodes=100", "openings": "random:4", "jobs": 1, "out": str(tmp_path / "run")}
+    config = load_config(None, {**keys, **more})
+    play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
+    found = agreement_with(tmp_path / "run", suite)
+    assert (found.size, found.limit, found.agents, found.pairs) == ("5x5", "nodes=100", 4, 60)
+    assert found.kept > 0.5
+    with pytest.raises(ValueError, match="cannot be compared with a suite of 7x7"):
+        agreement_with(tmp_path / "run", read_suite("7x7"))
+
+
+def test_what_is_known_of_gauntlets_ships_for_7x7():
+    found = known_agreements("7x7")
+    assert [one.limit for one in found] == ["nodes=100", "nodes=1000", "nodes=10000"]
+    assert all(0.8 < one.both <= 1 for one in found)
+    assert known_agreements("5x6") == []
