@@ -60,7 +60,7 @@ def screen_agents(
         )  # fmt: skip
     if not others:
         raise ValueError(f"{own.name} is the baseline itself: name a contender, or another --baseline")
-    sections = list(screening_sections(screen(suite, own, others), known_agreements(suite.size)))
+    sections = list(screening_sections(screen(suite, own, others), known_agreements(suite.name)))
     mistakes = {one.name: worst_mistakes(suite, one, own, MISTAKES) for one in others}
     if len(others) == 1:
         sections.append(parts_section(others[0].name, own.name, where_it_errs(suite, others[0], own)))

@@ -16,7 +16,7 @@ import click
 import numpy as np
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from scipy.stats import spearmanr
+from scipy.stats import pearsonr, spearmanr
 
 from experiments import log
 from experiments.inference.clusters import Interval
@@ -25,7 +25,7 @@ from experiments.suite import Suite, read_suite, shipped_suites
 from experiments.suite.agreement import agreement_with, win_rates
 from experiments.suite.asking import Asked, ask, ask_all
 from experiments.suite.history import Agreement
-from experiments.suite.screening import Screening, score, screen
+from experiments.suite.screening import Screening, score, screen, worth
 from experiments.verdicts.comparisons import Verdicts, judge
 from experiments.verdicts.findings import Findings
 from reports.cells import Points, Share, counted
@@ -46,17 +46,18 @@ class Scale:
     """How much is measured.
 
     Gauntlets at node limits, with so many pairs a match; the choice of sources is judged at `nodes`; `equals` times two
-    equal agents are compared in `positions`.
+    equal agents are compared in `positions`; intervals of correlations rest on so many `draws`.
     """
 
     gauntlets: tuple[tuple[int, int], ...] = ((100, 500), (1000, 500), (10_000, 400))
     nodes: int = 1000
     equals: int = 500
     positions: int = 2000
+    draws: int = 400
     contenders: tuple[str, ...] = ("ID:*",)
 
 
-QUICK = Scale(((50, 4), (100, 4)), 100, 20, 300, ("ID:open", "ID:territory", "ID:center"))
+QUICK = Scale(((50, 4), (100, 4)), 100, 20, 300, 20, ("ID:open", "ID:territory", "ID:center"))
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,8 @@ def page_text(scale: Scale, suite: Suite, results: Sequence[AtLimit]) -> str:
         screen_positions=f"{len(suite):,}",
         screen_orbits=len(np.unique(suite.orbit)),
         field=", ".join(f"`{spec}`" for spec in suite.field),
-        agreement_rows=[_agreement_row(result) for result in results],
-        ranks=[_rank_row(result, "ID_Horizon") for result in results if _has(result, "ID_Horizon")],
+        agreement_rows=[_agreement_row(result, suite, scale.draws) for result in results],
+        ranks=[_rank_row(result, "ID_Horizon") for result in results if "ID_Horizon" in result.gauntlet.measured],
         information=[_information_row(result) for result in results],
         nodes=f"{scale.nodes:,}",
         found=_found(middle),
@@ -137,13 +138,79 @@ def _suite_row(suite: Suite) -> list[str]:
     ]  # fmt: skip
 
 
-def _agreement_row(result: AtLimit) -> list[str]:
+def _agreement_row(result: AtLimit, suite: Suite, draws: int) -> list[str]:
+    """Rank correlations; how far the gauntlet agrees with itself; linear correlations, and what trouble adds."""
     one = result.agreement
-    return [f"{result.nodes:,}", f"{one.pairs:,}", *(f"{value:.3f}" for value in (one.kept, one.trouble, one.both))]
+    sums = _Sums.of(result, suite)
+    kept, both = (float(pearsonr(sums.rates(), scores).statistic) for scores in sums.scores())
+    generator = np.random.default_rng(1)
+    gains = [sums.drawn(generator).gain() for _ in range(draws)]
+    low, high = np.quantile(gains, [0.025, 0.975])
+    return [
+        f"{result.nodes:,}", f"{one.pairs:,}", f"{sums.with_itself(generator, draws):.3f}",
+        *(f"{value:.3f}" for value in (one.kept, one.trouble, one.both, kept, both)),
+        f"{both - kept:+.3f} ({low:+.3f} to {high:+.3f})".replace("-", "−"),
+    ]  # fmt: skip
 
 
-def _has(result: AtLimit, name: str) -> bool:
-    return name in result.gauntlet.measured
+@dataclass(frozen=True)
+class _Sums:
+    """Of each agent, by opening: games won and played in a gauntlet, and by orbit, wins kept and trouble in a suite."""
+
+    won: Any
+    played: Any
+    kept: Any
+    trouble: Any
+    telling: Any
+    lost: Any
+
+    @classmethod
+    def of(cls, result: AtLimit, suite: Suite) -> _Sums:
+        games = result.gauntlet.games
+        names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
+        winner = names[np.arange(len(games)), games["winner"].to_numpy() - 1]
+        opening = np.unique(games["opening_id"], return_inverse=True)[1]
+        agents = [one.name for one in result.asked]
+        orbit = np.unique(suite.orbit, return_inverse=True)[1]
+        worths = [worth(suite, one) for one in result.asked]
+        return cls(
+            np.array([np.bincount(opening, winner == name) for name in agents]),
+            np.array([np.bincount(opening, (names == name).any(axis=1)) for name in agents]),
+            np.array([np.bincount(orbit, values * suite.is_telling) for values in worths]),
+            np.array([np.bincount(orbit, values * ~suite.is_telling) for values in worths]),
+            np.bincount(orbit, suite.is_telling),
+            np.bincount(orbit, ~suite.is_telling),
+        )
+
+    def rates(self) -> Any:
+        return self.won.sum(axis=1) / self.played.sum(axis=1)
+
+    def scores(self) -> tuple[Any, Any]:
+        """Wins kept, and both."""
+        kept, trouble = self.kept.sum(axis=1), self.trouble.sum(axis=1)
+        return kept / self.telling.sum(), (kept + trouble) / (self.telling.sum() + self.lost.sum())
+
+    def gain(self) -> float:
+        """By how much both come nearer to the gauntlet than wins kept alone, as linear correlations."""
+        kept, both = (pearsonr(self.rates(), scores).statistic for scores in self.scores())
+        return float(both - kept)
+
+    def drawn(self, generator: np.random.Generator) -> _Sums:
+        """The same of openings and orbits drawn with replacement."""
+        openings = generator.integers(self.won.shape[1], size=self.won.shape[1])
+        orbits = generator.integers(self.kept.shape[1], size=self.kept.shape[1])
+        games = (self.won[:, openings], self.played[:, openings])
+        return _Sums(*games, self.kept[:, orbits], self.trouble[:, orbits], self.telling[orbits], self.lost[orbits])
+
+    def with_itself(self, generator: np.random.Generator, draws: int) -> float:
+        """The rank correlation of two such gauntlets, from halves of this one (Spearman and Brown)."""
+        found = []
+        for _ in range(draws):
+            half = generator.permutation(self.won.shape[1]) < self.won.shape[1] // 2
+            one, other = (self.won[:, part].sum(axis=1) / self.played[:, part].sum(axis=1) for part in (half, ~half))
+            found.append(spearmanr(one, other).statistic)
+        mean = float(np.mean(found))
+        return 2 * mean / (1 + mean)
 
 
 def _rank_row(result: AtLimit, name: str) -> list[str]:

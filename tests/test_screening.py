@@ -68,10 +68,12 @@ def test_an_agent_moves_as_it_does_in_a_game(spec):
 
 
 def test_boards_of_more_than_a_word_are_asked_alike():
-    moves = [(0, 98, 13, 75), (40, 50, 63, 29)]
-    agent, positions = parse_agent("ID:improved@nodes=100"), Positions.of(moves, "9x11")
-    found = [agent.choose(Board.from_moves(one, "9x11"), 0).move for one in moves]
-    assert answer_all(agent, positions, seeds(positions)).cells.tolist() == found
+    moves = [(0, 98, 13, 75), (40, 50, 63, 29), (90, 7, 71, 26)]
+    agent, positions = parse_agent("random"), Positions.of(moves, "9x11")
+    boards = [Board.from_moves(one, "9x11") for one in moves]
+    for start in range(20):
+        found = [agent.choose(board, start + place).move for place, board in enumerate(boards)]
+        assert answer_all(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == found
 
 
 def test_code_that_fails_loses_its_positions_and_says_why():

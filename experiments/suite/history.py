@@ -30,12 +30,12 @@ class Agreement:
     both: float
 
 
-def known_agreements(size: str) -> list[Agreement]:
-    """What was found so far on boards of a size, the smallest limit first."""
+def known_agreements(name: str) -> list[Agreement]:
+    """What was found so far of a shipped suite, the smallest limit first; nothing of others."""
     with FILE.open(encoding="utf-8", newline="") as file:
         rows = [
             Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
                       *(float(row[half]) for half in ("kept", "trouble", "both")))
             for row in csv.DictReader(file)
         ]  # fmt: skip
-    return [row for row in rows if row.size == size]
+    return [row for row in rows if row.size == name]

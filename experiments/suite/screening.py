@@ -145,6 +145,12 @@ def score(suite: Suite, asked: Asked, confidence: float = 0.95) -> Score:
     return _score(suite, asked, _Values.of(suite, asked), confidence)
 
 
+def worth(suite: Suite, asked: Asked) -> Floats:
+    """What an agent's answers are worth in each position: the share of repeats that keep the win; in lost positions,
+    the share of the reference field that errs after its move, beyond the average move."""
+    return _Values.of(suite, asked).shares
+
+
 def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]:
     """Wins kept by ply, by player, and by what the opening gave the mover."""
     plies, telling = suite.positions.plies, suite.is_telling
