@@ -68,7 +68,7 @@ def test_an_agent_moves_as_it_does_in_a_game(spec):
 
 
 def test_boards_of_more_than_a_word_are_asked_alike():
-    moves = [(0, 98, 13, 75), (40, 50, 63, 29), (90, 7, 71, 26)]
+    moves = [(0, 98, 13, 75), (40, 50, 63, 29), (90, 7, 69, 30)]
     agent, positions = parse_agent("random"), Positions.of(moves, "9x11")
     boards = [Board.from_moves(one, "9x11") for one in moves]
     for start in range(20):
