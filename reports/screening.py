@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from isolation.geometry import parse_size
 from isolation.notation import format_moves
 from isolation.render import to_svg, to_text
 from isolation.scene import Marks
-from reports.cells import Points, PValue, Share, counted, estimate_of
+from reports.cells import Estimate, Points, PValue, Share, counted, estimate_of
 from reports.sections import Section
 from reports.templating import data_url, page_template
 
@@ -32,8 +33,11 @@ def screening_sections(
     """The verdicts, the best contender first, and both halves of the difference apart."""
     ranked = sorted(screening.contenders, key=lambda one: -one[1].both.estimate)
     base = screening.baseline
-    rows = [_verdict_row(score, against, base) for score, against in ranked]
-    rows.append(_row(base, "the baseline", None, None, base))
+    rows = [
+        _row(score, verdict(against), estimate_of(against.both, Points), PValue(against.adjusted))
+        for score, against in ranked
+    ]
+    rows.append(_row(base, "the baseline", None, None))
     notes = [*more_notes, *_failures([base, *(score for score, _ in ranked)]), *_NOTES, described(screening)]
     notes += [sentence] if (sentence := history_sentence(history)) else []
     halves = tuple(
@@ -42,10 +46,15 @@ def screening_sections(
             "kept": estimate_of(against.kept, Points),
             "trouble": estimate_of(against.trouble, Points),
             "other_moves": Share(against.differs / max(1, len(screening.suite))),
+            "ns_a_node": _whole(score.nanoseconds),
+            "baseline_ns": _whole(base.nanoseconds),
         }
         for score, against in ranked
     )
-    note = "Beyond the baseline, in points. Other moves: the share of positions in which it played another move."
+    note = (
+        "Beyond the baseline, in points. Other moves: the share of positions in which it played another move. "
+        "A node's nanoseconds are by the clock, while all were asked."
+    )
     return (
         Section("screen", headline(screening), tuple(rows), tuple(notes)),
         Section("halves", "Wins kept and trouble made", halves, (note,)),
@@ -150,11 +159,7 @@ def history_sentence(history: Sequence[Agreement]) -> str:
     return f"So far its order has agreed with gauntlets of the shipped heuristics to a rank correlation of {told}."
 
 
-def _verdict_row(score: Score, against: Against, baseline: Score) -> dict[str, Any]:
-    return _row(score, verdict(against), estimate_of(against.both, Points), PValue(against.adjusted), baseline)
-
-
-def _row(score: Score, word: str, difference: Any, p_value: PValue | None, baseline: Score) -> dict[str, Any]:
+def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue | None) -> dict[str, Any]:
     return {
         "contender": score.agent,
         "verdict": word,
@@ -162,8 +167,11 @@ def _row(score: Score, word: str, difference: Any, p_value: PValue | None, basel
         "adjusted_p": p_value,
         "kept": Share(score.kept.estimate),
         "trouble": Points(score.trouble),
-        "ns_a_node": score.nanoseconds,
     }
+
+
+def _whole(number: float) -> int | None:
+    return None if math.isnan(number) else round(number)
 
 
 def _failures(scores: Sequence[Score]) -> list[str]:

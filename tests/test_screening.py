@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from scripted_pool import Script, ScriptedPool
 
+import heuristics
 from cli import main
 from experiments.config import load_config
 from experiments.play.runner import play_tournament
@@ -19,11 +20,13 @@ from experiments.suite.building import Recipe, build_suite
 from experiments.suite.history import known_agreements
 from experiments.suite.screening import screen, where_it_errs, worst_mistakes
 from experiments.suite.sources import Source
+from experiments.trial import try_heuristic
 from isolation import Board, solve
 from isolation.agents import ClassicAgent, SearchAgent
 from isolation.answers import NO_ANSWER, Positions, answer_all
 from isolation.limits import Limit
 from isolation.outcome import Reason
+from reports.trial import describe_trial
 
 RECIPE = Recipe(
     "5x5", 4, 14, openings=12, sources=(Source("mine", ("random", "greedy", "ID:improved@nodes=50"), (0.0, 0.3)),),
@@ -176,6 +179,18 @@ def test_where_wins_are_kept_adds_up(suite):
         counts = [one.positions for one in chosen]
         assert sum(counts) == suite.is_telling.sum()
         assert np.average([one.contender for one in chosen], weights=counts) == pytest.approx(kept)
+
+
+def test_a_trial_screens_what_is_sound_and_quick_enough():
+    trial = try_heuristic(heuristics.get("null"), seconds=0.05)
+    ((own, against),) = trial.screening.contenders
+    assert own.kept.estimate < trial.screening.baseline.kept.estimate
+    assert against.p_value < 0.001
+    told = describe_trial("null.py:score", trial).splitlines()[-1]
+    assert "solved positions at 1000 nodes: worse, −" in told
+
+    assert try_heuristic(lambda game, player: float("nan"), seconds=0.05).screening is None
+    assert try_heuristic(heuristics.get("null"), seconds=0.0001).screening is None
 
 
 @pytest.mark.slow

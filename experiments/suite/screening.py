@@ -156,8 +156,9 @@ def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]
     plies, telling = suite.positions.plies, suite.is_telling
     theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
     mover = 1 + plies % 2
-    parts = [(f"plies {first}–{first + PLY_BAND - 1}", (plies >= first) & (plies < first + PLY_BAND))
-             for first in range(int(plies.min()), int(plies.max()) + 1, PLY_BAND)]  # fmt: skip
+    last = int(plies.max())
+    bands = [(first, min(first + PLY_BAND - 1, last)) for first in range(int(plies.min()), last + 1, PLY_BAND)]
+    parts = [(f"plies {first}–{end}", (plies >= first) & (plies <= end)) for first, end in bands]
     parts += [(f"player {player} to move", mover == player) for player in (1, 2)]
     known = suite.opening_winner > 0
     parts += [
