@@ -51,7 +51,7 @@ def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:
     write_whole(path, lambda file: file.writelines((pages, SEAL, _checksum(pages), _checksum(footer), footer)))
 
 
-def write_parquet(path: Path, table: pa.Table) -> None:
+def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None:
     """`save_table`, with the folder the file lies in.
 
     Raises:
@@ -59,7 +59,7 @@ def write_parquet(path: Path, table: pa.Table) -> None:
     """
     try:
         make_folder(path.parent)
-        save_table(path, table)
+        save_table(path, table, level)
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
 

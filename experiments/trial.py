@@ -9,6 +9,9 @@ from typing import Any
 
 import heuristics
 from experiments.inference.pairs import PairCounts, PairInterval, pair_interval
+from experiments.suite.asking import ask
+from experiments.suite.screening import Screening, screen
+from experiments.suite.store import read_suite
 from isolation.agents import SearchAgent
 from isolation.checkup import Finding, check_values, interpreted_cost
 from isolation.compiling.compiler import CompileError, compile_heuristic
@@ -22,6 +25,9 @@ BASELINE = "improved"
 NODES = 1000
 OPENING_PLIES = 4
 MOST_PAIRS = 500
+SUITE = "7x7"
+FEWEST_POSITIONS = 100
+"""Fewer positions than that tell nothing worth waiting for."""
 SLOW = 5000.0
 """Microseconds a call, from which on a search of that many nodes takes longer than anybody waits."""
 
@@ -38,6 +44,7 @@ class Trial:
         interpreted_microseconds: what a call costs in Python.
         findings: whether its values are sound.
         interval: score against the baseline over pairs of games, or None if its values are not sound or it is too slow.
+        screening: the same search beside the baseline's in telling positions; None for the same reasons.
     """
 
     problem: str | None
@@ -47,6 +54,7 @@ class Trial:
     interpreted_microseconds: float
     findings: list[Finding]
     interval: PairInterval | None
+    screening: Screening | None
 
 
 def try_heuristic(heuristic: Heuristic, seconds: float = 4.0, seed: int = 1) -> Trial:
@@ -75,6 +83,7 @@ def try_heuristic(heuristic: Heuristic, seconds: float = 4.0, seed: int = 1) -> 
         microseconds,
         findings,
         _quick_match(heuristic, seconds, seed) if is_sound and not is_slow else None,
+        _screening(heuristic, nanoseconds, seconds, seed) if is_sound and not is_slow else None,
     )
 
 
@@ -87,8 +96,7 @@ def _cost(heuristic: Heuristic, interpreted: bool) -> float:
 
 def _quick_match(heuristic: Heuristic, seconds: float, seed: int) -> PairInterval:
     """Pairs of games from openings drawn at random, until the time or the openings are used up."""
-    contender = SearchAgent("contender", "alphabeta", heuristic, "contender", Limit(nodes=NODES))
-    baseline = SearchAgent("baseline", "alphabeta", heuristics.get(BASELINE), BASELINE, Limit(nodes=NODES))
+    contender, baseline = _searching("contender", heuristic), _searching("baseline", heuristics.get(BASELINE))
     openings = list(dict.fromkeys(random_openings(2 * MOST_PAIRS, OPENING_PLIES, seed=seed)))[:MOST_PAIRS]
     counts, size, started = [0, 0, 0], 1, time.perf_counter()
     while openings and time.perf_counter() - started < seconds:
@@ -99,3 +107,19 @@ def _quick_match(heuristic: Heuristic, seconds: float, seed: int) -> PairInterva
         for won_first, won_second in zip(first.winner == 1, second.winner == 2, strict=True):
             counts[int(won_first) + int(won_second)] += 1
     return pair_interval(PairCounts(*counts))
+
+
+def _screening(heuristic: Heuristic, nanoseconds: float, seconds: float, seed: int) -> Screening | None:
+    """What telling positions say, as many as there are or as time allows; None if that is too few."""
+    suite = read_suite(SUITE, "screen")
+    positions = int(seconds * 1e9 / (NODES * nanoseconds))
+    if positions < FEWEST_POSITIONS:
+        return None
+    suite = suite.sample(positions, seed) if positions < len(suite) else suite
+    agents = _searching("ID:improved", heuristics.get(BASELINE)), _searching("it", heuristic)
+    baseline, contender = (ask(agent, suite.positions) for agent in agents)
+    return screen(suite, baseline, [contender])
+
+
+def _searching(name: str, heuristic: Heuristic) -> SearchAgent:
+    return SearchAgent(name, "alphabeta", heuristic, name, Limit(nodes=NODES))

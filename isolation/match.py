@@ -22,8 +22,6 @@ from isolation.seeds import move_seed
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
 
-_NO_TIME_LIMIT = 1 << 62
-
 
 @dataclass(frozen=True)
 class GameRecord:
@@ -170,6 +168,7 @@ def _play_compiled(
 ) -> Games:
     from isolation.compiling.specialise import native_function
     from isolation.native import desks
+    from isolation.search.compiled import as_row
 
     count, cells = len(openings), size[0] * size[1]
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
@@ -180,26 +179,14 @@ def _play_compiled(
         starts,
         np.array(seeds, np.uint64),
     )
-    rows = np.array([_as_row(player) for player in players], np.int64)
+    rows = np.array([as_row(player) for player in players], np.int64)
     with desks.lent() as desk:
         native_function("games", None, *size).call(
-            *map(_address, given), count, _address(rows), desk.address,
-            *map(_address, (marker, winner, reason, ends, *plies)),
+            *map(desks.address_of, given), count, desks.address_of(rows), desk.address,
+            *map(desks.address_of, (marker, winner, reason, ends, *plies)),
         )  # fmt: skip
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     return Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
-
-
-def _address(numbers: NDArray[Any]) -> int:
-    return numbers.ctypes.data
-
-
-def _as_row(player: CompiledPlayer) -> list[int]:
-    late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
-    settings = player.settings
-    return [
-        player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
-    ]  # fmt: skip
 
 
 def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int], size: str) -> Games:

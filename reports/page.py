@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from experiments.accuracy import accuracies, run_decisions
@@ -30,7 +27,7 @@ from reports.plots.accuracy import draw_accuracy_by_ply
 from reports.plots.intervals import draw_forest
 from reports.plots.style import to_svg
 from reports.ratings import rating_sections
-from reports.sections import Section, flat_rows, worded_rows
+from reports.sections import Section
 from reports.summary import (
     forfeits_section,
     lengths_section,
@@ -39,10 +36,8 @@ from reports.summary import (
     sides_section,
     standings_section,
 )
-from reports.tables import render_rows, show
+from reports.templating import data_url, page_template
 from reports.wording import control_sentence, forfeit_sentences
-
-_HERE = Path(__file__).parent / "templates"
 
 _ACCURACY_CAPTION = "Moves that kept the win, of those that could have thrown it away, by ply."
 
@@ -90,12 +85,8 @@ def report_page(findings: Findings) -> str:
     verdicts = judge(findings) if findings.baseline is not None else None
     efforts = measure_effort(findings)
     decisions = _decisions(findings)
-    templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    templates.filters["breakable"] = breakable
-    templates.globals.update(show=show, worded=worded_rows, is_number=_is_number, csv_url=csv_url)
     ratings, superiority = rating_sections(findings)
-    return templates.get_template("report.html").render(
-        style=Markup((_HERE / "report.css").read_text(encoding="utf-8")),
+    return page_template("report.html").render(
         title=_title(findings),
         facts=_facts(findings),
         headline=headline(findings, verdicts),
@@ -174,16 +165,6 @@ def agents_section(findings: Findings) -> Section:
     return Section("agents", "Agents", rows)
 
 
-def breakable(text: str) -> Markup:
-    """A name that may be broken after its underscores."""
-    return escape(text).replace("_", Markup("_<wbr>"))
-
-
-def csv_url(section: Section) -> str:
-    """A section's table as CSV in a data URL."""
-    return _data_url("text/csv;charset=utf-8", render_rows(flat_rows(section.rows), "csv") + "\n")
-
-
 def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: Any) -> list[Section]:
     if verdicts is None:
         each = judge_each(findings)
@@ -252,7 +233,7 @@ def _plots(findings: Findings, verdicts: Verdicts | None, decisions: pd.DataFram
 
 
 def _svg_url(figure: Figure) -> str:
-    return _data_url("image/svg+xml", to_svg(figure))
+    return data_url("image/svg+xml", to_svg(figure))
 
 
 def _title(findings: Findings) -> str:
@@ -287,7 +268,7 @@ def _run_facts(findings: Findings, number: int) -> RunFacts:
         games=counted(int((findings.games["run"] == number).sum()), "game"),
         command=f"isolation tournament {CONFIG}",
         config=_without_place(config),
-        config_url=_data_url("application/toml", _without_place(config)),
+        config_url=data_url("application/toml", _without_place(config)),
         notes=tuple(info.notes),
         versions=", ".join(f"{name} {version}" for name, version in info.versions.items()),
     )
@@ -304,11 +285,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " ".join(map(str, value)) or "none"
     return str(value)
-
-
-def _is_number(value: Any) -> bool:
-    return hasattr(value, "shown") or (isinstance(value, (int, float)) and not isinstance(value, bool))
-
-
-def _data_url(kind: str, text: str) -> str:
-    return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from experiments.inference.pairs import PairInterval
 from experiments.trial import NODES, Trial
 from isolation.checkup import Finding
-from reports.cells import counted, estimate_of
+from reports.cells import Points, Share, counted, estimate_of
+from reports.screening import verdict
 
 
 def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
     """What a trial found, a line each; `doubts` is what Python warns of in the file."""
     warnings = [f"Python warns: {doubt}" for doubt in doubts]
-    lines = (*_compiling(trial), *_cost(trial), *warnings, *_soundness(trial), *_strength(trial))
+    lines = (*_compiling(trial), *_cost(trial), *warnings, *_soundness(trial), *_strength(trial), *_screening(trial))
     return "\n".join([name, *(f"  {line}" for line in lines)])
 
 
@@ -57,6 +58,22 @@ def _strength(trial: Trial) -> list[str]:
     return [
         f"Against ID:improved at {NODES} nodes a move: won {estimate_of(share).shown} of the games "
         f"over {counted(share.pairs.n, 'pair')}, {_verdict(share)}."
+    ]
+
+
+def _screening(trial: Trial) -> list[str]:
+    if trial.screening is None:
+        return []
+    suite, base, ((own, against),) = trial.screening.suite, trial.screening.baseline, trial.screening.contenders
+    if not against.differs:
+        return [f"In {counted(len(suite), 'solved position')} it plays alike: every move is that of ID:improved."]
+    words = {"better": "better", "worse": "worse"}.get(verdict(against), "not told apart")
+    return [
+        f"In {counted(len(suite), 'solved position')} at {NODES} nodes: {words}, "
+        f"{estimate_of(against.both, Points).shown} points beside ID:improved. "
+        f"It keeps {Share(own.kept.estimate).shown} of the wins that could be thrown away "
+        f"({Share(base.kept.estimate).shown}), trouble {Points(own.trouble).shown} "
+        f"({Points(base.trouble).shown})."
     ]
 
 

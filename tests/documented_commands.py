@@ -15,17 +15,19 @@ from experiments import bench, trial
 from experiments.config import Config
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
+from experiments.suite import building, sources
 from reports import progress
 from reports.board import server
 
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{"RUN": "runs/first", "RUN…": "runs/first", "runs/…": "runs/first", "AGENT": "ID_Improved"},
+    **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
+    **{"suite_6x7.parquet": "6x6", "6x7": "3x4"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
-FILES = {"published": "results.csv", "replay": "game.json"}
+FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
 """The FILE of commands that do not read Python."""
 FEW = ("improved", "open")
 """The heuristics of the registry, as far as `*` is concerned."""
@@ -33,6 +35,8 @@ MORE = {
     "accuracy --heuristics": ("--positions", "2", "--jobs", "1"),
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
+    "screen": ("--jobs", "1", "--sample", "40"),
+    "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
 
@@ -86,5 +90,8 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heuristics, "names", lambda: list(FEW))
     patch.setattr(progress, "play_tournament", play_small)
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
+    patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))
+    patch.setattr(sources, "FIELD", ("greedy",))
+    patch.setattr(building, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

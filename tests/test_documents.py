@@ -13,7 +13,7 @@ from cli import main
 
 ROOT = Path(__file__).parent.parent
 READ = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-NAMED_ALONE = {"isolation compare", "isolation games", "isolation new", "isolation replay"}
+NAMED_ALONE = {f"isolation {name}" for name in ("compare", "games", "new", "replay", "screen")}
 """Commands that sentences speak of without what they need."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
@@ -31,14 +31,26 @@ def code_of(text: str) -> list[str]:
     return [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()] + spans
 
 
+def meant(words: str) -> click.Command | None:
+    """The command, or the one of a group, that a line calls by its first words."""
+    name, _, second = words.partition(" ")
+    command = main.commands.get(name)
+    return command.commands.get(second) if isinstance(command, click.Group) else command
+
+
+def every_command() -> list[click.Command]:
+    groups = [command for command in main.commands.values() if isinstance(command, click.Group)]
+    return [*main.commands.values(), *(command for group in groups for command in group.commands.values())]
+
+
 def unknown(text: str) -> list[str]:
     """What a page calls a command of ours, or an option of one, and is none."""
-    every = set[str]().union(*map(options_of, main.commands.values()))
+    every = set[str]().union(*map(options_of, every_command()))
     wrong = []
     for code in code_of(text):
         options = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", code))
-        if called := re.match(r"isolation ([a-z][a-z-]*)", code):
-            command = main.commands.get(called[1])
+        if called := re.match(r"isolation ([a-z][a-z-]*(?: [a-z][a-z-]*)?)", code):
+            command = meant(called[1])
             wrong += [code] if command is None or options - options_of(command) else []
         elif code.startswith("--") and not options <= every:
             wrong.append(code)
@@ -50,7 +62,10 @@ def test_pages_that_are_wrong_are_found() -> None:
         *("isolation tornament", "isolation compare RUN --pairs 3", "--nope")
     ]
     assert unknown("```\n$ isolation sprt RUN --elo2 3\n```\n") == ["isolation sprt RUN --elo2 3"]
-    assert unknown("`isolation sprt RUN --elo1 3`, `isolation`, `--mixed`") == []
+    assert unknown("`isolation suite bulid`, `isolation suite build --nope`") == [
+        *("isolation suite bulid", "isolation suite build --nope")
+    ]
+    assert unknown("`isolation sprt RUN --elo1 3`, `isolation`, `--mixed`, `isolation suite build --seed 2`") == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

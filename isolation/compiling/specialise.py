@@ -20,7 +20,7 @@ from isolation.compiling import FUNCTIONS_REMEMBERED, library
 from isolation.compiling.linking import kernel_code, linked, load, score_code
 from isolation.syntax import parse
 
-Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "perft", "solve"]
+Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "answers", "perft", "solve"]
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
 _PIECES: dict[str, tuple[str, ...]] = {
@@ -31,13 +31,14 @@ _PIECES: dict[str, tuple[str, ...]] = {
     "random": ("random", "entry"),
     "evaluate": ("evaluate",),
     "games": ("games",),
+    "answers": ("answers",),
     "perft": ("perft",),
     "solve": ("solve",),
 }
 _COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
-_ARGUMENTS: dict[Template, int] = {"evaluate": 7, "games": 16, "perft": 7, "solve": 9}
+_ARGUMENTS: dict[Template, int] = {"answers": 12, "evaluate": 7, "games": 16, "perft": 7, "solve": 9}
 _ARGUMENTS_OF_PLAYERS = 11
 _SCORE = """
 from isolation.native.linked import linked_score

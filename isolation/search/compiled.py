@@ -17,6 +17,7 @@ from isolation.native import layout as on_desk
 from isolation.search.result import Method, SearchOptions, SearchResult
 
 _SIGN = 1 << 63
+_NO_TIME_LIMIT = 1 << 62
 MOST_NODES_INTERPRETED = 1_000_000
 
 
@@ -38,6 +39,15 @@ class CompiledPlayer:
     function: NativeFunction
     settings: Settings
     late_ms: float | None = None
+
+
+def as_row(player: CompiledPlayer) -> list[int]:
+    """A compiled player as compiled code takes it: the seven numbers of `kernels.calling`."""
+    late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
+    settings = player.settings
+    return [
+        player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
+    ]  # fmt: skip
 
 
 class HeuristicFailed(Exception):

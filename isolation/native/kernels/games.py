@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-from numba import int64, types, uint64
-from numba.extending import intrinsic
+from numba import int64, uint64
 
 from isolation.native.bits import is_empty
-from isolation.native.kernels.desk import desk_at, mix, pointer_to
+from isolation.native.kernels.calling import (
+    LATE_AFTER,
+    PLAYER_ROW,
+    ask,
+    float64s_at,
+    int8s_at,
+    int16s_at,
+    int64s_at,
+    uint64s_at,
+)
+from isolation.native.kernels.desk import mix
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import COLUMNS, ROWS
 from isolation.native.layout import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES
@@ -17,31 +23,7 @@ from isolation.native.position import make_position, moves_from
 from isolation.outcome import Reason
 from isolation.seeds import STEP
 
-# A compiled player is a row of seven numbers.
-ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
-PLAYER_ROW = 7
-PLAYER_ARGUMENTS = [types.uint64, types.uint64, *[types.int64] * 9]
 NO_MOVES, TIMEOUT, ERROR = int(Reason.NO_MOVES), int(Reason.TIMEOUT), int(Reason.ERROR)
-
-int8s_at = pointer_to(types.int8)
-int16s_at = pointer_to(types.int16)
-uint64s_at = pointer_to(types.uint64)
-float64s_at = pointer_to(types.float64)
-
-
-@intrinsic
-def call_player(
-    typingctx: Any, address: Any, low: Any, high: Any, own: Any, other: Any, depth: Any, nodes: Any, clock: Any,
-    budget: Any, flags: Any, seed: Any, desk: Any,
-) -> Any:  # fmt: skip
-    """Call a compiled player's entry by its address."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = [ir.IntType(64)] * len(PLAYER_ARGUMENTS)
-        function = builder.inttoptr(args[0], ir.FunctionType(ir.DoubleType(), kinds).as_pointer())
-        return builder.call(function, args[1:])
-
-    return types.float64(types.int64, *PLAYER_ARGUMENTS), codegen
 
 
 @inner
@@ -75,11 +57,11 @@ def entry(
     included, the move (int16), score (float64), depth (int16), nodes, microseconds (int64), and whether it is exact
     (int8).
     """
-    openings_, starts_, seeds_ = desk_at(int64(openings)), desk_at(int64(starts)), uint64s_at(seeds)
-    players_, desk, marker_ = desk_at(players), desk_at(address), desk_at(marker)
-    winner_, reason_, ends_ = int8s_at(winner), int8s_at(reason), desk_at(ends)
+    openings_, starts_, seeds_ = int64s_at(int64(openings)), int64s_at(int64(starts)), uint64s_at(seeds)
+    players_, desk, marker_ = int64s_at(players), int64s_at(address), int64s_at(marker)
+    winner_, reason_, ends_ = int8s_at(winner), int8s_at(reason), int64s_at(ends)
     moves_, scores_, depths_ = int16s_at(moves), float64s_at(scores), int16s_at(depths)
-    nodes_, times_, exact_ = desk_at(nodes), desk_at(times), int8s_at(exact)
+    nodes_, times_, exact_ = int64s_at(nodes), int64s_at(times), int8s_at(exact)
     at = 0
     for game in range(count):
         low, high = empty_board(0), empty_board(64)
@@ -100,11 +82,7 @@ def entry(
                 why = NO_MOVES
                 break
             seed = mix(seeds_[game] ^ mix(uint64(ply + 1) * uint64(STEP)))
-            score = call_player(
-                players_[row + ADDRESS], low, high, own, other, players_[row + DEPTH_LIMIT],
-                players_[row + NODE_LIMIT], players_[row + CLOCK], players_[row + BUDGET], players_[row + FLAGS],
-                int64(seed), address,
-            )  # fmt: skip
+            score = ask(players_, row, low, high, own, other, seed, address)
             if desk[FAILED] != 0:
                 why = ERROR
                 break

@@ -1,0 +1,115 @@
+"""Commands about suites of telling positions: screen agents by one, and build them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from commands.options import board_option, format_option, table_option
+from commands.output import print_sections
+from commands.perfect_play import kept_if_interrupted
+from reports.tables import Format
+
+MISTAKES = 5
+
+
+@click.command("screen")
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@click.option("--baseline", default="ID:improved", show_default=True, metavar="SPEC", help="Compare with this agent.")
+@click.option(
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+)
+@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
+@click.option("--split", type=click.Choice(["screen", "fit", "all"]), default="screen", show_default=True,
+              help="Which openings; fit is what heuristics are fitted on.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(min=2), help="Only so many positions, drawn at random.")
+@click.option("--repeats", type=click.IntRange(min=1), default=4, show_default=True,
+              help="How often agents that leave something to chance are asked in each position.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the sample and of agents.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads and processes; 0 is one a core.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page, with pictures of the worst mistakes.")
+@table_option
+@format_option
+def screen_agents(
+    specs: tuple[str, ...], baseline: str, name: str, limit: str, split: str, sample: int | None, repeats: int,
+    seed: int, jobs: int, html: Path | None, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Judge agents by telling positions with proven answers: a verdict in seconds.
+
+    A SPEC names an agent, as in ID:territory or ID:mine.py:score; 'ID:*' is all shipped heuristics. With one contender,
+    it also says where it errs, and shows its most telling mistakes.
+    """
+    from experiments.roster import parse_limit
+    from experiments.suite import read_suite
+    from experiments.suite.asking import ask_all
+    from experiments.suite.history import known_agreements
+    from experiments.suite.screening import screen, where_it_errs, worst_mistakes
+    from isolation.durable import write_text
+    from reports.progress import counting
+    from reports.screening import mistake_texts, mistakes_section, parts_section, screening_page, screening_sections
+
+    suite = read_suite(name, None if split == "all" else split)  # type: ignore[arg-type]
+    suite = suite if sample is None else suite.sample(sample, seed)
+    with counting("agents") as show:
+        own, *others = ask_all(
+            (baseline, *specs), suite.positions, limit=parse_limit(limit), repeats=repeats, seed=seed,
+            jobs=jobs or os.cpu_count() or 1, show=show,
+        )  # fmt: skip
+    if not others:
+        raise ValueError(f"{own.name} is the baseline itself: name a contender, or another --baseline")
+    sections = list(screening_sections(screen(suite, own, others), known_agreements(suite.name)))
+    mistakes = {one.name: worst_mistakes(suite, one, own, MISTAKES) for one in others}
+    if len(others) == 1:
+        sections.append(parts_section(others[0].name, own.name, where_it_errs(suite, others[0], own)))
+        sections.append(mistakes_section(others[0].name, mistakes[others[0].name], suite.size))
+    print_sections(sections, output, only)
+    if len(others) == 1 and output == "table" and only is None:
+        click.echo("\n" + mistake_texts(mistakes[others[0].name], suite.size))
+    if html:
+        command = " ".join(["isolation screen", *map(quote, specs)])
+        write_text(html, screening_page(sections, mistakes, suite.size, command))
+        click.echo(f"Wrote {html}", err=True)
+
+
+@click.group("suite")
+def suite_commands() -> None:
+    """Make suites of telling positions."""
+
+
+@suite_commands.command("build")
+@board_option
+@click.option("--field", "specs", multiple=True, metavar="SPEC", help="Play and judge by these agents, not the usual.")
+@click.option("--first-ply", type=click.IntRange(min=2), help="No earlier positions; 10 on 7x7, others in proportion.")
+@click.option("--last-ply", type=click.IntRange(min=2), help="No later positions; 31 on 7x7, elsewhere in proportion.")
+@click.option("--openings", type=click.IntRange(min=1), help="At most so many openings, up to symmetry.")
+@click.option("--limit", "nodes", type=click.IntRange(min=1), default=20_000_000, show_default=True,
+              help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of games and choices.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@click.option("--out", type=click.Path(path_type=Path), help="The file; suite_BOARD.parquet by default.")
+def build(
+    size: str, specs: tuple[str, ...], first_ply: int | None, last_ply: int | None, openings: int | None, nodes: int,
+    seed: int, jobs: int, out: Path | None,
+) -> None:  # fmt: skip
+    """Make a suite: telling positions of a board with exact results, and the trouble that moves make.
+
+    What is there already is kept: the same command goes on from there.
+    """
+    from experiments.suite.building import Recipe, build_suite, usual_plies
+    from experiments.suite.sources import field_of, sources_of
+    from reports.cells import counted
+    from reports.progress import counting
+
+    path = out or Path(f"suite_{size}.parquet")
+    first, last = usual_plies(size)
+    plies = (first_ply or first, last_ply or last)
+    recipe = Recipe(size, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
+    with kept_if_interrupted(f"what was found is in {path}"), counting("openings") as show:
+        table = build_suite(recipe, path, jobs=jobs or os.cpu_count() or 1, show=show)
+    click.echo(f"{counted(len(table), 'position')} in {path}. Next: isolation screen 'ID:*' --suite {quote(str(path))}")
+
+
+COMMANDS = (screen_agents, suite_commands)

@@ -1,0 +1,137 @@
+"""What agents play in the positions of a suite.
+
+Whoever leaves nothing to chance is asked once; others are asked several times, and what they do on average counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.play.parallel import as_they_come
+from experiments.roster import complete, expand, make_agent, named, parse_spec
+from isolation.agents import Agent
+from isolation.answers import Answers, Positions, answer_all, join_answers
+from isolation.geometry import parse_size
+from isolation.limits import Limit
+from isolation.seeds import mix
+
+REPEATS = 4
+"""How often whoever leaves something to chance is asked in each position."""
+
+_COMPILED_CHUNK = 1000
+_INTERPRETED_CHUNK = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an agent did: `repeats` answers in each position, all positions first once, then once more, and so on.
+
+    Attributes:
+        name: the agent's.
+        spec: complete, as it may be written again.
+        repeats: how often it was asked in each position.
+        answers: what it did.
+    """
+
+    name: str
+    spec: str
+    repeats: int
+    answers: Answers
+
+
+def ask_all(
+    specs: Sequence[str],
+    positions: Positions,
+    *,
+    limit: Limit | None = None,
+    repeats: int = REPEATS,
+    seed: int = 1,
+    jobs: int = 1,
+    show: Callable[[int, int], None] = lambda asked, agents: None,
+) -> list[Asked]:
+    """What each agent does in each position; a spec with `*` stands for every heuristic, and none counts twice.
+
+    Compiled agents are asked in threads, others in processes.
+
+    Args:
+        limit: of agents that name none.
+        show: called with the number of agents done with, and of all.
+
+    Raises:
+        SpecError: a spec names no agent.
+    """
+    found = [complete(named(one), limit) for text in specs for one in expand(parse_spec(text))]
+    wanted = {str(spec): make_agent(spec) for spec in found}
+    size = parse_size(positions.size)
+    compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
+    parts: dict[str, dict[int, Answers]] = {spec: {} for spec in wanted}
+    due = {spec: len(_chunks(agent, positions, repeats, spec in compiled)) for spec, agent in wanted.items()}
+
+    def take(spec: str, place: int, answers: Answers) -> None:
+        parts[spec][place] = answers
+        show(sum(len(parts[one]) == due[one] for one in wanted), len(wanted))
+
+    show(0, len(wanted))
+    for answered in _in_threads(compiled, positions, repeats, seed, jobs):
+        take(*answered)
+    calls = (
+        (spec, place, positions.take(rows % len(positions)), _seeds(seed, rows))
+        for spec, agent in wanted.items()
+        if spec not in compiled
+        for place, rows in enumerate(_chunks(agent, positions, repeats, False))
+    )
+    for answered in as_they_come(_ask_again, calls, jobs):
+        take(*answered)
+    joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
+    return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
+
+
+def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> Asked:
+    """What one agent does in each position, asked in this process."""
+    rows = np.arange(_times(agent, repeats) * len(positions))
+    answers = answer_all(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
+    return Asked(agent.name, "", _times(agent, repeats), answers)
+
+
+def _times(agent: Agent, repeats: int) -> int:
+    return 1 if agent.is_deterministic else repeats
+
+
+def _chunks(agent: Agent, positions: Positions, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
+    """The questions to an agent by number, some at a time."""
+    questions = np.arange(_times(agent, repeats) * len(positions))
+    chunk = _COMPILED_CHUNK if is_compiled else _INTERPRETED_CHUNK
+    return [questions[first : first + chunk] for first in range(0, len(questions), chunk)]
+
+
+def _seeds(seed: int, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    return mix(np.uint64(mix(seed)) ^ mix(rows.astype(np.uint64) + np.uint64(1)))
+
+
+def _in_threads(
+    agents: dict[str, Agent], positions: Positions, repeats: int, seed: int, jobs: int
+) -> Iterator[tuple[str, int, Answers]]:
+    if not agents:
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {
+            pool.submit(answer_all, agent, positions.take(rows % len(positions)), _seeds(seed, rows)): (spec, place)
+            for spec, agent in agents.items()
+            for place, rows in enumerate(_chunks(agent, positions, repeats, True))
+        }
+        try:
+            for done in as_completed(running):
+                yield *running[done], done.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _ask_again(spec: str, place: int, positions: Positions, seeds: NDArray[np.uint64]) -> tuple[str, int, Answers]:
+    """Ask an agent made anew, in another process."""
+    return spec, place, answer_all(make_agent(parse_spec(spec)), positions, seeds)

@@ -1,0 +1,263 @@
+"""What answers to a suite say of agents: wins kept, trouble made, and the difference to a baseline.
+
+An agent's *kept* is the share of telling positions in which its move keeps the win. Its *trouble* is by how much more
+often the reference field errs after its moves in lost positions than after the average legal move there. *Both* is
+their mean over all positions: the share of a win that a decision of the agent's is worth beside another's.
+
+The unit is the orbit of the opening: positions that come from one opening hang together. Intervals resample orbits, and
+the test exchanges contender and baseline in whole orbits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.inference.clusters import Interval, bootstrap_interval, rate_interval
+from experiments.inference.multiplicity import holm
+from experiments.inference.permutation import sign_flip_test
+from experiments.suite.asking import Asked
+from experiments.suite.store import Suite, members
+from isolation.answers import NO_ANSWER
+
+Floats = NDArray[np.float64]
+
+PLY_BAND = 6
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Score:
+    """What an agent did in a suite.
+
+    Attributes:
+        agent: its name.
+        spec: how it may be written again; empty if it was given as a function.
+        repeats: how often it was asked in each position.
+        kept: the share of wins kept in telling positions.
+        trouble: the share of the field that errs after its moves in lost positions, beyond the average move.
+        both: the mean of both over all positions.
+        failed: how often it lost by something else than a move, and what happened first.
+        nodes: visited a move; 0 if it does not tell.
+        nanoseconds: a node; NaN if it does not tell.
+    """
+
+    agent: str
+    spec: str
+    repeats: int
+    kept: Interval
+    trouble: float
+    both: float
+    failed: int
+    detail: str
+    nodes: float
+    nanoseconds: float
+
+
+@dataclass(frozen=True)
+class Against:
+    """A contender beside the baseline, in the same positions.
+
+    Attributes:
+        kept, trouble, both: the differences; exactly 0 if they never differ.
+        p_value: two-sided, exact, of `both`: contender and baseline could change places in every orbit.
+        adjusted: the same, by Holm over all contenders.
+        differs: in how many positions they played another move at least once.
+    """
+
+    kept: Interval
+    trouble: Interval
+    both: Interval
+    p_value: float
+    adjusted: float
+    differs: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Wins kept in some of the telling positions, by the contender and by the baseline."""
+
+    name: str
+    positions: int
+    contender: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A win thrown away.
+
+    Attributes:
+        moves: that led to the position.
+        played: the cell that the agent went to; None if it lost by something else.
+        winning: the cells that keep the win.
+        field: the share of the reference field that keeps it.
+        baseline_keeps: whether the baseline does.
+    """
+
+    moves: tuple[int, ...]
+    played: int | None
+    winning: tuple[int, ...]
+    field: float
+    baseline_keeps: bool
+
+
+@dataclass(frozen=True)
+class Screening:
+    """What a suite says of contenders beside a baseline, in the order in which they were given.
+
+    Attributes:
+        suite: in whose positions they were asked.
+        baseline: what it did.
+        contenders: what they did, and how that compares.
+    """
+
+    suite: Suite
+    baseline: Score
+    contenders: tuple[tuple[Score, Against], ...]
+
+
+def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidence: float = 0.95) -> Screening:
+    """Compare what contenders did in a suite with what the baseline did there."""
+    own = _Values.of(suite, baseline)
+    values = [_Values.of(suite, asked) for asked in contenders]
+    gains = [other.whole * own.repeats - own.whole * other.repeats for other in values]
+    tests = [sign_flip_test(np.bincount(_clusters(suite), gain).astype(np.int64)) for gain in gains]
+    adjusted = holm([test.p_value for test in tests]).adjusted if tests else ()
+    found = []
+    for asked, value, test, corrected in zip(contenders, values, tests, adjusted, strict=True):
+        differs = _differs(suite, asked, baseline)
+        none = Interval(0.0, 0.0, 0.0, confidence)
+        kept, trouble, both = (
+            _mean(suite, value.shares - own.shares, part, confidence) if differs else none for part in _parts(suite)
+        )
+        against = Against(kept, trouble, both, test.p_value, corrected, differs)
+        found.append((_score(suite, asked, value, confidence), against))
+    return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
+
+
+def score(suite: Suite, asked: Asked, confidence: float = 0.95) -> Score:
+    """What one agent did in a suite."""
+    return _score(suite, asked, _Values.of(suite, asked), confidence)
+
+
+def worth(suite: Suite, asked: Asked) -> Floats:
+    """What an agent's answers are worth in each position: the share of repeats that keep the win; in lost positions,
+    the share of the reference field that errs after its move, beyond the average move."""
+    return _Values.of(suite, asked).shares
+
+
+def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]:
+    """Wins kept by ply, by player, and by what the opening gave the mover."""
+    plies, telling = suite.positions.plies, suite.is_telling
+    theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
+    mover = 1 + plies % 2
+    last = int(plies.max())
+    bands = [(first, min(first + PLY_BAND - 1, last)) for first in range(int(plies.min()), last + 1, PLY_BAND)]
+    parts = [(f"plies {first}–{end}", (plies >= first) & (plies <= end)) for first, end in bands]
+    parts += [(f"player {player} to move", mover == player) for player in (1, 2)]
+    known = suite.opening_winner > 0
+    parts += [
+        ("the opening was won for the mover", known & (suite.opening_winner == mover)),
+        ("the opening was lost for the mover", known & (suite.opening_winner != mover)),
+    ]
+    return [
+        Part(name, int(chosen.sum()), float(theirs[chosen].mean()), float(own[chosen].mean()))
+        for name, where in parts
+        if (chosen := where & telling).any()
+    ]
+
+
+def worst_mistakes(suite: Suite, contender: Asked, baseline: Asked, most: int = 5) -> list[Mistake]:
+    """The contender's wins thrown away that most of the reference field keep; of equals, those the baseline keeps."""
+    theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
+    field = members(suite.kept_by) / max(1, len(suite.field))
+    wrong = np.flatnonzero(suite.is_telling & (theirs < 1))
+    order = np.lexsort((suite.positions.plies[wrong], -own[wrong], theirs[wrong], -field[wrong]))
+    return [_mistake(suite, contender, int(row), float(field[row]), bool(own[row] == 1)) for row in wrong[order][:most]]
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What an agent's answers are worth in each position.
+
+    `whole` counts members of the field: all of them for a win kept, those that err for a lost position, summed over
+    repeats; `shares` is the same as a share of the field and of the repeats, in lost positions less the average move's.
+    """
+
+    whole: NDArray[np.int64]
+    shares: Floats
+    repeats: int
+
+    @classmethod
+    def of(cls, suite: Suite, asked: Asked) -> _Values:
+        size = max(1, len(suite.field))
+        cells = asked.answers.cells.reshape(asked.repeats, -1)
+        worth = np.where(suite.keeps, size, members(suite.errs))
+        whole = np.zeros(len(suite), np.int64)
+        for row in cells:
+            whole += np.add.reduceat(np.where(suite.legal == row[suite.position_of], worth, 0), suite.starts[:-1])
+        average = np.add.reduceat(worth, suite.starts[:-1]) / np.diff(suite.starts) * ~suite.is_telling
+        return cls(whole, (whole / asked.repeats - average) / size, asked.repeats)
+
+
+def _parts(suite: Suite) -> Iterator[NDArray[np.bool_]]:
+    """The positions of telling wins, of lost ones, and all."""
+    yield suite.is_telling
+    yield ~suite.is_telling
+    yield np.ones(len(suite), bool)
+
+
+def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Score:
+    telling, lost, _ = _parts(suite)
+    clusters = _clusters(suite)
+    kept, met = (np.bincount(clusters[telling], weights) for weights in (values.shares[telling], None))
+    answers = asked.answers
+    nodes = answers.nodes.sum()
+    return Score(
+        asked.name,
+        asked.spec,
+        asked.repeats,
+        rate_interval(kept[met > 0], met[met > 0], max(1.0, float(met.mean()) if len(met) else 1.0), confidence),
+        float(values.shares[lost].mean()) if lost.any() else math.nan,
+        float(values.shares.mean()) if len(suite) else math.nan,
+        int((answers.cells == NO_ANSWER).sum()),
+        answers.detail,
+        float(nodes / max(1, len(answers))),
+        float(answers.nanoseconds.sum() / nodes) if nodes else float("nan"),
+    )
+
+
+def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> Interval:
+    """The mean over some positions, with an interval over orbits."""
+    clusters = _clusters(suite)[where]
+    sums, counts = np.bincount(clusters, values[where]), np.bincount(clusters)
+    had = counts > 0
+    if not had.any():
+        return bootstrap_interval([], np.random.default_rng(_SEED), 1.0, confidence)
+    mean = sums.sum() / counts.sum()
+    # one number an orbit, whose mean is the mean over positions and whose spread is that of the ratio
+    numbers = mean + (sums[had] - mean * counts[had]) * had.sum() / counts.sum()
+    return bootstrap_interval(numbers, np.random.default_rng(_SEED), max(1.0, float(counts[had].mean())), confidence)
+
+
+def _clusters(suite: Suite) -> NDArray[np.int64]:
+    return np.unique(suite.orbit, return_inverse=True)[1]
+
+
+def _differs(suite: Suite, one: Asked, other: Asked) -> int:
+    """In how many positions two agents played another move at least once."""
+    first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (one, other))
+    return int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
+
+
+def _mistake(suite: Suite, contender: Asked, row: int, field: float, baseline_keeps: bool) -> Mistake:
+    moves = slice(suite.starts[row], suite.starts[row + 1])
+    winning = suite.legal[moves][suite.keeps[moves]].tolist()
+    played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()
+    wrong = next(cell for cell in played if cell not in winning)
+    return Mistake(suite.positions[row], None if wrong == NO_ANSWER else wrong, tuple(winning), field, baseline_keeps)

@@ -1,0 +1,47 @@
+"""The call of a compiled player, known by its address alone, from compiled code; and columns known by theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import int64, types
+from numba.extending import intrinsic
+
+from isolation.native.kernels.desk import pointer_to
+from isolation.native.kernels.inner import inner
+
+# A compiled player is a row of seven numbers.
+ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
+PLAYER_ROW = 7
+_ARGUMENTS = [types.uint64, types.uint64, *[types.int64] * 9]
+
+int8s_at = pointer_to(types.int8)
+int16s_at = pointer_to(types.int16)
+int64s_at = pointer_to(types.int64)
+uint64s_at = pointer_to(types.uint64)
+float64s_at = pointer_to(types.float64)
+
+
+@intrinsic
+def _call(
+    typingctx: Any, address: Any, low: Any, high: Any, own: Any, other: Any, depth: Any, nodes: Any, clock: Any,
+    budget: Any, flags: Any, seed: Any, desk: Any,
+) -> Any:  # fmt: skip
+    """Call a compiled player's entry by its address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = [ir.IntType(64)] * len(_ARGUMENTS)
+        function = builder.inttoptr(args[0], ir.FunctionType(ir.DoubleType(), kinds).as_pointer())
+        return builder.call(function, args[1:])
+
+    return types.float64(types.int64, *_ARGUMENTS), codegen
+
+
+@inner
+def ask(players: Any, row: int, low: int, high: int, own: int, other: int, seed: int, address: int) -> float:
+    """Have the player whose numbers begin at `row` choose; the answers lie on the desk, the score is returned."""
+    return _call(
+        players[row + ADDRESS], low, high, own, other, players[row + DEPTH_LIMIT], players[row + NODE_LIMIT],
+        players[row + CLOCK], players[row + BUDGET], players[row + FLAGS], int64(seed), address,
+    )  # fmt: skip

@@ -1,0 +1,204 @@
+"""What a screening says, in tables, sentences and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.suite.history import Agreement
+from experiments.suite.screening import Against, Mistake, Part, Score, Screening
+from isolation.board import Board
+from isolation.geometry import parse_size
+from isolation.notation import format_moves
+from isolation.render import to_svg, to_text
+from isolation.scene import Marks
+from reports.cells import Estimate, Points, PValue, Share, counted, estimate_of
+from reports.sections import Section
+from reports.templating import data_url, page_template
+
+ALPHA = 0.05
+
+_NOTES = (
+    "Kept: the share of won positions, with a move that loses, in which its move keeps the win. Trouble: by how many "
+    "points more often the reference field errs after its moves in lost positions than after the average legal move.",
+    "Difference: kept and trouble together, the mean over all positions, in points beyond the baseline's; 95 % "
+    "intervals over openings. Adjusted p: exchanges contender and baseline in whole openings, by Holm.",
+)
+
+
+def screening_sections(
+    screening: Screening, history: Sequence[Agreement] = (), more_notes: Sequence[str] = ()
+) -> tuple[Section, ...]:
+    """The verdicts, the best contender first, and both halves of the difference apart."""
+    ranked = sorted(screening.contenders, key=lambda one: -one[1].both.estimate)
+    base = screening.baseline
+    rows = [
+        _row(score, verdict(against), estimate_of(against.both, Points), PValue(against.adjusted))
+        for score, against in ranked
+    ]
+    rows.append(_row(base, "the baseline", None, None))
+    notes = [*more_notes, *_failures([base, *(score for score, _ in ranked)]), *_NOTES, described(screening)]
+    notes += [sentence] if (sentence := history_sentence(history)) else []
+    halves = tuple(
+        {
+            "contender": score.agent,
+            "kept": estimate_of(against.kept, Points),
+            "trouble": estimate_of(against.trouble, Points),
+            "other_moves": Share(against.differs / max(1, len(screening.suite))),
+            "ns_a_node": _whole(score.nanoseconds),
+            "baseline_ns": _whole(base.nanoseconds),
+        }
+        for score, against in ranked
+    )
+    note = (
+        "Beyond the baseline, in points. Other moves: the share of positions in which it played another move. "
+        "A node's nanoseconds are by the clock, while all were asked."
+    )
+    return (
+        Section("screen", headline(screening), tuple(rows), tuple(notes)),
+        Section("halves", "Wins kept and trouble made", halves, (note,)),
+    )
+
+
+def parts_section(name: str, baseline: str, parts: Sequence[Part]) -> Section:
+    """Where a contender keeps its wins, beside the baseline."""
+    rows = tuple(
+        {
+            "where": part.name,
+            "positions": part.positions,
+            "kept": Share(part.contender),
+            "baseline_kept": Share(part.baseline),
+            "difference": Points(part.contender - part.baseline),
+        }
+        for part in parts
+    )
+    return Section("where", f"Where {name} keeps its wins, beside {baseline}", rows)
+
+
+def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:
+    """The most telling mistakes, as moves that `isolation show` draws."""
+    columns = parse_size(size)[1]
+    rows = tuple(
+        {
+            "ply": len(one.moves),
+            "played": None if one.played is None else format_moves([one.played], columns),
+            "winning": format_moves(one.winning, columns),
+            "field_keeps": Share(one.field),
+            "baseline_keeps": one.baseline_keeps,
+            "moves": format_moves(one.moves, columns),
+        }
+        for one in mistakes
+    )
+    note = "Of the wins it threw away, those that most of the reference field keep. isolation show --moves … draws one."
+    return Section("mistakes", f"The most telling mistakes of {name}", rows, (note,) if rows else ())
+
+
+def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
+    """The mistakes as pictures of text."""
+    boards = (to_text(Board.from_moves(one.moves, size), ascii_only) for one in mistakes)
+    return "\n\n".join(
+        f"{board}\n{_described(one, parse_size(size)[1])}" for one, board in zip(mistakes, boards, strict=True)
+    )
+
+
+def screening_page(
+    sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, command: str
+) -> str:
+    """One page with the tables and every contender's most telling mistakes as pictures."""
+    return page_template("screening.html").render(
+        sections=sections,
+        pictures={name: [_picture(one, size) for one in found] for name, found in mistakes.items()},
+        command=command,
+    )
+
+
+def headline(screening: Screening) -> str:
+    """The verdict in a sentence."""
+    found = screening.contenders
+    base = screening.baseline.agent
+    if len(found) == 1:
+        score, against = found[0]
+        if not against.differs:
+            return f"{score.agent} plays alike: in every position it moves as {base} does."
+        words = {"better": "is better than", "worse": "is worse than"}.get(verdict(against), "cannot be told from")
+        return f"{score.agent} {words} {base}: {estimate_of(against.both, Points).shown} points."
+    counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
+    rest = len(found) - sum(counts.values())
+    return (
+        f"Of {counted(len(found), 'contender')}, {counts['better']} better than {base}, {counts['worse']} worse, "
+        f"{rest} not told apart."
+    )
+
+
+def verdict(against: Against) -> str:
+    """A contender's verdict in words."""
+    if not against.differs:
+        return "plays alike"
+    if against.adjusted > ALPHA:
+        return "cannot tell"
+    return "better" if against.both.estimate > 0 else "worse"
+
+
+def described(screening: Screening) -> str:
+    """The suite in a sentence."""
+    suite = screening.suite
+    telling = int(suite.is_telling.sum())
+    orbits = len(set(suite.orbit.tolist()))
+    return (
+        f"Suite {suite.name}: {telling:,} won positions of {suite.size} and {len(suite) - telling:,} lost ones, "
+        f"from {counted(orbits, 'opening')} up to symmetry."
+    )
+
+
+def history_sentence(history: Sequence[Agreement]) -> str:
+    """What the order of a suite has meant for gauntlets so far; empty if none is known."""
+    if not history:
+        return ""
+    told = ", ".join(f"{one.both:.2f} at {one.limit} (wins kept alone: {one.kept:.2f})" for one in history)
+    return f"So far its order has agreed with gauntlets of the shipped heuristics to a rank correlation of {told}."
+
+
+def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue | None) -> dict[str, Any]:
+    return {
+        "contender": score.agent,
+        "verdict": word,
+        "difference": difference,
+        "adjusted_p": p_value,
+        "kept": Share(score.kept.estimate),
+        "trouble": Points(score.trouble),
+    }
+
+
+def _whole(number: float) -> int | None:
+    return None if math.isnan(number) else round(number)
+
+
+def _failures(scores: Sequence[Score]) -> list[str]:
+    """A sentence for each agent that lost by something else than a move."""
+    return [
+        f"{score.agent} made no legal move in time {score.failed:,} times; the first time: {score.detail}."
+        for score in scores
+        if score.failed
+    ]
+
+
+def _described(mistake: Mistake, columns: int) -> str:
+    played = "It made no move" if mistake.played is None else f"It plays {format_moves([mistake.played], columns)}"
+    keep = "keeps" if len(mistake.winning) == 1 else "keep"
+    rest = "." if mistake.baseline_keeps else "; the baseline errs as well."
+    return (
+        f"{played}; {format_moves(mistake.winning, columns)} {keep} the win, "
+        f"as {100 * mistake.field:.0f} % of the field do{rest}"
+    )
+
+
+def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
+    """A mistake as the page shows it: the moves that keep the win and those that do not, and the one it played."""
+    board = Board.from_moves(mistake.moves, size)
+    inf = float("inf")
+    values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
+    own = board.locations[board.active_index]
+    arrows = () if mistake.played is None or own is None else ((own, mistake.played),)
+    svg = to_svg(board, marks=Marks(values=values, arrows=arrows, numbers=False))
+    return {"url": data_url("image/svg+xml", svg), "text": _described(mistake, parse_size(size)[1])}

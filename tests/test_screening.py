@@ -1,0 +1,280 @@
+"""Screening: one move in each telling position, what it is worth, and whether a difference is luck."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scripted_pool import Script, ScriptedPool
+
+import heuristics
+from cli import main
+from experiments.config import load_config
+from experiments.play.runner import play_tournament
+from experiments.roster import parse_agent
+from experiments.suite import read_suite
+from experiments.suite.agreement import agreement_with
+from experiments.suite.asking import ask, ask_all
+from experiments.suite.building import Recipe, build_suite
+from experiments.suite.history import known_agreements
+from experiments.suite.screening import screen, where_it_errs, worst_mistakes
+from experiments.suite.sources import Source
+from experiments.trial import try_heuristic
+from isolation import Board, solve
+from isolation.agents import ClassicAgent, SearchAgent
+from isolation.answers import NO_ANSWER, Positions, answer_all
+from isolation.limits import Limit
+from isolation.outcome import Reason
+from reports.trial import describe_trial
+
+RECIPE = Recipe(
+    "5x5", 4, 14, openings=12, sources=(Source("mine", ("random", "greedy", "ID:improved@nodes=50"), (0.0, 0.3)),),
+    field=("greedy", "AB:open@depth=1", "ID:improved@nodes=20"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("suites") / "small.parquet"
+    build_suite(RECIPE, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def suite(path):
+    return read_suite(path)
+
+
+def asked(spec, suite, **options):
+    return ask(parse_agent(spec), suite.positions, **options)
+
+
+def some_positions(count=30):
+    suite = read_suite("7x7", "screen")
+    return suite.take(np.arange(0, len(suite), len(suite) // count)[:count]).positions
+
+
+def seeds(positions):
+    return np.arange(len(positions), dtype=np.uint64) * np.uint64(2**58 + 3)
+
+
+@pytest.mark.parametrize("spec", ["random", "greedy", "ID:improved@nodes=200,ties", "MCTS@nodes=20"])
+def test_an_agent_moves_as_it_does_in_a_game(spec):
+    agent, positions = parse_agent(spec), some_positions()
+    answers = answer_all(agent, positions, seeds(positions))
+    boards = (Board.from_moves(positions[i], positions.size) for i in range(len(positions)))
+    found = [agent.choose(board, int(seed)) for board, seed in zip(boards, seeds(positions), strict=True)]
+    assert answers.cells.tolist() == [one.move for one in found]
+    assert answers.nodes.tolist() == [one.nodes for one in found]
+    assert not answers.failure.any()
+
+
+def test_boards_of_more_than_a_word_are_asked_alike():
+    moves = [(0, 98, 13, 75), (40, 50, 63, 29), (90, 7, 69, 30)]
+    agent, positions = parse_agent("random"), Positions.of(moves, "9x11")
+    boards = [Board.from_moves(one, "9x11") for one in moves]
+    for start in range(20):
+        found = [agent.choose(board, start + place).move for place, board in enumerate(boards)]
+        assert answer_all(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == found
+
+
+def test_code_that_fails_loses_its_positions_and_says_why():
+    def score(game, player):
+        if game.move_count > 20:
+            raise RuntimeError("too late for me")
+        return 0.0
+
+    positions = some_positions()
+    agent = SearchAgent("broken", "alphabeta", score, "broken", Limit(depth=1))
+    answers = answer_all(agent, positions, seeds(positions))
+    fails = positions.plies >= 20
+    assert 0 < fails.sum() < len(positions)
+    assert ((answers.failure == Reason.ERROR) == fails).all()
+    assert ((answers.cells == NO_ANSWER) == fails).all()
+    assert "too late for me" in answers.detail
+
+
+def test_classic_players_are_asked_as_in_a_game_of_their_own():
+    class Player:
+        def __init__(self):
+            self.asked = 0
+
+        def get_move(self, game, time_left):
+            self.asked += 1
+            assert self.asked == 1
+            return max(game.get_legal_moves())
+
+    positions = some_positions(5)
+    agent = ClassicAgent("classic", Player, (), Limit(ms=1000))
+    expected = [max(Board.from_moves(positions[i], "7x7").legal_cells()) for i in range(5)]
+    assert answer_all(agent, positions, seeds(positions)).cells.tolist() == expected
+
+
+def test_the_perfect_player_keeps_every_win_and_a_random_one_its_share(suite):
+    perfect = asked("perfect", suite)
+    random = asked("random", suite, repeats=50)
+    screening = screen(suite, perfect, [random])
+    assert screening.baseline.kept.estimate == 1
+    ((score, against),) = screening.contenders
+    shares = np.add.reduceat(suite.keeps, suite.starts[:-1]) / np.diff(suite.starts)
+    assert score.kept.estimate == pytest.approx(shares[suite.is_telling].mean(), abs=0.02)
+    assert score.trouble == pytest.approx(0, abs=0.02)
+    assert against.kept.estimate == pytest.approx(score.kept.estimate - 1)
+    assert against.adjusted < 0.001
+
+
+def test_kept_and_trouble_are_counted_by_hand(suite):
+    greedy = asked("greedy", suite)
+    kept, trouble = [], []
+    for index in range(len(suite)):
+        rows = slice(suite.starts[index], suite.starts[index + 1])
+        board = Board.from_moves(suite.positions[index], suite.size)
+        cell = parse_agent("greedy").choose(board, 0).move
+        if suite.is_telling[index]:
+            kept.append(cell in solve(board).moves)
+        else:
+            errs = [bin(bits).count("1") / 3 for bits in suite.errs[rows].tolist()]
+            trouble.append(errs[suite.legal[rows].tolist().index(cell)] - np.mean(errs))
+    score = screen(suite, greedy, [greedy]).baseline
+    assert score.kept.estimate == pytest.approx(np.mean(kept))
+    assert score.trouble == pytest.approx(np.mean(trouble))
+    assert score.both == pytest.approx((sum(kept) + sum(trouble)) / len(suite))
+
+
+def test_who_plays_alike_differs_nowhere(suite):
+    one, other = asked("ID:mobility_filled@nodes=100", suite), asked("ID:improved@nodes=100", suite)
+    ((_, against),) = screen(suite, other, [one]).contenders
+    assert against.differs == 0
+    assert against.p_value == 1
+    assert (against.both.low, against.both.high) == (0, 0)
+
+
+def test_agents_are_asked_alike_in_threads_processes_and_alone(suite):
+    specs = ("ID:improved@nodes=50", "random", "perfect@nodes=1000")
+    alone = ask_all(specs, suite.positions, repeats=2)
+    together = ask_all(specs, suite.positions, repeats=2, jobs=2)
+    assert [one.repeats for one in alone] == [1, 2, 1]
+    for one, other in zip(alone, together, strict=True):
+        assert (one.name, one.spec) == (other.name, other.spec)
+        assert one.answers.cells.tolist() == other.answers.cells.tolist()
+
+
+def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
+    null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
+    mistakes = worst_mistakes(suite, null, base)
+    assert len(mistakes) == 5
+    assert [one.field for one in mistakes] == sorted((one.field for one in mistakes), reverse=True)
+    for one in mistakes:
+        board = Board.from_moves(one.moves, suite.size)
+        assert one.winning == solve(board).moves
+        assert one.played not in one.winning
+
+
+def test_where_wins_are_kept_adds_up(suite):
+    null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
+    parts = where_it_errs(suite, null, base)
+    kept = screen(suite, base, [null]).contenders[0][0].kept.estimate
+    for chosen in ([one for one in parts if "plies" in one.name], [one for one in parts if "player" in one.name]):
+        counts = [one.positions for one in chosen]
+        assert sum(counts) == suite.is_telling.sum()
+        assert np.average([one.contender for one in chosen], weights=counts) == pytest.approx(kept)
+
+
+def test_a_trial_screens_what_is_sound_and_quick_enough():
+    trial = try_heuristic(heuristics.get("null"), seconds=0.05)
+    ((own, against),) = trial.screening.contenders
+    assert own.kept.estimate < trial.screening.baseline.kept.estimate
+    assert against.p_value < 0.001
+    told = describe_trial("null.py:score", trial).splitlines()[-1]
+    assert "solved positions at 1000 nodes: worse, −" in told
+
+    assert try_heuristic(lambda game, player: float("nan"), seconds=0.05).screening is None
+    assert try_heuristic(heuristics.get("null"), seconds=0.0001).screening is None
+
+
+@pytest.mark.slow
+def test_equals_are_called_different_as_often_as_the_level_says():
+    suite = read_suite("7x7", "screen").sample(2000, 1)
+    agent = parse_agent("random")
+    found = [
+        screen(suite, ask(agent, suite.positions, 1, 2 * seed), [ask(agent, suite.positions, 1, 2 * seed + 1)])
+        for seed in range(400)
+    ]
+    against = [one.contenders[0][1] for one in found]
+    wrong = np.mean([one.p_value <= 0.05 for one in against])
+    covered = np.mean([one.both.low <= 0 <= one.both.high for one in against])
+    assert 0.02 < wrong < 0.085
+    assert covered > 0.92
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_the_command_says_who_is_better_and_shows_five_mistakes(path, tmp_path):
+    page = tmp_path / "page.html"
+    result = run("screen", "ID:null@nodes=20", "--suite", path, "--split", "all", "--jobs", 1, "--html", page)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("ID_Null_20nodes is worse than ID_Improved: −")
+    assert result.stdout.count(" to move.") == 5
+    assert "player 2 to move" in result.stdout
+    assert page.read_text(encoding="utf-8").count("data:image/svg+xml") == 5
+
+
+def test_several_contenders_are_ranked_and_adjusted_for_being_several(path):
+    common = ("--suite", path, "--split", "all", "--jobs", 1, "--format", "csv", "--table", "screen")
+    result = run("screen", "random", "greedy", "ID:territory@nodes=500", *common)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["contender"] for row in rows] == ["ID_Territory_500nodes", "Greedy", "Random", "ID_Improved"]
+    assert rows[-1]["verdict"] == "the baseline"
+    alone = run("screen", "greedy", *common)
+    (row,) = (row for row in csv.DictReader(io.StringIO(alone.stdout)) if row["contender"] == "Greedy")
+    assert float(row["adjusted_p"]) <= float(rows[1]["adjusted_p"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ID:open", "--suite", "9x9"), "no suite is called 9x9"),
+        (("ID:improved",), "is the baseline itself"),
+        (("ID:opne",), "open"),
+        (("ID:open", "--limit", "nodes=few"), "nodes must be a positive whole number"),
+        (("ID:open", "--table", "none", "--sample", "9"), "no table is called 'none'"),
+    ],
+)
+def test_what_cannot_be_screened_is_refused_in_a_line(arguments, message):
+    result = run("screen", *arguments)
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_suite_is_built_by_a_command_and_screened_by_the_next(tmp_path):
+    file = tmp_path / "suite_4x4.parquet"
+    result = run(
+        "suite", "build", "--board", "4x4", "--field", "greedy", "--field", "random", "--jobs", 1, "--out", file
+    )
+    assert result.exit_code == 0, result.output
+    assert "Next: isolation screen 'ID:*' --suite" in result.output
+    assert read_suite(file).field == ("greedy", "random")
+    assert run("screen", "random", "--suite", file, "--split", "all", "--jobs", 1).exit_code == 0
+
+
+def test_the_order_of_a_suite_is_compared_with_that_of_a_gauntlet(suite, tmp_path):
+    keys = {"board": "5x5", "contenders": ["ID:null", "ID:territory", "ID:open"], "opponents": ["greedy"], "pairs": 60}
+    more = {"limit": "nodes=100", "openings": "random:4", "jobs": 1, "out": str(tmp_path / "run")}
+    config = load_config(None, {**keys, **more})
+    play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
+    found = agreement_with(tmp_path / "run", suite)
+    assert (found.size, found.limit, found.agents, found.pairs) == ("5x5", "nodes=100", 4, 60)
+    assert found.kept > 0.5
+    with pytest.raises(ValueError, match="cannot be compared with a suite of 7x7"):
+        agreement_with(tmp_path / "run", read_suite("7x7"))
+
+
+def test_what_is_known_of_gauntlets_ships_for_7x7():
+    found = known_agreements("7x7")
+    assert [one.limit for one in found] == ["nodes=100", "nodes=1000", "nodes=10000"]
+    assert all(0.8 < one.both <= 1 for one in found)
+    assert known_agreements("5x6") == []
