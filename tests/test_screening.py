@@ -158,6 +158,7 @@ def test_agents_are_asked_alike_in_threads_processes_and_alone(suite):
     for one, other in zip(alone, together, strict=True):
         assert (one.name, one.spec) == (other.name, other.spec)
         assert one.answers.cells.tolist() == other.answers.cells.tolist()
+    assert alone[1].answers.cells.tolist() == asked("random", suite, repeats=2).answers.cells.tolist()
 
 
 def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
@@ -182,10 +183,10 @@ def test_where_wins_are_kept_adds_up(suite):
 
 
 def test_a_trial_screens_what_is_sound_and_quick_enough():
-    trial = try_heuristic(heuristics.get("null"), seconds=0.05)
+    trial = try_heuristic(heuristics.get("null"), seconds=1)
     ((own, against),) = trial.screening.contenders
     assert own.kept.estimate < trial.screening.baseline.kept.estimate
-    assert against.p_value < 0.001
+    assert against.p_value <= 0.05
     told = describe_trial("null.py:score", trial).splitlines()[-1]
     assert "solved positions at 1000 nodes: worse, −" in told
 
