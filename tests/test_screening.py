@@ -217,7 +217,7 @@ def test_the_command_says_who_is_better_and_shows_five_mistakes(path, tmp_path):
     page = tmp_path / "page.html"
     result = run("screen", "ID:null@nodes=20", "--suite", path, "--split", "all", "--jobs", 1, "--html", page)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("ID_Null_20nodes is worse than ID_Improved: −")
+    assert result.stdout.startswith("ID_Null_20nodes moves worse than ID_Improved: −")
     assert result.stdout.count(" to move.") == 5
     assert "player 2 to move" in result.stdout
     assert page.read_text(encoding="utf-8").count("data:image/svg+xml") == 5
