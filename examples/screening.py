@@ -6,6 +6,7 @@ python examples/screening.py --quick    the same with few games, in another plac
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -133,7 +134,7 @@ def _suite_row(suite: Suite) -> list[str]:
     won = np.bincount(suite.opening_winner, minlength=3)
     return [
         suite.name, f"{telling:,}", f"{len(suite) - telling:,}", f"{len(np.unique(suite.orbit)):,}",
-        f"{plies.min()}–{plies.max()}", f"{Share(won[1] / len(suite)).shown}",
+        f"{plies.min()}–{plies.max()}", Share(math.nan if won[0] else won[1] / len(suite)).shown,
         Share(float((suite.split == "screen").mean())).shown,
     ]  # fmt: skip
 

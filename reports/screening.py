@@ -121,7 +121,9 @@ def headline(screening: Screening) -> str:
         score, against = found[0]
         if not against.differs:
             return f"{score.agent} plays alike: in every position it moves as {base} does."
-        words = {"better": "is better than", "worse": "is worse than"}.get(verdict(against), "cannot be told from")
+        words = {"better": "moves better than", "worse": "moves worse than"}.get(
+            verdict(against), "cannot be told from"
+        )
         return f"{score.agent} {words} {base}: {estimate_of(against.both, Points).shown} points."
     counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
     rest = len(found) - sum(counts.values())

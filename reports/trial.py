@@ -67,7 +67,8 @@ def _screening(trial: Trial) -> list[str]:
     suite, base, ((own, against),) = trial.screening.suite, trial.screening.baseline, trial.screening.contenders
     if not against.differs:
         return [f"In {counted(len(suite), 'solved position')} it plays alike: every move is that of ID:improved."]
-    words = {"better": "better", "worse": "worse"}.get(verdict(against), "not told apart")
+    told = verdict(against)
+    words = "not told apart" if told == "cannot tell" else told
     return [
         f"In {counted(len(suite), 'solved position')} at {NODES} nodes: {words}, "
         f"{estimate_of(against.both, Points).shown} points beside ID:improved. "

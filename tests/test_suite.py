@@ -78,12 +78,25 @@ def test_who_of_the_field_keeps_a_win_is_known(built):
         assert suite.kept_by[index] & 1 == (greedy.choose(board, 0).move in solve(board).moves)
 
 
-def test_no_position_is_there_twice_and_no_opening_in_both_splits(built):
-    suite = read_suite(built)
+def cells_of(suite):
+    """The moves of all positions, a row each, padded with -1."""
     cells = np.full((len(suite), int(suite.positions.plies.max())), -1, np.int16)
-    for row, index in zip(cells, range(len(suite)), strict=True):
+    for index, row in enumerate(cells):
         row[: len(suite.positions[index])] = suite.positions[index]
-    assert len(np.unique(orbit_ids(cells, suite.size))) == len(suite)
+    return cells
+
+
+def test_positions_that_several_openings_lead_to_come_once(tmp_path):
+    whole = Recipe("4x4", 2, 12, sources=RECIPE.sources, field=RECIPE.field)
+    build_suite(whole, tmp_path / "whole.parquet")
+    suite = read_suite(tmp_path / "whole.parquet")
+    assert len(suite) > 100
+    assert len(np.unique(orbit_ids(cells_of(suite), suite.size))) == len(suite)
+
+
+def test_no_opening_is_in_both_splits(built):
+    suite = read_suite(built)
+    cells = cells_of(suite)
     assert (orbit_ids(cells[:, :2], suite.size) == suite.orbit).all()
     assert (suite.split == split_of(suite.orbit)).all()
     fit, screen = read_suite(built, "fit"), read_suite(built, "screen")
