@@ -43,7 +43,7 @@ class _Agent:
 
 
 _AGENT = TypeAdapter(_Agent)
-_FREE = ("jobs", "out")
+_FREE = ("jobs", "cluster", "out")
 """Keys that may differ when a run is resumed: they do not change what is played."""
 
 
