@@ -1,20 +1,17 @@
 """Runs on clusters: the same log as on one machine, whatever happens to machines, scheduler and connection."""
 
-import os
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from clusters import Cluster, cluster, wait_for
+from clusters import Cluster, cluster
 
 from experiments import log, runs
 from experiments.config import Config, load_config
-from experiments.play.cluster import hub
-from experiments.play.runner import Outcome, Progress, play_tournament
+from experiments.play.runner import Progress, play_tournament
 
 KEYS: dict[str, Any] = {
     **{"format": "head-to-head", "contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1"},
@@ -88,7 +85,12 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_machines_that_are_killed_and_others_that_join_change_nothing(slow: Path, tmp_path: Path) -> None:
     with cluster(tmp_path, machines=2) as made:
-        kills = [lambda: made.join(), lambda: made.machines[0].kill(), lambda: made.join(), lambda: made.machines[1].kill()]
+        kills = [
+            lambda: made.join(),
+            lambda: made.machines[0].kill(),
+            lambda: made.join(),
+            lambda: made.machines[1].kill(),
+        ]
         outcome = play_tournament(
             config_of(tmp_path / "run", **SLOW, cluster=str(made.file)), show=once(playing, *kills)
         )

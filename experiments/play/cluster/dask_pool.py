@@ -16,8 +16,7 @@ from statistics import fmean
 
 from experiments.play.batches import Pace
 from experiments.play.cluster import machine
-from experiments.play.cluster.addresses import check_certificates, check_installed, exposure, scheduler_address
-from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned
+from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned, connected
 from experiments.play.cluster.machine import Killed, PlayedPart, Raised, Unfit, Value
 from experiments.play.cluster.travel import parcel_of
 from experiments.play.pool import (
@@ -49,26 +48,9 @@ def reached(cluster: str) -> Iterator[MakePool]:
     Raises:
         ValueError: dask is not installed, or the cluster cannot be reached; in one line.
     """
-    check_installed()
-    _silence_dask()
-    address = scheduler_address(cluster)
-    check_certificates(address)
-    hub = Hub(address)
-    try:
-        numbers = itertools.count(1)
+    numbers = itertools.count(1)
+    with connected(cluster) as hub:
         yield lambda jobs: DaskPool(hub, numbers)
-    finally:
-        hub.close()
-
-
-def _silence_dask() -> None:
-    """Leave the terminal to us: what dask logs of lost connections is told in a line of ours."""
-    import logging
-
-    import distributed  # noqa: F401
-
-    for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class DaskPool(Pool):
@@ -104,7 +86,7 @@ class DaskPool(Pool):
     def fleet(self) -> Fleet:
         """See `Pool.fleet`."""
         machines = tuple(map(self._machine, self._hub.machines))
-        return Fleet(machines, self._pace(), self._notes(), dict(self._interpreted))
+        return Fleet(machines, self._pace(), self._hub.notes(), dict(self._interpreted))
 
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """See `Pool.submit`."""
@@ -179,9 +161,3 @@ class DaskPool(Pool):
         cores = fmean(one.hello.cores for one in known) if known else 1.0
         longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
         return Pace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)
-
-    def _notes(self) -> tuple[str, ...]:
-        address, refused = self._hub.address, sorted(self._hub.refused.items())
-        waiting = "" if self._hub.machines else f"no machine plays: start one with isolation worker {address}"
-        left_out = [f"{other} does not play: {why}" for other, why in refused]
-        return tuple(filter(None, (exposure(address), *left_out, waiting)))

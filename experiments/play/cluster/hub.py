@@ -8,16 +8,18 @@ sent again: whoever sent it hears of each errand once.
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from experiments.play.cluster import machine
+from experiments.play.cluster.addresses import check_certificates, check_installed, exposure, scheduler_address
 from experiments.play.cluster.machine import Answer, Hello, Left, Unfit
 
 if TYPE_CHECKING:
@@ -33,6 +35,24 @@ _CONNECT = 10.0
 _LOOK_EVERY = 0.5
 _ANSWER = 30.0
 _GOODBYE = 1.0
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator[Hub]:
+    """A hub for as long as it is needed.
+
+    Raises:
+        ValueError: dask is not installed, or the cluster cannot be reached; in one line.
+    """
+    check_installed()
+    _silence_dask()
+    address = scheduler_address(cluster)
+    check_certificates(address)
+    hub = Hub(address)
+    try:
+        yield hub
+    finally:
+        hub.close()
 
 
 class LostError(RuntimeError):
@@ -102,6 +122,12 @@ class Hub:
     def refused(self) -> dict[str, str]:
         """Why machines take no errands, by address."""
         return dict(self._refused)
+
+    def notes(self) -> tuple[str, ...]:
+        """What people should know: who plays and who does not, and who else can."""
+        left_out = [f"{address} does not play: {why}" for address, why in sorted(self.refused.items())]
+        waiting = "" if self.machines else f"no machine plays: start one with isolation worker {self.address}"
+        return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
 
     def send(self, errand: Errand) -> None:
         """Have a machine do this, as soon as one has time."""
@@ -253,6 +279,14 @@ class Hub:
         with suppress(Exception):
             if addresses:
                 await self._client.run(machine.forget, key, workers=addresses, on_error="ignore")
+
+
+def _silence_dask() -> None:
+    """Leave the terminal to us: what dask logs of lost connections is told in a line of ours."""
+    import distributed  # noqa: F401
+
+    for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 async def _done(client: Client, address: str, errand: Errand) -> Answer:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
 import platform
 import socket
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,6 +24,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from loky import get_reusable_executor
 from numpy.typing import NDArray
 
 from experiments import log
@@ -28,6 +32,7 @@ from experiments.play.batches import Feed
 from experiments.play.cluster.travel import opened, users_in
 from experiments.play.interrupts import Interrupted
 from experiments.play.loky_pool import LokyPool
+from experiments.play.parallel import Result, run
 from experiments.play.played import Ends, Part, Played, joined
 from experiments.play.playing import play_missing
 from experiments.play.pool import TICK, Answered, Died, Failed
@@ -38,7 +43,9 @@ from experiments.schedule import Ids, record_points
 from isolation.faults import told
 from isolation.outcome import Reason
 
-_PARCELS_KEPT = 4
+_PARCELS_KEPT = 16
+_IDLE = 60
+"""Seconds after which processes that have nothing to compute end."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,14 @@ class Raised:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """What calls have returned and printed, and how many seconds of a core one took."""
+
+    results: list[Result[Any]]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Killed:
     """A call has killed its process."""
 
@@ -104,7 +119,7 @@ class Left:
     """The errand was cut short, as the machine leaves or nobody wants to know any more."""
 
 
-Answer = PlayedPart | Value | Raised | Killed | Unfit | Left
+Answer = PlayedPart | Computed | Value | Raised | Killed | Unfit | Left
 
 
 # Asked at any time
@@ -165,6 +180,29 @@ def call(key: str, function: Callable[..., object], *arguments: object) -> Answe
     return _do(key, lambda session: _called(session, function, *arguments))
 
 
+def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -> Answer:
+    """Call `function(*call)` for every call, each in a worker process."""
+    worker, interrupted = _interruption("")
+    with _one_at_a_time:
+        executor = get_reusable_executor(_cores(worker), timeout=_IDLE)
+        began, results = time.monotonic(), []
+        # The first by itself: it may compile what the others use.
+        first = [] if function in _called_before else calls[:1]
+        _called_before.add(function)
+        try:
+            for some in filter(None, (first, calls[len(first) :])):
+                left = {executor.submit(run, os.getpid(), function, call) for call in some}
+                while left:
+                    done, left = wait(left, TICK, FIRST_COMPLETED)
+                    results += [future.result() for future in done]
+                    if interrupted():
+                        executor.shutdown(kill_workers=True)
+                        return Left()
+        except Exception as error:
+            return Raised(error if _is_portable(error) else RuntimeError(told(error)))
+    return Computed(results, (time.monotonic() - began) * min(len(calls), _cores(worker)) / len(calls))
+
+
 def end() -> None:
     """End the processes of this machine."""
     leave()
@@ -195,6 +233,7 @@ class _Session:
 _jobs = 0
 _parcels: OrderedDict[str, bytes] = OrderedDict()
 _forgotten: set[str] = set()
+_called_before: set[Callable[..., object]] = set()
 _leaving = threading.Event()
 _one_at_a_time = threading.Lock()
 _session: _Session | None = None
@@ -212,6 +251,18 @@ def jobs() -> int:
 
 
 def _do(key: str, errand: Callable[[_Session], Answer]) -> Answer:
+    worker, interrupted = _interruption(key)
+    with _one_at_a_time:
+        try:
+            answer = errand(_session_for(key, _cores(worker), interrupted))
+        except Exception as error:
+            _close()
+            answer = Unfit(told(error) if not isinstance(error, ValueError) else str(error))
+        return Left() if interrupted() else answer
+
+
+def _interruption(key: str) -> tuple[Any, Interrupted]:
+    """Dask's worker that this thread works for, and what says whether to leave off."""
     from distributed import get_worker
     from distributed.core import Status
 
@@ -220,13 +271,7 @@ def _do(key: str, errand: Callable[[_Session], Answer]) -> Answer:
     def interrupted() -> bool:
         return _leaving.is_set() or key in _forgotten or worker.status not in (Status.running, Status.paused)
 
-    with _one_at_a_time:
-        try:
-            answer = errand(_session_for(key, _cores(worker), interrupted))
-        except Exception as error:
-            _close()
-            answer = Unfit(told(error) if not isinstance(error, ValueError) else str(error))
-        return Left() if interrupted() else answer
+    return worker, interrupted
 
 
 def _cores(worker: Any) -> int:
