@@ -1,5 +1,6 @@
 """Runs on clusters: the same log as on one machine, whatever happens to machines, scheduler and connection."""
 
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,12 +8,24 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from clusters import Cluster, cluster
+from clusters import Cluster, Proxy, cluster
 
 from experiments import log, runs
 from experiments.config import Config, load_config
+from experiments.labels import FILE as LABELS
+from experiments.labels import label_run, read_labels
+from experiments.play.cluster import dask_pool, hub
+from experiments.play.recovery import FORFEITED
 from experiments.play.runner import Progress, play_tournament
+from experiments.solving import solve_all
 
+DEADLY = """
+import os, signal
+
+class Deadly:
+    def get_move(self, game, time_left):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
 KEYS: dict[str, Any] = {
     **{"format": "head-to-head", "contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1"},
     **{"board": "5x5", "pairs": 60, "openings": "random:3"},
@@ -55,45 +68,86 @@ def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Pat
     assert load_config(tmp_path / "run" / runs.CONFIG).cluster is None
 
 
-def playing(progress: Progress) -> bool:
-    """Whether some games have come back, and others have not."""
-    return 0 < progress.logged < progress.total
+@pytest.fixture(autouse=True)
+def many_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something can happen between one batch and the next."""
+    for name in ("FIRST", "SHORTEST", "LONGEST"):
+        monkeypatch.setattr(dask_pool, name, 0.005)
 
 
-def once(condition: Callable[[Progress], bool], *acts: Callable[[], object]) -> Callable[[Progress], None]:
-    """Something to do each time the condition holds while games go on, one after the other."""
-    left, last = list(acts), [-1]
+def while_playing(*acts: Callable[[], object]) -> Callable[[Progress], None]:
+    """Something to do while games go on, one after the other, each after more games have come back."""
+    left, last = list(acts), [0]
 
     def show(progress: Progress) -> None:
-        if left and condition(progress) and progress.logged != last[0]:
+        if left and last[0] < progress.logged < progress.total:
             last[0] = progress.logged
             left.pop(0)()
 
     return show
 
 
-SLOW = {"contenders": ["R=random", "MM:improved@depth=2"], "pairs": 150}
-"""Long enough for something to happen meanwhile."""
-
-
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = tmp_path_factory.mktemp("slow") / "run"
-    assert play_tournament(config_of(run, **SLOW, jobs=1)).finished
-    return run
-
-
-def test_machines_that_are_killed_and_others_that_join_change_nothing(slow: Path, tmp_path: Path) -> None:
-    with cluster(tmp_path, machines=2) as made:
-        kills = [
-            lambda: made.join(),
-            lambda: made.machines[0].kill(),
-            lambda: made.join(),
-            lambda: made.machines[1].kill(),
-        ]
-        outcome = play_tournament(
-            config_of(tmp_path / "run", **SLOW, cluster=str(made.file)), show=once(playing, *kills)
-        )
-        assert [machine.poll() for machine in made.machines[:2]] == [-signal.SIGKILL] * 2
+def test_machines_that_are_killed_stopped_and_that_join_late_change_nothing(
+    two: Cluster, local: Path, tmp_path: Path
+) -> None:
+    first, second = two.machines[-2:]
+    acts = while_playing(
+        lambda: first.send_signal(signal.SIGSTOP),
+        first.kill,
+        two.join,
+        lambda: second.send_signal(signal.SIGSTOP),
+        lambda: second.send_signal(signal.SIGCONT),
+    )
+    outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address), show=acts)
+    assert first.wait() == -signal.SIGKILL
     assert outcome.finished
-    assert_same_games(tmp_path / "run", slow)
+    assert_same_games(tmp_path / "run", local)
+
+
+@pytest.mark.slow
+def test_a_run_whose_scheduler_dies_ends_as_interrupted_and_goes_on_elsewhere(
+    local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "PATIENCE", 0.5)
+    run = tmp_path / "run"
+    with cluster(tmp_path, machines=1) as made:
+        keys = config_of(run, cluster=made.address)
+        outcome = play_tournament(keys, show=while_playing(made.scheduler.kill))
+    assert not outcome.finished
+    assert outcome.notes[-1].endswith("cannot be reached any more")
+    assert 0 < outcome.logged == log.count_games(run) < outcome.total
+    assert play_tournament(config_of(run, jobs=1), resume=True).finished
+    assert_same_games(run, local)
+
+
+def test_a_connection_that_is_cut_for_a_while_is_made_anew(two: Cluster, local: Path, tmp_path: Path) -> None:
+    with Proxy(int(two.address.rpartition(":")[2])) as proxy:
+        keys = config_of(tmp_path / "run", cluster=f"tcp://127.0.0.1:{proxy.port}")
+        outcome = play_tournament(keys, show=while_playing(proxy.cut, proxy.cut))
+        assert proxy.cuts == 2
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+
+
+@pytest.mark.slow
+def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(DEADLY)
+    keys = {"contenders": [f"{tmp_path}/user.py:Deadly"], "baseline": "random", "pairs": 6}
+    run = play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).path
+    details = log.read_games(run)["detail"].value_counts().to_dict()
+    died = details.pop("its process died 3 times in this game")
+    assert 3 <= died <= 6  # on two machines
+    assert details == {FORFEITED: 12 - died}
+
+
+def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster, local: Path, tmp_path: Path) -> None:
+    kept = [tmp_path / "cluster.parquet", tmp_path / "local.parquet"]
+    for path, where in zip(kept, ({"jobs": 0, "cluster": two.address}, {"jobs": 1}), strict=True):
+        solve_all("3x4", path, **where)
+    assert kept[0].read_bytes() == kept[1].read_bytes()
+    run = shutil.copytree(local, tmp_path / "run")
+    label_run(run, sample=30, jobs=0, cluster=two.address)
+    labels = read_labels(run)
+    (run / LABELS).unlink()
+    label_run(run, sample=30, jobs=1)
+    pd.testing.assert_frame_equal(labels, read_labels(run))

@@ -102,6 +102,7 @@ class Hub:
         """
         self.address = address
         self.is_gone = False
+        self._present: set[str] = set()
         self._known: dict[str, Known] = {}
         self._refused: dict[str, str] = {}
         self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
@@ -150,8 +151,7 @@ class Hub:
 
     def close(self) -> None:
         """End the connection."""
-        with suppress(RuntimeError):  # the loop has ended by itself
-            self._loop.call_soon_threadsafe(self._life.cancel)
+        self._loop.call_soon_threadsafe(self._life.cancel)
         self._thread.join(_GOODBYE)
 
     # In the thread that talks to dask
@@ -181,6 +181,7 @@ class Hub:
             await asyncio.sleep(_LOOK_EVERY)
         self.is_gone = True
         self._inbox.put(None)
+        await asyncio.Event().wait()  # for `close`
 
     async def _look_after(self, client: Client) -> float:
         """Attend to machines that come, and leave those that go, until the connection is lost; says when it was not."""
@@ -193,6 +194,7 @@ class Hub:
                 except (OSError, TimeoutError):
                     break
                 seen = time.monotonic()
+                self._present = set(found)
                 for address in found.keys() - attended.keys():
                     attended[address] = asyncio.create_task(self._attend(client, address))
                 for address in attended.keys() - found.keys():
@@ -222,9 +224,8 @@ class Hub:
         while True:
             try:
                 found = await asyncio.wait_for(client.run(machine.greet, workers=[address], on_error="return"), _ANSWER)
-            except (OSError, TimeoutError):
-                await asyncio.sleep(_LOOK_EVERY)
-                continue
+            except Exception:  # it may be busy, or about to go
+                found = {}
             if isinstance(found.get(address), (Hello, ImportError, AttributeError, TypeError)):
                 answer: Hello | Exception = found[address]
                 return answer
@@ -234,30 +235,32 @@ class Hub:
         """Send a machine one errand after another."""
         while known.address not in self._refused:
             errand = await self._waiting.get()
-            if errand.number < self._dropped_below:
-                continue
-            known.out += 1
-            try:
-                await self._equip(client, known, errand)
-                answer = await _done(client, known.address, errand)
-            except Exception:  # the machine's or dask's: it may go well elsewhere
-                self._put_back(errand)
-                await asyncio.sleep(_LOOK_EVERY)
-                continue
-            except asyncio.CancelledError:
-                self._put_back(errand)
-                raise
-            finally:
-                known.out -= 1
-            if isinstance(answer, Left):
-                self._put_back(errand)
-                await asyncio.sleep(_LOOK_EVERY)
-                continue
-            if isinstance(answer, Unfit):
-                self._refused[known.address] = answer.why
-                if self.machines:
-                    self._waiting.put_nowait(errand)
-                    continue
+            if known.address in self._refused:
+                self._waiting.put_nowait(errand)
+            elif errand.number >= self._dropped_below:
+                await self._try(client, known, errand)
+
+    async def _try(self, client: Client, known: Known, errand: Errand) -> None:
+        """Have a machine do an errand, and tell what came of it; otherwise another is to do it."""
+        known.out += 1
+        try:
+            await self._equip(client, known, errand)
+            answer = await _done(client, known.address, errand)
+        except Exception as error:  # the machine's, or dask's
+            self._put_back(errand, is_lost=type(error).__name__ == "KilledWorker")
+            await asyncio.sleep(_LOOK_EVERY)
+            return
+        except asyncio.CancelledError:
+            self._put_back(errand, is_lost=known.address not in self._present)
+            raise
+        finally:
+            known.out -= 1
+        if isinstance(answer, Unfit):
+            self._refused[known.address] = answer.why
+        if isinstance(answer, Left) or (isinstance(answer, Unfit) and self._present - self._refused.keys()):
+            self._put_back(errand, is_lost=False)
+            await asyncio.sleep(_LOOK_EVERY)
+        else:
             self._inbox.put(Returned(errand.number, answer, known.address))
 
     async def _equip(self, client: Client, known: Known, errand: Errand) -> None:
@@ -267,8 +270,8 @@ class Hub:
                 await asyncio.wait_for(client.run(machine.receive, *errand.parcel, workers=[known.address]), _ANSWER)
                 known.parcel = errand.parcel[0]
 
-    def _put_back(self, errand: Errand) -> None:
-        errand.losses += 1
+    def _put_back(self, errand: Errand, is_lost: bool) -> None:
+        errand.losses += is_lost
         if errand.losses < LOSSES_ALLOWED:
             self._waiting.put_nowait(errand)
         elif errand.number >= self._dropped_below:
