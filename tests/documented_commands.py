@@ -13,6 +13,8 @@ from scripted_pool import Script, ScriptedPool
 import heuristics
 from experiments import bench, trial
 from experiments.config import Config
+from experiments.play import spreading
+from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
 from reports import progress
@@ -87,4 +89,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(progress, "play_tournament", play_small)
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
+    patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
+    patch.setattr(serving, "serve_scheduler", lambda *options: None)
+    patch.setattr(serving, "serve_worker", lambda *options: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

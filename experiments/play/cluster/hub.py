@@ -35,6 +35,7 @@ _CONNECT = 10.0
 _LOOK_EVERY = 0.5
 _ANSWER = 30.0
 _GOODBYE = 1.0
+_ALONE = 5.0
 
 
 @contextmanager
@@ -102,6 +103,7 @@ class Hub:
         """
         self.address = address
         self.is_gone = False
+        self._alone_since = time.monotonic()
         self._present: set[str] = set()
         self._known: dict[str, Known] = {}
         self._refused: dict[str, str] = {}
@@ -127,7 +129,10 @@ class Hub:
     def notes(self) -> tuple[str, ...]:
         """What people should know: who plays and who does not, and who else can."""
         left_out = [f"{address} does not play: {why}" for address, why in sorted(self.refused.items())]
-        waiting = "" if self.machines else f"no machine plays: start one with isolation worker {self.address}"
+        now = time.monotonic()
+        self._alone_since = now if self.machines else self._alone_since
+        is_alone = now - self._alone_since > _ALONE
+        waiting = f"no machine plays: start one with isolation worker {self.address}" if is_alone else ""
         return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
 
     def send(self, errand: Errand) -> None:
