@@ -2,13 +2,16 @@
 
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import pandas as pd
 import pytest
-from clusters import Cluster, Proxy, cluster
+from clusters import Cluster, Proxy, cluster, started
 
 from experiments import log, runs
 from experiments.config import Config, load_config
@@ -18,6 +21,7 @@ from experiments.play.cluster import dask_pool, hub
 from experiments.play.recovery import FORFEITED
 from experiments.play.runner import Progress, play_tournament
 from experiments.solving import solve_all
+from experiments.sparring import play_and_label
 
 DEADLY = """
 import os, signal
@@ -140,6 +144,7 @@ def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, 
     assert details == {FORFEITED: 12 - died}
 
 
+@pytest.mark.slow
 def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster, local: Path, tmp_path: Path) -> None:
     kept = [tmp_path / "cluster.parquet", tmp_path / "local.parquet"]
     for path, where in zip(kept, ({"jobs": 0, "cluster": two.address}, {"jobs": 1}), strict=True):
@@ -151,3 +156,72 @@ def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster,
     (run / LABELS).unlink()
     label_run(run, sample=30, jobs=1)
     pd.testing.assert_frame_equal(labels, read_labels(run))
+
+
+@pytest.mark.slow
+def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
+    two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n")
+    monkeypatch.chdir(tmp_path)
+    found = [
+        play_and_label(["mine.py:score"], [1], 5, size="5x5", **where)
+        for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1})
+    ]
+    assert set(found[0]["agent"]) == {"mine.py:score at depth 1"}
+    pd.testing.assert_frame_equal(*found)
+
+
+@pytest.mark.slow
+def test_speeds_are_measured_on_a_machine_where_contenders_are_to_cost_the_same(two: Cluster, tmp_path: Path) -> None:
+    keys = {"contenders": ["ID:open@nodes=200"], "baseline": "ID:null@nodes=200", "pairs": 2, "equal_cost": True}
+    assert play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).finished
+    assert set(runs.load_run(tmp_path / "run").costs) == {"ID_Open_200nodes", "ID_Null_200nodes"}
+
+
+@pytest.mark.slow
+def test_a_cluster_talks_by_tls_to_whom_has_certificates(local: Path, tmp_path: Path) -> None:
+    own, key = tmp_path / "own.pem", tmp_path / "key.pem"
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=lab -keyout {key} -out {own}"
+    subprocess.run(make.split(), check=True, capture_output=True)
+    options = ("--tls-ca-file", str(own), "--tls-cert", str(own), "--tls-key", str(key))
+    names = {"ca-file": own, "client.cert": own, "client.key": key}
+    with cluster(tmp_path, options=options) as made:
+        made.join(*options)
+        assert made.address.startswith("tls://127.0.0.1:")
+        with pytest.raises(ValueError, match="needs certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE"):
+            play_tournament(config_of(tmp_path / "run", cluster=made.address))
+        with dask.config.set({f"distributed.comm.tls.{name}": str(path) for name, path in names.items()}):
+            assert play_tournament(config_of(tmp_path / "run", cluster=made.address)).finished
+    assert_same_games(tmp_path / "run", local)
+
+
+@pytest.mark.slow
+def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(local: Path, tmp_path: Path) -> None:
+    notes: set[str] = set()
+    with cluster(tmp_path) as made:
+        for option in ("--nanny", "--no-nanny"):
+            dask_worker = str(Path(sys.executable).with_name("dask"))
+            made.machines.append(started(tmp_path, dask_worker, "worker", made.address, option, "--nthreads", "1"))
+        outcome = play_tournament(
+            config_of(tmp_path / "run", cluster=made.address), show=lambda progress: notes.update(progress.notes)
+        )
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+    (nanny,) = (note for note in notes if "nanny" in note)
+    assert "start it with --no-nanny, or set distributed.worker.daemon to false" in nanny
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_when_its_scheduler_is_there_again(local: Path, tmp_path: Path) -> None:
+    with cluster(tmp_path, machines=1) as made:
+        port = made.address.rpartition(":")[2]
+
+        def restart() -> None:
+            made.scheduler.kill()
+            made.scheduler.wait()
+            made.scheduler = started(tmp_path, "scheduler", "--port", port, "--scheduler-file", str(made.file))
+
+        outcome = play_tournament(config_of(tmp_path / "run", cluster=made.address), show=while_playing(restart))
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
