@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
+import threading
 import time
 from functools import lru_cache
 from pathlib import Path
@@ -40,14 +41,18 @@ def simulated(cores: int, game_us: float) -> None:
     played = Player(task_of(plan)).play_batch(np.arange(65536)).played
     table = log.games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
 
+    packing = threading.Lock()
+
     @lru_cache(maxsize=64)
-    def packed(games: int) -> bytes:
-        return log.packed(table.take(np.arange(games) % len(table)))
+    def packed(hundreds: int) -> bytes:
+        return log.packed(table.take(np.arange(100 * hundreds) % len(table)))
 
     def play(key: str, ids: Ids) -> machine.Answer:
         began, size = time.monotonic(), len(ids)
         ends = Ends(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
-        part = Part(ids, ends, packed(size))
+        with packing:
+            data = packed(-(-size // 100))
+        part = Part(ids, ends, data)
         time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
         return machine.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
 
@@ -85,7 +90,9 @@ def play(address: str, pairs: int, seconds: float, scheduler: int | None = None)
     with tempfile.TemporaryDirectory() as folder:
         keys = {**GAMES, "openings": OPENINGS, "pairs": pairs, "out": f"{folder}/run", "cluster": address}
         before = time.process_time()
-        play_tournament(load_config(None, keys), show=show)
+        outcome = play_tournament(load_config(None, keys), show=show)
+        if not outcome.finished:
+            sys.exit(f"{outcome.logged:,} games; {outcome.notes}")
         size = sum(path.stat().st_size for path in log.games_folder(Path(folder) / "run").iterdir())
     first, last = marks[0], marks[-1]
     games = last[3] - first[3]

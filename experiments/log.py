@@ -36,6 +36,8 @@ SMALL_PART = 10_000
 """Parts of fewer games are merged when a run ends,"""
 LARGE_PART = 60_000
 """into files of at most so many."""
+SMALL_PART_FROM_ELSEWHERE = 1_000
+"""The same of parts that other machines have made: they are many, and whoever merges them has to decode each game."""
 PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 T = TypeVar("T")
@@ -228,14 +230,14 @@ def packed(table: pa.Table) -> bytes:
     return sealed(described, level=3)
 
 
-def merge(folder: Path) -> None:
-    """Make larger files of small neighbouring parts; killed at any moment, it loses nothing.
+def merge(folder: Path, smallest: int = SMALL_PART) -> None:
+    """Make larger files of neighbouring parts of fewer games; killed at any moment, it loses nothing.
 
     Raises:
         OSError: the disk is full; what is not merged yet stays as it is.
     """
     sweep(folder)
-    for parts in _small_neighbours(live_files(folder)):
+    for parts in _small_neighbours(live_files(folder), smallest):
         target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
         save_sealed(target, packed(_read(parts).sort_by("game_id")))
         for part in parts:
@@ -275,17 +277,17 @@ def versions() -> dict[str, str]:
     return {**found, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
 
 
-def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
+def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
     """Runs of two and more neighbouring small files that make a large one together."""
     group: list[Path] = []
     total = 0
     for path in [*files, None]:
         rows = count_rows(path) if path else LARGE_PART
-        if rows >= SMALL_PART or total + rows > LARGE_PART:
+        if rows >= smallest or total + rows > LARGE_PART:
             if len(group) > 1:
                 yield group
             group, total = [], 0
-        if path and rows < SMALL_PART:
+        if path and rows < smallest:
             group.append(path)
             total += rows
 

@@ -23,7 +23,7 @@ from reports.board import server
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{"RUN": "runs/first", "RUN…": "runs/first", "runs/…": "runs/first", "AGENT": "ID_Improved"},
+    **{"RUN": "runs/first", "RUN…": "runs/first", "runs/…": "runs/first", "AGENT": "ID_Improved", "ADDRESS": "lab:8786"},
     **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
@@ -75,6 +75,8 @@ def furnish(folder: Path) -> None:
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
+    for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
+        (folder / name).touch()
 
 
 def play_small(config: Config, **options: Any) -> Outcome:

@@ -52,6 +52,7 @@ class Ledger:
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
         self._parts: list[Part] = []
+        self._has_parts = False
         self._started = self._written = time.monotonic()
         with _writing():
             log.sweep(self._folder)
@@ -113,11 +114,12 @@ class Ledger:
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with _writing():
-            log.merge(self._folder)
+            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else log.SMALL_PART)
             runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _write_parts(self) -> None:
         while self._parts:
+            self._has_parts = True
             part = self._parts.pop(0)
             self._append(part.data, part)
 

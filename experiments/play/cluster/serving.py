@@ -62,7 +62,10 @@ def serve_worker(cluster: str, jobs: int, certificates: Certificates | None, say
         ValueError: dask is not installed, there are too many jobs, or the address is none.
     """
     check_installed()
-    machine.use(check_jobs(jobs) or joblib.cpu_count())
+    try:
+        machine.use(check_jobs(jobs) or joblib.cpu_count())
+    except ValueError as error:
+        raise ValueError(f"{jobs} jobs: {error}") from None
     if not is_file(cluster):
         scheduler_address(cluster)
     try:
