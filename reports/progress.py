@@ -165,9 +165,15 @@ def _summary(progress: Progress) -> str:
     if progress.phase == "merging":
         return f"{games} · putting the log in order"
     left = f"{timedelta(seconds=round(progress.seconds_left))} left" if progress.rate else "starting"
-    cores = sum(machine.cores for machine in progress.machines)
-    on = f" · {len(progress.machines)} machines, {cores} cores" if progress.machines else ""
-    return f"{games} · {progress.rate:,.0f} games/s · {left}{on}"
+    return f"{games} · {progress.rate:,.0f} games/s · {left}{_on_machines(progress.machines)}"
+
+
+def _on_machines(machines: Sequence[Machine] | None) -> str:
+    if machines is None:
+        return ""
+    if not machines:
+        return " · no machine plays"
+    return f" · {sum(machine.cores for machine in machines)} cores, machines: {len(machines)}"
 
 
 def _standings_table(progress: Progress) -> Table:

@@ -23,8 +23,15 @@ from reports.board import server
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{"RUN": "runs/first", "RUN…": "runs/first", "runs/…": "runs/first", "AGENT": "ID_Improved", "ADDRESS": "lab:8786"},
+    **{
+        "RUN": "runs/first",
+        "RUN…": "runs/first",
+        "runs/…": "runs/first",
+        "AGENT": "ID_Improved",
+        "ADDRESS": "lab:8786",
+    },
     **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
+    "ADDRESS": "lab:8786",
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json"}

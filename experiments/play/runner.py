@@ -41,7 +41,7 @@ class Progress:
 
     `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
     `detail` says what is being prepared or measured; `notes` are what people should know about the run; `costs` is what
-    `equal_cost` measured: nodes per second by name. `machines` are those of a cluster.
+    `equal_cost` measured: nodes per second by name. `machines` are those of a cluster, if it is played on one.
     """
 
     plan: Plan
@@ -54,7 +54,7 @@ class Progress:
     points: NDArray[np.int8]
     notes: tuple[str, ...] = ()
     costs: Mapping[str, float] = field(default_factory=dict)
-    machines: tuple[Machine, ...] = ()
+    machines: tuple[Machine, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ Show = Callable[[Progress], None]
 class Report(Protocol):
     """Tells the display where the run stands."""
 
-    def __call__(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] = ()) -> None:
+    def __call__(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
         """See `Progress`."""
 
 
@@ -248,7 +248,7 @@ def _play_in(
         def look() -> None:
             if pool.fleet:
                 notes[known:] = _fleet_notes(plan, pool.fleet)
-            report("playing", "", pool.fleet.machines if pool.fleet else ())
+            report("playing", "", pool.fleet.machines if pool.fleet else None)
 
         try:
             play_missing(pool, feed, ledger, interrupted, look)
@@ -276,7 +276,7 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Repor
     missing = feed.missing
     may_hang = ledger.plan.config.hard_cap is None and any(one.agent.is_user_code for one in ledger.plan.entrants)
 
-    def report(phase: Phase, detail: str = "", machines: tuple[Machine, ...] = ()) -> None:
+    def report(phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
         nonlocal started, last_game, missing
         now = time.monotonic()
         if phase == "preparing":
@@ -287,7 +287,7 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Repor
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
         # Machines send what they have played every ten seconds or so.
-        stuck = [_STUCK] if may_hang and not machines and now - last_game > LONGEST_SILENCE else []
+        stuck = [_STUCK] if may_hang and machines is None and now - last_game > LONGEST_SILENCE else []
         all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
         counts = (ledger.logged, feed.total, rate, left)
         show(Progress(ledger.plan, phase, detail, *counts, ledger.points, all_notes, machines=machines))

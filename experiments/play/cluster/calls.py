@@ -12,7 +12,7 @@ from experiments.play.cluster import machine
 from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, Returned, connected
 from experiments.play.cluster.machine import Computed, Raised
 from experiments.play.parallel import Result, values_of
-from experiments.play.pool import TICK, UnreachableError
+from experiments.play.pool import TICK
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ def as_they_come_from(cluster: str, function: Callable[..., T], calls: Iterable[
 
     Raises:
         ValueError: the cluster cannot be reached, or no machine can do it.
-        UnreachableError: it could be, and cannot be any more.
+        UnreachableError: it could be, and cannot be any more, or no machine of it may do anything.
         Exception: whatever a call raises.
     """
     with connected(cluster) as hub:
@@ -48,8 +48,7 @@ def _results(hub: Hub, function: Callable[..., T], left: Iterator[tuple[Any, ...
             hub.send(Errand(number, machine.compute, (function, chunk), None))
         if not out:
             return
-        if hub.is_gone:
-            raise UnreachableError(f"the scheduler at {hub.address} cannot be reached any more")
+        hub.check()
         for note in hub.notes():
             if note not in told:
                 warnings.warn(note, stacklevel=2)

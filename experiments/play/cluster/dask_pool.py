@@ -29,7 +29,6 @@ from experiments.play.pool import (
     Machine,
     MakePool,
     Pool,
-    UnreachableError,
 )
 from experiments.play.worker import Batch, Task
 from experiments.schedule import Ids
@@ -102,8 +101,7 @@ class DaskPool(Pool):
 
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`."""
-        if self._hub.is_gone:
-            raise UnreachableError(f"the scheduler at {self._hub.address} cannot be reached any more")
+        self._hub.check()
         found = [self._event(returned) for returned in self._hub.received(timeout if self.is_busy else 0)]
         return sorted(found, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.play.cluster import machine
 from experiments.play.cluster.addresses import check_certificates, check_installed, exposure, scheduler_address
 from experiments.play.cluster.machine import Answer, Hello, Left, Unfit
+from experiments.play.pool import UnreachableError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -102,7 +103,7 @@ class Hub:
             ValueError: it cannot be reached.
         """
         self.address = address
-        self.is_gone = False
+        self._is_gone = False
         self._alone_since = time.monotonic()
         self._present: set[str] = set()
         self._known: dict[str, Known] = {}
@@ -129,11 +130,27 @@ class Hub:
     def notes(self) -> tuple[str, ...]:
         """What people should know: who plays and who does not, and who else can."""
         left_out = [f"{address} does not play: {why}" for address, why in sorted(self.refused.items())]
+        waiting = f"no machine plays: start one with isolation worker {self.address}" if self._is_alone() else ""
+        return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
+
+    def check(self) -> None:
+        """Raise if nothing will come back any more.
+
+        Raises:
+            UnreachableError: the scheduler is gone, or no machine that is there may play.
+        """
+        if self._is_gone:
+            raise UnreachableError(f"the scheduler at {self.address} cannot be reached any more")
+        refused = self.refused
+        if self._present and self._present <= refused.keys() and self._is_alone():
+            address = min(self._present)
+            raise UnreachableError(f"no machine of {self.address} may play; {address}: {refused[address]}")
+
+    def _is_alone(self) -> bool:
+        """Whether there has been no machine for a while."""
         now = time.monotonic()
         self._alone_since = now if self.machines else self._alone_since
-        is_alone = now - self._alone_since > _ALONE
-        waiting = f"no machine plays: start one with isolation worker {self.address}" if is_alone else ""
-        return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
+        return now - self._alone_since > _ALONE
 
     def send(self, errand: Errand) -> None:
         """Have a machine do this, as soon as one has time."""
@@ -184,7 +201,7 @@ class Hub:
                     self._first.put(error)
                     return
             await asyncio.sleep(_LOOK_EVERY)
-        self.is_gone = True
+        self._is_gone = True
         self._inbox.put(None)
         await asyncio.Event().wait()  # for `close`
 
