@@ -74,8 +74,7 @@ async def machines(address: str, count: int) -> None:
 def play(address: str, pairs: int, seconds: float, scheduler: int | None = None) -> None:
     """Play a run, and print what it cost the parent, and the scheduler if its process is given."""
     dask_pool.FIRST = min(dask_pool.FIRST, seconds)
-    dask_pool.SHORTEST = min(dask_pool.SHORTEST, seconds)
-    dask_pool.LONGEST = seconds
+    dask_pool.SHORTEST = dask_pool.LONGEST = seconds
     marks: list[tuple[float, float, float, int]] = []
     other = psutil.Process(scheduler) if scheduler else None
 
@@ -94,7 +93,10 @@ def play(address: str, pairs: int, seconds: float, scheduler: int | None = None)
         if not outcome.finished:
             sys.exit(f"{outcome.logged:,} games; {outcome.notes}")
         size = sum(path.stat().st_size for path in log.games_folder(Path(folder) / "run").iterdir())
-    first, last = marks[0], marks[-1]
+    # Without the start, when nobody knows yet how long a game takes, and the end, when machines have nothing left.
+    total = marks[-1][3]
+    first = next(mark for mark in marks if mark[3] >= 0.1 * total)
+    last = next(mark for mark in marks if mark[3] >= 0.8 * total)
     games = last[3] - first[3]
     print(
         f"batches of {seconds} s: {games / (last[2] - first[2]):,.0f} games/s; CPU a game, us: "

@@ -17,7 +17,7 @@ from experiments import log, runs
 from experiments.config import Config, load_config
 from experiments.labels import FILE as LABELS
 from experiments.labels import label_run, read_labels
-from experiments.play.cluster import dask_pool, hub
+from experiments.play.cluster import dask_pool, hub, machine
 from experiments.play.recovery import FORFEITED
 from experiments.play.runner import Progress, play_tournament
 from experiments.solving import solve_all
@@ -68,7 +68,7 @@ def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Pat
     outcome = play_tournament(config_of(tmp_path / "run", cluster=str(two.file)), show=seen.append)
     assert outcome.finished
     assert_same_games(tmp_path / "run", local)
-    assert {machine.cores for progress in seen for machine in progress.machines} == {1}
+    assert {machine.cores for progress in seen for machine in progress.machines or ()} == {1}
     assert load_config(tmp_path / "run" / runs.CONFIG).cluster is None
 
 
@@ -106,6 +106,18 @@ def test_machines_that_are_killed_stopped_and_that_join_late_change_nothing(
     assert first.wait() == -signal.SIGKILL
     assert outcome.finished
     assert_same_games(tmp_path / "run", local)
+
+
+def test_a_run_that_no_machine_may_play_ends_in_a_line_and_keeps_what_it_has(
+    two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = machine.versions() | {"numba": "0.1"}
+    monkeypatch.setattr(machine, "versions", lambda: ours)
+    monkeypatch.setattr(hub, "_ALONE", 0.1)
+    outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address))
+    assert (outcome.finished, outcome.logged) == (False, 0)
+    assert f"no machine of {two.address} may play" in outcome.notes[-1]
+    assert "not 0.1, and the log would not be the same" in outcome.notes[-1]
 
 
 @pytest.mark.slow
