@@ -230,14 +230,16 @@ def packed(table: pa.Table) -> bytes:
     return sealed(described, level=3)
 
 
-def merge(folder: Path, smallest: int = SMALL_PART) -> None:
-    """Make larger files of neighbouring parts of fewer games; killed at any moment, it loses nothing.
+def merge(folder: Path, smallest: int | None = None) -> None:
+    """Make larger files of neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`.
+
+    Killed at any moment, it loses nothing.
 
     Raises:
         OSError: the disk is full; what is not merged yet stays as it is.
     """
     sweep(folder)
-    for parts in _small_neighbours(live_files(folder), smallest):
+    for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
         target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
         save_sealed(target, packed(_read(parts).sort_by("game_id")))
         for part in parts:

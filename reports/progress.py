@@ -21,6 +21,7 @@ from experiments.design import Plan
 from experiments.play.pool import Machine
 from experiments.play.runner import Outcome, Progress, Show, play_tournament
 from experiments.verdicts.live import live_standings
+from reports.cells import counted
 from reports.tables import terminal_width
 
 _SHOWN = 12
@@ -173,7 +174,7 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
         return ""
     if not machines:
         return " · no machine plays"
-    return f" · {sum(machine.cores for machine in machines)} cores, machines: {len(machines)}"
+    return f" · {counted(len(machines), 'machine')}, {counted(sum(machine.cores for machine in machines), 'core')}"
 
 
 def _standings_table(progress: Progress) -> Table:

@@ -114,7 +114,7 @@ class Ledger:
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with _writing():
-            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else log.SMALL_PART)
+            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
             runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _write_parts(self) -> None:
