@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,9 @@ class Pace:
     """
 
     workers: int
-    first: float = LONGEST_BATCH
-    shortest: float = SHORTEST_BATCH
-    longest: float = LONGEST_BATCH
+    first: float = field(default_factory=lambda: LONGEST_BATCH)
+    shortest: float = field(default_factory=lambda: SHORTEST_BATCH)
+    longest: float = field(default_factory=lambda: LONGEST_BATCH)
 
 
 class Feed:

@@ -52,11 +52,10 @@ class Ledger:
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
         self._parts: list[Part] = []
-        self._has_parts = False
+        self._number = 0  # of the next part, where that is known
         self._started = self._written = time.monotonic()
         with _writing():
             log.sweep(self._folder)
-        self._number = log.next_number(self._folder)
         self._recover()
 
     def add(self, played: Played | Part) -> None:
@@ -89,7 +88,10 @@ class Ledger:
         if self._waiting:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
-            self._append(log.games_table(self.plan.schedule, settings, played), played)
+            with _writing():
+                log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
+            self._number = 0
+            self._count_ends(played)
 
     @property
     def ended_by_clock(self) -> int:
@@ -114,19 +116,19 @@ class Ledger:
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with _writing():
-            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
+            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._number else None)
             runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _write_parts(self) -> None:
         while self._parts:
-            self._has_parts = True
             part = self._parts.pop(0)
-            self._append(part.data, part)
+            with _writing():
+                self._number = self._number or log.next_number(self._folder)
+                log.append(self._folder, part.data, self._number)
+            self._number += 1
+            self._count_ends(part)
 
-    def _append(self, part: pa.Table | bytes, played: Played | Part) -> None:
-        with _writing():
-            log.append(self._folder, part, self._number)
-        self._number += 1
+    def _count_ends(self, played: Played | Part) -> None:
         games = played.games
         self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
