@@ -11,7 +11,6 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from experiments import log, runs
@@ -52,6 +51,7 @@ class Ledger:
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
         self._parts: list[Part] = []
+        self._has_parts = False
         self._number = 0  # of the next part, where that is known
         self._started = self._written = time.monotonic()
         with _writing():
@@ -116,11 +116,12 @@ class Ledger:
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with _writing():
-            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._number else None)
+            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
             runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _write_parts(self) -> None:
         while self._parts:
+            self._has_parts = True
             part = self._parts.pop(0)
             with _writing():
                 self._number = self._number or log.next_number(self._folder)
