@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from commands import engine, findings, games, heuristics, perfect_play, screening, tournaments
+from commands import cluster, engine, findings, games, heuristics, perfect_play, screening, tournaments
 from commands.errors import one_line_errors
 
 READING = (
@@ -66,7 +66,7 @@ def main() -> None:
     warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
 
 
-for _subject in (heuristics, screening, engine, tournaments, findings, perfect_play, games):
+for _subject in (heuristics, screening, engine, tournaments, findings, perfect_play, games, cluster):
     for _command in _subject.COMMANDS:
         main.add_command(_command)
 

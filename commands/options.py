@@ -13,6 +13,11 @@ board_option = click.option("--board", "size", default="7x7", show_default=True,
 moves_option = click.option(
     "--moves", default="", help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
 )
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS|FILE",
+    help="Use the machines of this cluster: its scheduler, or the scheduler's file.",
+)
 table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import board_option, format_option, moves_option, table_option, whole_number
+from commands.options import board_option, cluster_option, format_option, moves_option, table_option, whole_number
 from commands.output import print_rows, print_sections
 from isolation.shell import command
 from reports.tables import Format
@@ -29,12 +28,13 @@ if TYPE_CHECKING:
 @click.option("--limit", help="Give up after nodes=N, ms=N or cpu_ms=N (with --all: for each pair).")
 @click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: processes; 0 is one a core.")
+@cluster_option
 @click.option("--out", type=click.Path(path_type=Path), help="With --all: the file; solved_BOARD.parquet by default.")
 @click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw who wins, .svg or .png.")
 @format_option
 def solve_position(
-    size: str, moves: str, with_length: bool, limit: str | None, everything: bool, jobs: int, out: Path | None,
-    plot_path: Path | None, output: Format,
+    size: str, moves: str, with_length: bool, limit: str | None, everything: bool, jobs: int,
+    cluster: str | None, out: Path | None, plot_path: Path | None, output: Format,
 ) -> None:  # fmt: skip
     """Say who wins with perfect play, by which moves, and along which line."""
     from experiments.roster import parse_limit
@@ -44,14 +44,16 @@ def solve_position(
     bound = parse_limit(limit) if limit else None
     if everything:
         refuse("a position, not with --all", "moves", "with_length")
-        solve_board(size, bound, jobs, out or Path(f"solved_{size}.parquet"), plot_path, output)
+        solve_board(size, bound, (jobs, cluster), out or Path(f"solved_{size}.parquet"), plot_path, output)
     else:
-        refuse("--all", "jobs", "out", "plot_path")
+        refuse("--all", "jobs", "cluster", "out", "plot_path")
         print_rows(solution_rows(position_after(moves, size), bound, with_length), output)
 
 
-def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path: Path | None, output: Format) -> None:
-    """Solve every pair of placements of a board, and say what they come to."""
+def solve_board(
+    size: str, limit: Limit | None, workers: tuple[int, str | None], path: Path, plot_path: Path | None, output: Format
+) -> None:
+    """Solve every pair of placements of a board, by so many jobs or on a cluster, and say what they come to."""
     from experiments.solving import solve_all, summarise
     from reports.plots.boards import draw_refutations
     from reports.plots.style import check_plot
@@ -61,7 +63,8 @@ def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path
     if plot_path:
         check_plot(plot_path)
     with kept_if_interrupted(f"what was solved is in {path}"), counting("placement pairs") as show:
-        winners = solve_all(size, path, jobs=jobs or os.cpu_count() or 1, limit=limit, show=show)
+        jobs, cluster = workers
+        winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
     summary = summarise(winners, size)
     print_sections(board_sections(summary, str(path)), output)
     if plot_path:
@@ -74,7 +77,10 @@ def solve_board(size: str, limit: Limit | None, jobs: int, path: Path, plot_path
 @click.option("--first-ply", type=click.IntRange(min=0), default=0, help="Leave out the plies before this one.")
 @click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
-def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int) -> None:
+@cluster_option
+def label(
+    run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
+) -> None:  # fmt: skip
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
     from experiments.labels import DEFAULT_LIMIT, label_run
     from experiments.roster import parse_limit
@@ -83,9 +89,7 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
     with kept_if_interrupted(f"what was labelled is in {run}"), counting("games") as show:
-        games = label_run(
-            run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs or os.cpu_count() or 1, show=show
-        )
+        games = label_run(run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs, cluster=cluster, show=show)
     click.echo(f"{counted(games, 'game')} labelled. Next: {command('accuracy', run)}")
 
 
@@ -97,14 +101,16 @@ def label(run: Path, sample: int | None, first_ply: int, limit: str | None, jobs
               help="With --heuristics: how many telling positions each of them is judged in.")  # fmt: skip
 @board_option
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --heuristics: processes; 0 is one a core.")
+@cluster_option
 @click.option("--by-ply", is_flag=True, help="Also in bands of seven plies.")
 @click.option("--plot-by-ply", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
 @click.option("--plot-by-depth", type=click.Path(path_type=Path), help="Draw accuracy by depth, .svg or .png.")
 @table_option
 @format_option
 def accuracy(
-    run: Path | None, heuristics: str | None, depths: str, positions: int, size: str, jobs: int, by_ply: bool,
-    plot_by_ply: Path | None, plot_by_depth: Path | None, only: str | None, output: Format,
+    run: Path | None, heuristics: str | None, depths: str, positions: int, size: str, jobs: int,
+    cluster: str | None, by_ply: bool, plot_by_ply: Path | None, plot_by_depth: Path | None, only: str | None,
+    output: Format,
 ) -> None:  # fmt: skip
     """Say how often agents kept a win that they could have thrown away.
 
@@ -123,9 +129,9 @@ def accuracy(
     for path, _ in plots:
         check_plot(path)
     if run is None:
-        decisions, notes = fresh_decisions(str(heuristics), depths, positions, size, jobs)
+        decisions, notes = fresh_decisions(str(heuristics), depths, positions, size, jobs, cluster)
     else:
-        refuse("--heuristics", "depths", "positions", "size", "jobs")
+        refuse("--heuristics", "depths", "positions", "size", "jobs", "cluster")
         decisions = run_decisions(run)
         notes = [f"{decisions['game_id'].nunique():,} of {count_games(run):,} games are labelled."]
     bands = accuracies(decisions, BAND) if by_ply else ()
@@ -134,7 +140,9 @@ def accuracy(
         save_plot(draw(decisions), path)
 
 
-def fresh_decisions(names: str, depths: str, positions: int, size: str, jobs: int) -> tuple[DataFrame, list[str]]:
+def fresh_decisions(
+    names: str, depths: str, positions: int, size: str, jobs: int, cluster: str | None
+) -> tuple[DataFrame, list[str]]:
     """The decisions of heuristics in games played for this, and in sentences how they came about."""
     import heuristics
     from experiments.sparring import described, play_and_label, shortages
@@ -143,7 +151,7 @@ def fresh_decisions(names: str, depths: str, positions: int, size: str, jobs: in
     chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
     searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
     with counting("players") as show:
-        frame = play_and_label(chosen, searched, positions, size=size, jobs=jobs or os.cpu_count() or 1, show=show)
+        frame = play_and_label(chosen, searched, positions, size=size, jobs=jobs, cluster=cluster, show=show)
     return frame, [described(size), *shortages(frame, positions)]
 
 

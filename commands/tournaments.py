@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from commands.options import format_option, number, whole_number
+from commands.options import cluster_option, format_option, number, whole_number
 from commands.output import print_rows, write_new
 from reports.tables import Format
 
@@ -25,6 +25,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--board", help="Board size, ROWSxCOLUMNS."),
         click.option("--seed", type=int, help="Seed of the openings and of every game."),
         click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0 is one a core."),
+        cluster_option,
         click.option(
             "--hard-cap", type=float, help="Seconds after which a user's agent hangs: 60 if not given; 0 is never."
         ),

@@ -64,6 +64,7 @@ class Config(BaseModel):
     seed: int = Field(default=1, ge=0, lt=2**63)
     hard_cap: float | None = Field(default=None, ge=0)
     jobs: int = Field(default=0, ge=0)
+    cluster: str | None = Field(default=None, min_length=1)
     out: str | None = None
 
     @model_validator(mode="before")
@@ -89,6 +90,11 @@ class Config(BaseModel):
             raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
         if self.sprt and self.format == "round-robin":
             raise ValueError("sprt needs a baseline to test against: a round-robin has none")
+        if self.cluster and self.jobs:
+            raise ValueError(
+                "jobs and cluster do not go together: each machine of a cluster has jobs of its own, which isolation "
+                "worker --jobs says"
+            )
         return self
 
     @field_validator("board")
@@ -298,6 +304,9 @@ seed = 1
 
 # Worker processes; 0 for one per core.
 jobs = 0
+
+# Play on the machines of a cluster instead: the address of its scheduler, or its scheduler file (docs/cluster.md).
+# cluster = "tcp://127.0.0.1:8786"
 
 # The directory of the run; without it a new one under runs/.
 # out = "runs/my-tournament"

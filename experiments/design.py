@@ -282,6 +282,7 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
         "baseline": next(iter(with_role("baseline")), None),
         "opponents": with_role("opponent"),
         "pairs": pairs,
+        "cluster": None,  # where a run is played is not what is played
         **(path if spec.kind == "file" else {}),
     }
     return config.model_copy(update=changes)

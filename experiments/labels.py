@@ -27,7 +27,7 @@ from experiments import log
 from experiments.locks import locked
 from experiments.openings import mixed
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
-from experiments.play.parallel import as_they_come
+from experiments.play.spreading import spread
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
 from isolation.durable import sweep
@@ -65,6 +65,7 @@ def label_run(
     first_ply: int = 0,
     limit: Limit = DEFAULT_LIMIT,
     jobs: int = 1,
+    cluster: str | None = None,
     show: Callable[[int, int], None] = lambda labelled, games: None,
 ) -> int:
     """Label the games of a run that have no labels yet, and return how many of those asked for have them now.
@@ -75,6 +76,8 @@ def label_run(
         sample: label only so many games, drawn at random; a larger sample contains the smaller ones.
         first_ply: leave out the plies before this one (the first placement is ply 0); they take most of the time.
         limit: of nodes or time, for each position.
+        jobs: processes on this machine; 0 is one a core.
+        cluster: the cluster to use instead, see `spread`.
         show: called with the number of games labelled so far, and of those asked for.
 
     Raises:
@@ -94,7 +97,7 @@ def label_run(
         done, written = len(table) - len(missing), time.monotonic()
         show(done, len(table))
         try:
-            for batch in _label_in_parallel(missing, first_ply, size, limit, jobs):
+            for batch in _label_in_parallel(missing, first_ply, size, limit, jobs, cluster):
                 if not len(labels):
                     _check_reach(run, batch, size, limit)
                 labels = pa.concat_tables([labels, batch])
@@ -212,7 +215,9 @@ def _code(keeps: bool | None) -> int:
     return -1 if keeps is None else int(keeps)
 
 
-def _label_in_parallel(games: pa.Table, first_ply: int, size: str, limit: Limit, jobs: int) -> Iterator[pa.Table]:
+def _label_in_parallel(
+    games: pa.Table, first_ply: int, size: str, limit: Limit, jobs: int, cluster: str | None
+) -> Iterator[pa.Table]:
     """Labels of all games, batch by batch; games of the same opening share a batch and what is known of it."""
     if not len(games):
         return
@@ -222,7 +227,7 @@ def _label_in_parallel(games: pa.Table, first_ply: int, size: str, limit: Limit,
     # The first by itself: it may tell that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
     batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
-    yield from as_they_come(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs)
+    yield from spread(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
 
 
 def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa.Table:

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments.parquet import DamagedFileError, count_rows, read_parquet, save_table
+from experiments.parquet import DamagedFileError, count_rows, read_parquet, save_sealed, sealed
 from experiments.schedule import Ids, Schedule
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
@@ -36,6 +36,8 @@ SMALL_PART = 10_000
 """Parts of fewer games are merged when a run ends,"""
 LARGE_PART = 60_000
 """into files of at most so many."""
+SMALL_PART_FROM_ELSEWHERE = 1_000
+"""The same of parts that other machines have made: they are many, and whoever merges them has to decode each game."""
 PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 T = TypeVar("T")
@@ -203,26 +205,43 @@ def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> 
     return {name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEDULED}
 
 
-def append(folder: Path, table: pa.Table) -> None:
+def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> None:
     """Write a part; when this returns it is on the disk for good, and before that there is no trace of it.
+
+    Args:
+        part: rows of the log, or what `packed` has made of them.
+        number: of the part, if somebody counts: in a folder of many parts it takes time to find out.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written; there is no trace of the part.
     """
-    number = max((_span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
-    _write_table(folder / _file_name(number, number), table)
+    number = number or next_number(folder)
+    save_sealed(folder / _file_name(number, number), part if isinstance(part, bytes) else packed(part))
 
 
-def merge(folder: Path) -> None:
-    """Make larger files of small neighbouring parts; killed at any moment, it loses nothing.
+def next_number(folder: Path) -> int:
+    """The number of the part that is written next."""
+    return max((_span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
+
+
+def packed(table: pa.Table) -> bytes:
+    """Rows of the log as a part, ready to be written, here or elsewhere."""
+    described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
+    return sealed(described, level=3)
+
+
+def merge(folder: Path, smallest: int | None = None) -> None:
+    """Make larger files of neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`.
+
+    Killed at any moment, it loses nothing.
 
     Raises:
         OSError: the disk is full; what is not merged yet stays as it is.
     """
     sweep(folder)
-    for parts in _small_neighbours(live_files(folder)):
+    for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
         target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
-        _write_table(target, _read(parts).sort_by("game_id"))
+        save_sealed(target, packed(_read(parts).sort_by("game_id")))
         for part in parts:
             part.unlink()
 
@@ -240,7 +259,7 @@ def take_back(folder: Path, detail: str) -> int:
         table = _read([path])
         goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
         if goes.any():
-            _write_table(path, table.filter(pa.array(~goes)))
+            save_sealed(path, packed(table.filter(pa.array(~goes))))
             removed += int(goes.sum())
     return removed
 
@@ -260,22 +279,17 @@ def versions() -> dict[str, str]:
     return {**found, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
 
 
-def _write_table(path: Path, table: pa.Table) -> None:
-    described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
-    save_table(path, described, level=3)
-
-
-def _small_neighbours(files: Sequence[Path]) -> Iterator[list[Path]]:
+def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
     """Runs of two and more neighbouring small files that make a large one together."""
     group: list[Path] = []
     total = 0
     for path in [*files, None]:
         rows = count_rows(path) if path else LARGE_PART
-        if rows >= SMALL_PART or total + rows > LARGE_PART:
+        if rows >= smallest or total + rows > LARGE_PART:
             if len(group) > 1:
                 yield group
             group, total = [], 0
-        if path and rows < SMALL_PART:
+        if path and rows < smallest:
             group.append(path)
             total += rows
 

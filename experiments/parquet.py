@@ -42,13 +42,37 @@ def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
+    save_sealed(path, sealed(table, level))
+
+
+def save_sealed(path: Path, data: bytes) -> None:
+    """Write what `sealed` made, here or on another machine; see `save_table`.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written.
+    """
+    write_whole(path, lambda file: file.write(data))
+
+
+def sealed(table: pa.Table, level: int | None = None) -> bytes:
+    """A table as the file that `save_table` writes."""
     sink = pa.BufferOutputStream()
     described = table.replace_schema_metadata({**(table.schema.metadata or {}), _SEALED: SEAL})
     pq.write_table(described, sink, compression="zstd", compression_level=level, write_page_checksum=True)
     data = sink.getvalue().to_pybytes()
     start = len(data) - _TAIL - int.from_bytes(data[-_TAIL : -len(_MAGIC)], "little")
     pages, footer = data[:start], data[start:]
-    write_whole(path, lambda file: file.writelines((pages, SEAL, _checksum(pages), _checksum(footer), footer)))
+    return b"".join((pages, SEAL, _checksum(pages), _checksum(footer), footer))
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether this is what `sealed` made, to the last bit."""
+    try:
+        end = _checked_end(io.BytesIO(data))
+        _check_pages(data, end)
+    except pa.ArrowException:
+        return False
+    return bool(end)
 
 
 def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None:

@@ -47,7 +47,7 @@ class _Agent:
 
 _AGENT = TypeAdapter(_Agent)
 _SEED = TypeAdapter(int)
-_FREE = ("jobs", "out")
+_FREE = ("jobs", "cluster", "out")
 """Keys that may differ when a run is resumed: they do not change what is played."""
 
 

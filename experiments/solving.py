@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
-from experiments.play.parallel import as_they_come
+from experiments.play.spreading import spread
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
 from isolation.durable import write_text
@@ -81,12 +81,15 @@ def solve_all(
     path: Path,
     *,
     jobs: int = 1,
+    cluster: str | None = None,
     limit: Limit | None = None,
     show: Callable[[int, int], None] = lambda solved, pairs: None,
 ) -> Winners:
     """Solve every placement pair that the file does not have yet; the file is written every few seconds.
 
     Args:
+        jobs: processes on this machine; 0 is one a core.
+        cluster: the cluster to use instead, see `spread`.
         limit: of nodes or time, for each pair; those it leaves unknown are tried again when this is called again.
         show: called with the number of pairs dealt with so far, and of all.
 
@@ -102,7 +105,7 @@ def solve_all(
     members = {orbit[0]: orbit for orbit in orbits}
     show(len(found), pairs)
     try:
-        for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs):
+        for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs, cluster):
             for opening in members[solved.opening]:
                 found[opening] = SolvedPair(opening, solved.winner, solved.nodes)
             show(len(found), pairs)
@@ -203,12 +206,12 @@ def _orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
 
 
 def _solve_in_parallel(
-    size: str, openings: Sequence[tuple[int, int]], limit: Limit | None, jobs: int
+    size: str, openings: Sequence[tuple[int, int]], limit: Limit | None, jobs: int, cluster: str | None
 ) -> Iterator[SolvedPair]:
     if openings:
         # Compiled here once, so that the workers find it in the cache.
         native_function("solve", None, *parse_size(size))
-    yield from as_they_come(_solve_pair, ((size, opening, limit) for opening in openings), jobs)
+    yield from spread(_solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
 
 
 def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:

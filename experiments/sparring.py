@@ -18,8 +18,10 @@ import pandas as pd
 from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.openings import OpeningSet, orbit_ids, random_openings
-from experiments.play.parallel import as_they_come
-from experiments.roster import parse_agent
+from experiments.play.cluster.addresses import chosen
+from experiments.play.cluster.travel import UserFile, packed_file, placed
+from experiments.play.spreading import spread
+from experiments.roster import parse_agent, parse_spec
 from isolation.agents import SearchAgent
 from isolation.compiling.specialise import native_function
 from isolation.geometry import parse_size
@@ -79,6 +81,7 @@ def play_and_label(
     size: str = "7x7",
     seed: int = 1,
     jobs: int = 1,
+    cluster: str | None = None,
     show: Callable[[int, int], None] = lambda done, players: None,
 ) -> pd.DataFrame:
     """The decisions of alpha-beta with each heuristic at each depth, as `accuracy.run_decisions` has them.
@@ -89,6 +92,8 @@ def play_and_label(
 
     Args:
         heuristics: names of the registry, or FILE.py:FUNCTION.
+        jobs: processes on this machine; 0 is one a core.
+        cluster: the cluster to use instead, see `spread`.
         show: called with the number of players done with, and of all.
 
     Raises:
@@ -109,21 +114,33 @@ def play_and_label(
     for agent in agents:
         agent.compiled(parse_size(size))
     found: dict[tuple[str, int], pd.DataFrame] = {}
-    for player, frame in as_they_come(_label_player, ((player, openings, positions) for player in players), jobs):
+    files = {name: _file_of(name) if chosen(cluster, jobs) else None for name, _ in players}
+    calls = ((player, files[player[0]], openings, positions) for player in players)
+    for player, frame in spread(_label_player, calls, jobs, cluster):
         found[player] = frame
         show(len(found), len(players))
     return pd.concat([found[player] for player in players], ignore_index=True)
 
 
-def _make_player(heuristic: str, depth: int) -> SearchAgent:
-    agent = parse_agent(f"AB:{heuristic}@depth={depth}")
+def _file_of(heuristic: str) -> UserFile | None:
+    """The file a heuristic comes from, for another machine; None for one of the registry."""
+    path = parse_spec(f"AB:{heuristic}").target.rpartition(":")[0]
+    return packed_file(path) if path else None
+
+
+def _make_player(heuristic: str, depth: int, file: UserFile | None = None) -> SearchAgent:
+    name = parse_spec(f"AB:{heuristic}").target.rpartition(":")[2]
+    source = f"{placed(file)}:{name}".removesuffix(":") if file else heuristic
+    agent = parse_agent(f"AB:{source}@depth={depth}")
     assert isinstance(agent, SearchAgent)
     return replace(agent, name=f"{heuristic} at depth {depth}")
 
 
-def _label_player(who: tuple[str, int], openings: OpeningSet, positions: int) -> tuple[tuple[str, int], pd.DataFrame]:
+def _label_player(
+    who: tuple[str, int], file: UserFile | None, openings: OpeningSet, positions: int
+) -> tuple[tuple[str, int], pd.DataFrame]:
     """One player's decisions; a few games more than it takes, so that all the field is met alike."""
-    player, field = _make_player(*who), [parse_agent(text) for text in FIELD]
+    player, field = _make_player(*who, file), [parse_agent(text) for text in FIELD]
     parts: list[pd.DataFrame] = []
     eligible = 0
     for start in range(0, len(openings), _CHUNK):

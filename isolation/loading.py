@@ -186,10 +186,18 @@ def content_hash(path: str | Path) -> str:
     Raises:
         LoadError: no such file.
     """
+    return _digest([part for source, content in sorted(sources(path).items()) for part in (source.encode(), content)])
+
+
+def sources(path: str | Path) -> dict[str, bytes]:
+    """The contents of a file and of all siblings that its import statements reach, by their places in its folder.
+
+    Raises:
+        LoadError: no such file.
+    """
     file = _resolve(path)
-    # Relative to the file and without its own name: a moved or renamed folder is the same code.
-    parts = sorted((str(source.relative_to(file.parent)), content) for source, content in _sources(file).items())
-    return _digest([part for source, content in parts for part in (source.encode(), content)])
+    # Relative to the file and without the folder's own name: a moved or renamed folder is the same code.
+    return {str(source.relative_to(file.parent)): content for source, content in _sources(file).items()}
 
 
 def doubts(path: str | Path) -> list[str]:

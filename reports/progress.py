@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -17,9 +17,11 @@ from rich.text import Text
 
 from experiments.config import Config
 from experiments.design import Plan
+from experiments.play.pool import Machine
 from experiments.play.runner import Outcome, Progress, Show, play_tournament
 from experiments.verdicts.live import live_standings
 from isolation.shell import command
+from reports.cells import counted
 from reports.tables import terminal_width
 
 _SHOWN = 12
@@ -135,9 +137,26 @@ def _screen(progress: Progress) -> RenderableType:
     bar = ProgressBar(total=max(1, progress.total), completed=progress.logged, width=60)
     notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
     parts: list[RenderableType] = [*notes, Text(_summary(progress)), bar]
+    if progress.machines:
+        parts.append(machine_table(progress.machines))
     if progress.phase == "playing":
         parts.append(_standings_table(progress))
     return Group(*parts)
+
+
+def machine_table(machines: Sequence[Machine]) -> Table:
+    """The machines of a cluster, the fastest first: cores, games a second, batches they are at."""
+    table = Table("Machine", box=None, header_style="bold", pad_edge=False)
+    for title in ("cores", "games/s", "batches out"):
+        table.add_column(title, justify="right")
+    ranked = sorted(machines, key=lambda machine: (-machine.rate, machine.name))
+    for machine in ranked[:_SHOWN]:
+        table.add_row(machine.name, str(machine.cores), f"{machine.rate:,.1f}", str(machine.out))
+    if len(ranked) > _SHOWN:
+        rest = ranked[_SHOWN:]
+        cores, rate, out = sum(m.cores for m in rest), sum(m.rate for m in rest), sum(m.out for m in rest)
+        table.add_row(f"and {len(rest)} more", str(cores), f"{rate:,.1f}", str(out))
+    return table
 
 
 def _summary(progress: Progress) -> str:
@@ -147,7 +166,15 @@ def _summary(progress: Progress) -> str:
     if progress.phase == "merging":
         return f"{games} · putting the log in order"
     left = f"{timedelta(seconds=round(progress.seconds_left))} left" if progress.rate else "starting"
-    return f"{games} · {progress.rate:,.0f} games/s · {left}"
+    return f"{games} · {progress.rate:,.0f} games/s · {left}{_on_machines(progress.machines)}"
+
+
+def _on_machines(machines: Sequence[Machine] | None) -> str:
+    if machines is None:
+        return ""
+    if not machines:
+        return " · no machine plays"
+    return f" · {counted(len(machines), 'machine')}, {counted(sum(machine.cores for machine in machines), 'core')}"
 
 
 def _standings_table(progress: Progress) -> Table:

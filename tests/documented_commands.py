@@ -13,6 +13,8 @@ from scripted_pool import Script, ScriptedPool
 import heuristics
 from experiments import bench, trial
 from experiments.config import Config
+from experiments.play import spreading
+from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
 from experiments.suite import building, sources
@@ -24,7 +26,7 @@ STANDING_FOR = {
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
     **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
-    **{"suite_6x7.parquet": "6x6", "6x7": "3x4"},
+    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
@@ -77,6 +79,8 @@ def furnish(folder: Path) -> None:
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
+    for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
+        (folder / name).touch()
 
 
 def play_small(config: Config, **options: Any) -> Outcome:
@@ -94,4 +98,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sources, "FIELD", ("greedy",))
     patch.setattr(building, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
+    patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
+    patch.setattr(serving, "serve_scheduler", lambda *options: None)
+    patch.setattr(serving, "serve_worker", lambda *options: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

@@ -56,7 +56,8 @@ def test_functions_are_short():
 
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in project["dependencies"]}
+    dependencies = [*project["dependencies"], *project["optional-dependencies"]["cluster"]]
+    declared = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in dependencies}
     distributions = importlib.metadata.packages_distributions()
     own = {*ROOMS, *COMMANDS}
     foreign = {one for _, tree in sources(*own) for one in imported(tree)} - own - sys.stdlib_module_names
@@ -66,7 +67,7 @@ def test_what_is_imported_is_declared():
 
 @pytest.mark.parametrize("module", ["isolation", "heuristics", "experiments", "reports", "commands", "cli"])
 def test_importing_loads_no_heavy_library(module):
-    heavy = "{'numba', 'pandas', 'matplotlib', 'scipy', 'pyarrow', 'joblib'}"
+    heavy = "{'numba', 'pandas', 'matplotlib', 'scipy', 'pyarrow', 'joblib', 'distributed'}"
     code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

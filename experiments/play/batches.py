@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,21 @@ FIRST_GUESS = 0.2
 _WINDOW = 1 << 16
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How much is handed out at a time: `workers` share what is left, and a batch takes so many seconds of one core.
+
+    Attributes:
+        first: of a batch before it is known how long a game takes.
+        shortest, longest: of any other; towards the end they become shorter.
+    """
+
+    workers: int
+    first: float = field(default_factory=lambda: LONGEST_BATCH)
+    shortest: float = field(default_factory=lambda: SHORTEST_BATCH)
+    longest: float = field(default_factory=lambda: LONGEST_BATCH)
+
+
 class Feed:
     """The games still to be played. A game is handed out once; `give_back` returns one that was not played after all.
 
@@ -26,12 +42,15 @@ class Feed:
     rounds before the checkpoint are complete. What it decides at one checkpoint takes effect at the next, and no game
     beyond that next one is handed out before. So which games are played depends on results alone, never on timing, and
     workers need not wait for one another.
+
+    `pace` says how much is handed out at a time, and may be changed at any time; `seconds` has for each match how long
+    a game takes, as far as is known.
     """
 
     def __init__(self, schedule: Schedule, points: NDArray[np.int8], jobs: int, stop: Stop | None = None) -> None:
         self.schedule = schedule
         self.points = points
-        self.jobs = jobs
+        self.pace = Pace(jobs)
         self.stop = stop
         self.ends = schedule.pairs.copy()
         self._checkpoints = checkpoints(schedule.rounds) if stop else iter([schedule.rounds])
@@ -40,7 +59,7 @@ class Feed:
         self._frontier = next(self._checkpoints, schedule.rounds)
         self._cursor = 0
         self._returned: list[int] = []
-        self._seconds = np.full(len(schedule.matches), np.nan)
+        self.seconds = np.full(len(schedule.matches), np.nan)
 
     @property
     def total(self) -> int:
@@ -54,8 +73,8 @@ class Feed:
 
     def learn(self, matches: Ids, seconds: NDArray[np.float64]) -> None:
         """Take note of how long games of these matches took, each."""
-        known = np.where(np.isnan(self._seconds[matches]), seconds, self._seconds[matches])
-        self._seconds[matches] = (known + seconds) / 2
+        known = np.where(np.isnan(self.seconds[matches]), seconds, self.seconds[matches])
+        self.seconds[matches] = (known + seconds) / 2
 
     def give_back(self, ids: Iterable[int]) -> None:
         """Put games back to be handed out again, before all others."""
@@ -68,8 +87,9 @@ class Feed:
         if not len(ids):
             return ids
         costs = self._costs(self.schedule.match_of(ids)).cumsum()
-        share = self.missing * float(costs[-1]) / len(ids) / (4 * self.jobs)
-        batch = ids[: 1 + np.searchsorted(costs, min(LONGEST_BATCH, max(SHORTEST_BATCH, share)))]
+        share = self.missing * float(costs[-1]) / len(ids) / (4 * self.pace.workers)
+        longest = self.pace.first if np.isnan(self.seconds).all() else self.pace.longest
+        batch = ids[: 1 + np.searchsorted(costs, min(longest, max(self.pace.shortest, share)))]
         if self._returned:
             self._returned = self._returned[len(batch) :]
         else:
@@ -89,9 +109,9 @@ class Feed:
         return np.empty(0, np.int64)
 
     def _costs(self, matches: Ids) -> NDArray[np.float64]:
-        known = self._seconds[~np.isnan(self._seconds)]
+        known = self.seconds[~np.isnan(self.seconds)]
         guess = known.mean() if len(known) else FIRST_GUESS
-        return np.where(np.isnan(self._seconds), guess, self._seconds)[matches]
+        return np.where(np.isnan(self.seconds), guess, self.seconds)[matches]
 
     def _advance(self) -> None:
         """Ask the stop rule at every checkpoint that has been reached."""

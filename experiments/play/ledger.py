@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from experiments import log, runs
 from experiments.belonging import check_scheduled
 from experiments.design import Plan
-from experiments.play.played import Played, joined
+from experiments.play.played import Part, Played, joined
 from experiments.schedule import Ids, points_table, record_points
 from isolation.outcome import REASON_WORDS, Reason
 from isolation.shell import command
@@ -51,20 +51,30 @@ class Ledger:
         self._run = run
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
+        self._parts: list[Part] = []
+        self._has_parts = False
+        self._number = 0  # of the next part, where that is known
         self._started = self._written = time.monotonic()
         with _writing():
             log.sweep(self._folder)
         self._recover()
 
-    def add(self, played: Played) -> None:
+    def add(self, played: Played | Part) -> None:
         """Take finished games; `write` puts them into the log."""
         record_points(self.points, played.ids, played.games.winner)
-        self._waiting.append(played)
+        if isinstance(played, Part):
+            self._parts.append(played)
+        else:
+            self._waiting.append(played)
 
     def write_if_due(self) -> None:
-        """Write every half second to two seconds; in long runs less often, lest they end in 100,000 files."""
+        """Write every half second to two seconds; in long runs less often, lest they end in 100,000 files.
+
+        Parts made elsewhere are written at once: nothing can be saved by waiting, and they may be large.
+        """
         now = time.monotonic()
         elapsed = now - self._started
+        self._write_parts()
         if now - self._written > max(min(_LONGEST, elapsed / 10), _SHORTEST, _SHARE * elapsed):
             self.write()
 
@@ -75,13 +85,14 @@ class Ledger:
             UnwritableLogError: these games are lost, those before are not.
         """
         self._written = time.monotonic()
+        self._write_parts()
         if self._waiting:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
             with _writing():
                 log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
-            games = played.games
-            self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
+            self._number = 0
+            self._count_ends(played)
 
     @property
     def ended_by_clock(self) -> int:
@@ -97,13 +108,31 @@ class Ledger:
         """The agents, by their places in the plan, that lost games that are in the log with this detail."""
         return {agent for (agent, _), details in self.forfeits.items() if detail in details}
 
+    def is_user_code(self, agent: int) -> bool:
+        """Whether an agent, by its place in the plan, runs code that does not ship with the toolkit."""
+        return self.plan.entrants[agent].agent.is_user_code
+
     def close(self) -> None:
         """Merge the log's parts, and write down that the run is finished."""
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
         with _writing():
-            log.merge(self._folder)
+            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
             runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
+
+    def _write_parts(self) -> None:
+        while self._parts:
+            self._has_parts = True
+            part = self._parts.pop(0)
+            with _writing():
+                self._number = self._number or log.next_number(self._folder)
+                log.append(self._folder, part.data, self._number)
+            self._number += 1
+            self._count_ends(part)
+
+    def _count_ends(self, played: Played | Part) -> None:
+        games = played.games
+        self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
     def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
         detail = shorten(details.most_common(1)[0][0], _LONGEST_DETAIL)

@@ -19,6 +19,8 @@ from isolation.contained import Printed, hushed
 from isolation.survival import die_with_parent
 
 T = TypeVar("T")
+Result = tuple[T, Printed]
+"""What a call has returned, and what it has printed."""
 
 
 def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
@@ -34,18 +36,23 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
         check_jobs(jobs)
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
-    tasks = (joblib.delayed(_run)(os.getpid(), function, call) for call in calls)
-    all_printed = Printed()
+    tasks = (joblib.delayed(run)(os.getpid(), function, call) for call in calls)
     try:
-        for result, printed in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks):
-            all_printed = Printed(all_printed.lines + printed.lines, all_printed.first or printed.first)
-            yield result
+        yield from values_of(joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks))
     except TerminatedWorkerError as death:
         how = re.search(r"\{(.+?)\}", str(death))
         raise ChildProcessError(
             f"a worker process has died{f' by {how[1]}' if how else ''}: the code it ran ended it, or somebody else "
             "did, as the system does when memory runs out"
         ) from None
+
+
+def values_of(results: Iterable[Result[T]]) -> Iterator[T]:
+    """What calls have returned; in the end a warning says how much they printed."""
+    all_printed = Printed()
+    for result, printed in results:
+        all_printed = Printed(all_printed.lines + printed.lines, all_printed.first or printed.first)
+        yield result
     if told := all_printed.sentence("the code"):
         warnings.warn(told, stacklevel=2)
 
@@ -58,7 +65,8 @@ def end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> tuple[T, Printed]:
+def run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> Result[T]:
+    """Call a function in a process that ends with its parent; what it prints comes back beside the result."""
     if os.getpid() != parent:
         _watch(parent)
     with hushed() as printed:

@@ -29,6 +29,30 @@ class Played:
     started_us: NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Ends:
+    """How n games ended: the columns of `Games` that playing on goes by."""
+
+    winner: NDArray[np.int8]
+    reason: NDArray[np.int8]
+    detail: list[str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """n finished games that have become a part of the log already where they were played, on another machine.
+
+    Attributes:
+        ids: int64[n], of the schedule.
+        games: how each of them ended, in this order.
+        data: the part, as `log.packed` makes it.
+    """
+
+    ids: Ids
+    games: Ends
+    data: bytes
+
+
 def joined(parts: Sequence[Played]) -> Played:
     """Several sets of games, at least one, as one."""
     columns = {

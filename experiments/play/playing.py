@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from experiments.play.batches import Feed
 from experiments.play.crash import Suspect
 from experiments.play.interrupts import Interrupted
-from experiments.play.ledger import Ledger
-from experiments.play.played import Played, joined, lost_unplayed
+from experiments.play.played import Part, Played, joined, lost_unplayed
 from experiments.play.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.recovery import (
     FORFEITED,
+    KILLED,
     EndRun,
     GiveBack,
     Instruction,
@@ -31,15 +32,33 @@ from experiments.schedule import Ids
 from isolation.outcome import Reason
 
 
-def play_missing(pool: Pool, feed: Feed, ledger: Ledger, interrupted: Interrupted, report: Callable[[], None]) -> None:
+class Record(Protocol):
+    """Where finished games go, and what must be known of those before and of the agents."""
+
+    def add(self, played: Played | Part) -> None:
+        """Take finished games."""
+
+    def write_if_due(self) -> None:
+        """Put them where they are safe, if it is time to."""
+
+    def losers_by(self, detail: str) -> set[int]:
+        """The agents, by their places in the plan, that lost games with this detail before."""
+
+    def is_user_code(self, agent: int) -> bool:
+        """Whether an agent runs code that does not ship with the toolkit."""
+
+
+def play_missing(pool: Pool, feed: Feed, ledger: Record, interrupted: Interrupted, report: Callable[[], None]) -> None:
     """Play until nothing is missing, or until interrupted; every game that came back is in the ledger afterwards.
 
     Raises:
+        UnreachableError: the workers are gone, for all that is known.
         ValueError: workers die, or cannot be started, or what a batch says is wrong with the task.
         OSError: the log cannot be written.
     """
     run = _Run(pool, feed, ledger, interrupted, Recovery(), Killers(ledger.losers_by(FORFEITED)))
     while not interrupted():
+        feed.pace = pool.fleet.pace if pool.fleet else feed.pace
         while pool.has_room and len(ids := feed.take()):
             played = _without_forfeits(run, ids)
             if len(played):
@@ -59,7 +78,7 @@ class _Run:
 
     pool: Pool
     feed: Feed
-    ledger: Ledger
+    ledger: Record
     interrupted: Interrupted
     recovery: Recovery
     killers: Killers
@@ -91,12 +110,27 @@ def _take(event: Event, run: _Run) -> list[Instruction]:
             run.ledger.add(batch.played)
             run.feed.learn(batch.matches, batch.seconds)
             run.recovery.finished()
-            run.killers.finished(np.unique(run.feed.schedule.players(batch.played.ids)).tolist())
+            _learn_of_killers(batch.played, run)
         case Failed(error):
             raise error
         case Died():
             return run.recovery.died(event)
     return []
+
+
+def _learn_of_killers(played: Played | Part, run: _Run) -> None:
+    """Take note of who came to the end of a game, and of who was found to kill where the games were played."""
+    players, games = run.feed.schedule.players(played.ids), played.games
+    lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
+    killed = [place for place in lost if games.detail[place].startswith(KILLED)]
+    finished = set(np.unique(np.delete(players, killed, axis=0)).tolist())
+    run.killers.finished(finished)
+    for place in killed:
+        loser = int(players[place, 2 - games.winner[place]])
+        if games.detail[place] == FORFEITED:
+            run.killers.given_up.add(loser)
+        elif loser not in finished:
+            run.killers.killed(loser)
 
 
 def _obey(instruction: Instruction, run: _Run) -> None:
@@ -116,7 +150,7 @@ def _obey(instruction: Instruction, run: _Run) -> None:
             raise ValueError(why)
 
 
-def _play_alone(attempt: PlayAlone, run: _Run) -> Played | None:
+def _play_alone(attempt: PlayAlone, run: _Run) -> Played | Part | None:
     """Play a game in a worker of its own until it is finished or lost; None if interrupted meanwhile."""
     with run.pool.alone() as alone:
         while not run.interrupted():
@@ -143,7 +177,7 @@ def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
         return _hung(lost.suspect, run)
     game_id = lost.suspect.game_id
     agents = run.agents_of(game_id)
-    users = [side for side, agent in enumerate(agents, 1) if run.ledger.plan.entrants[agent].agent.is_user_code]
+    users = [side for side, agent in enumerate(agents, 1) if run.ledger.is_user_code(agent)]
     killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, run.interrupted)]
     if run.interrupted():
         return None

@@ -1,16 +1,17 @@
 """What the runner asks of whatever plays: an interface of a few verbs, and what comes back as plain data.
 
-`loky_pool` is the implementation for the processors of one machine.
+`loky_pool` is the implementation for the processors of one machine, `cluster.dask_pool` that for several machines.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.play.batches import Pace
 from experiments.play.crash import Suspect
 from experiments.play.worker import Batch, Task
 from experiments.schedule import Ids
@@ -61,6 +62,38 @@ class Died:
 Event = Finished | Answered | Failed | Died
 
 
+@dataclass(frozen=True)
+class Machine:
+    """One of the machines that play: its name, its cores, the model of its processor, games a second, batches out."""
+
+    name: str
+    cores: int
+    processor: str
+    rate: float
+    out: int
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """What is known of the machines of a pool that spans several.
+
+    Attributes:
+        machines: those that play now.
+        pace: how much they are to be sent at a time.
+        notes: for people: who was left out and why, and what else should be known.
+        interpreted: for each agent that runs interpreted on any of them, by its place in the plan, why.
+    """
+
+    machines: tuple[Machine, ...]
+    pace: Pace
+    notes: tuple[str, ...] = ()
+    interpreted: Mapping[int, str] = field(default_factory=dict)
+
+
+class UnreachableError(ConnectionError):
+    """The workers of a pool cannot be reached any more; what they were at is to be played again."""
+
+
 class Pool(ABC):
     """Workers that play batches of a task, and nothing else: retrying, blaming and giving up are the runner's.
 
@@ -105,6 +138,14 @@ class Pool(ABC):
     def is_busy(self) -> bool:
         """Whether anything is out: batches or calls that no event has told of."""
 
+    @property
+    def fleet(self) -> Fleet | None:
+        """What there is to say of a pool that spans machines; it compiles the agents of its task by itself.
+
+        None of a pool of this machine alone.
+        """
+        return None
+
     @abstractmethod
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """Have a worker play these games of the task; see `Worker.play_batch`.
@@ -126,11 +167,18 @@ class Pool(ABC):
 
     @abstractmethod
     def finished(self, timeout: float) -> list[Event]:
-        """What has happened since the last time, waiting for something up to `timeout` seconds if anything is out."""
+        """What has happened since the last time, waiting for something up to `timeout` seconds if anything is out.
+
+        Raises:
+            UnreachableError: the workers are on other machines, and cannot be reached any more.
+        """
 
     @abstractmethod
     def alone(self) -> Pool:
-        """Another pool, of one worker and with the same task, for a game that may kill it; the caller closes it."""
+        """Another pool, of one worker and with the same task, for a game that may kill it; the caller closes it.
+
+        A pool that names no suspects is never asked for one.
+        """
 
     @abstractmethod
     def close(self) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.design import Entrant, Plan
 from experiments.play.interrupts import Interrupted
 from experiments.play.pool import TICK, Answered, Died, Failed, Pool
 from experiments.play.worker import Worker
 from isolation.agents import code_hash
-from isolation.geometry import parse_size
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -21,8 +20,26 @@ Sharers = tuple[int, ...]
 _DIED = "its process died while it was compiled and checked"
 
 
+@dataclass(frozen=True)
+class Kit:
+    """What there is to compile of a plan: who shares code, and the names of the agents."""
+
+    sharers: tuple[Sharers, ...]
+    names: tuple[str, ...]
+
+
+def kit_of(agents: Sequence[Agent], settings: Sequence[str]) -> Kit:
+    """What there is to compile of some agents with their settings."""
+    return Kit(tuple(sharing_code(agents, settings)), tuple(agent.name for agent in agents))
+
+
+def kit_in(worker: Worker) -> Kit:
+    """What there is to compile of a worker's task."""
+    return kit_of(worker.agents, worker.task.settings)
+
+
 def prepare(
-    pool: Pool, plan: Plan, jobs: int, interrupted: Interrupted, report: Callable[[str, dict[int, str]], None]
+    pool: Pool, kit: Kit, jobs: int, interrupted: Interrupted, report: Callable[[str, dict[int, str]], None]
 ) -> dict[int, str]:
     """Compile or load every agent, `jobs` at a time; says of those that run interpreted why, by place.
 
@@ -32,19 +49,19 @@ def prepare(
         ValueError: compiled code cannot be kept, or a user's file has changed since the plan was made.
     """
     found: dict[int, str] = {}
-    suspects = _compile(pool, plan, sharing_code(plan), jobs, interrupted, report, found)
+    suspects = _compile(pool, kit, kit.sharers, jobs, interrupted, report, found)
     for sharers in suspects:
-        if _compile(pool, plan, [sharers], 1, interrupted, report, found):
-            found |= _refuse(plan, sharers)
+        if _compile(pool, kit, [sharers], 1, interrupted, report, found):
+            found |= _refuse(pool, sharers, interrupted)
     return dict(sorted(found.items()))
 
 
-def sharing_code(plan: Plan) -> list[Sharers]:
-    """The agents of a plan by the code they share; no agents stand for what plays games of compiled agents."""
+def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Sharers]:
+    """The places of agents that share code; no agents stand for what plays games of compiled agents."""
     found: dict[str, list[int]] = {}
-    for place, entrant in enumerate(plan.entrants):
-        found.setdefault(_code_of(entrant), []).append(place)
-    games = [()] if any(entrant.agent.is_compilable for entrant in plan.entrants) else []
+    for place, (agent, text) in enumerate(zip(agents, settings, strict=True)):
+        found.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(place)
+    games = [()] if any(agent.is_compilable for agent in agents) else []
     return [*games, *(tuple(places) for places in found.values())]
 
 
@@ -71,14 +88,9 @@ def measure_in(pool: Pool, interrupted: Interrupted, tell: Callable[[str], None]
     return measure
 
 
-def _code_of(entrant: Entrant) -> str:
-    heuristic = entrant.agent.heuristic
-    return code_hash(heuristic) if heuristic else entrant.settings
-
-
 def _compile(
     pool: Pool,
-    plan: Plan,
+    kit: Kit,
     waiting: Sequence[Sharers],
     jobs: int,
     interrupted: Interrupted,
@@ -92,7 +104,7 @@ def _compile(
         while left and len(out) < jobs:
             sharers = left.pop(0)
             out[pool.call(Worker.compile_agents, sharers)] = sharers
-        report(_names(plan, out.values()), found)
+        report(_names(kit, out.values()), found)
         for event in pool.finished(TICK):
             match event:
                 case Answered(call, interpreted):
@@ -105,15 +117,15 @@ def _compile(
     return lost
 
 
-def _names(plan: Plan, under_way: Iterable[Sharers]) -> str:
-    return ", ".join(plan.entrants[sharers[0]].agent.name if sharers else "games" for sharers in under_way)
+def _names(kit: Kit, under_way: Iterable[Sharers]) -> str:
+    return ", ".join(kit.names[sharers[0]] if sharers else "games" for sharers in under_way)
 
 
-def _refuse(plan: Plan, sharers: Sharers) -> dict[int, str]:
+def _refuse(pool: Pool, sharers: Sharers, interrupted: Interrupted) -> dict[int, str]:
     """Let agents whose compiling kills its process run interpreted everywhere, from now on."""
-    from isolation.compiling.compiler import refuse
-
-    for place in sharers:
-        if heuristic := plan.entrants[place].agent.heuristic:
-            refuse(heuristic, parse_size(plan.schedule.size), _DIED)
+    pool.call(Worker.refuse_to_compile, sharers, _DIED)
+    while pool.is_busy and not interrupted():
+        for event in pool.finished(TICK):
+            if isinstance(event, Failed):
+                raise event.error
     return dict.fromkeys(sharers, _DIED)

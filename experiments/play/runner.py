@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import joblib
 import numpy as np
@@ -18,13 +18,14 @@ from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan, on_the_clock
 from experiments.locks import locked
 from experiments.play.batches import Feed, Stop
+from experiments.play.cluster.addresses import chosen
 from experiments.play.cost import Measure, at_equal_cost, check_scalable
 from experiments.play.interrupts import Interrupted, asked, heard_once
 from experiments.play.ledger import Ledger, UnwritableLogError
 from experiments.play.loky_pool import LokyPool
 from experiments.play.playing import play_missing
-from experiments.play.pool import MakePool, Pool
-from experiments.play.preparation import measure_in, prepare
+from experiments.play.pool import Fleet, Machine, MakePool, Pool, UnreachableError
+from experiments.play.preparation import Kit, kit_of, measure_in, prepare
 from experiments.play.recovery import KILLED
 from experiments.play.stopping import sprt_rule
 from experiments.play.worker import HANGS_AFTER, task_of
@@ -41,7 +42,7 @@ class Progress:
 
     `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
     `detail` says what is being prepared or measured; `notes` are what people should know about the run; `costs` is what
-    `equal_cost` measured: nodes per second by name.
+    `equal_cost` measured: nodes per second by name. `machines` are those of a cluster, if it is played on one.
     """
 
     plan: Plan
@@ -54,6 +55,7 @@ class Progress:
     points: NDArray[np.int8]
     notes: tuple[str, ...] = ()
     costs: Mapping[str, float] = field(default_factory=dict)
+    machines: tuple[Machine, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,13 @@ _STUCK_FOR_GOOD = (
 Show = Callable[[Progress], None]
 
 
+class Report(Protocol):
+    """Tells the display where the run stands."""
+
+    def __call__(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
+        """See `Progress`."""
+
+
 def play_tournament(
     config: Config,
     *,
@@ -92,21 +101,35 @@ def play_tournament(
     stop: Callable[[Plan], Stop | None] = sprt_rule,
     show: Show = lambda progress: None,
     measure: Measure | None = None,
-    pools: MakePool = LokyPool,
+    pools: MakePool | None = None,
 ) -> Outcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
     `retry_forfeits` first takes back the games that agents lost by killing their processes, or forfeited because of it.
     `stop` makes the rule that ends matches early, if there is one. `measure` gives the nodes per second of an agent,
-    for `equal_cost`; without it they are measured in a worker. `pools` makes what plays.
+    for `equal_cost`; without it they are measured in a worker. `pools` makes what plays; without it that is this
+    machine, or the cluster that the configuration or the environment names.
 
     Raises:
         ValueError: something is wrong with what was asked for, and nothing was written; or the run cannot be resumed
             or written. Every game reported as logged stays in the log.
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
-    with heard_once():
-        return _play(config, resume, retry_forfeits, stop, show, measure, pools)
+    with heard_once(), _players(config, pools) as found:
+        return _play(config, resume, retry_forfeits, stop, show, measure, found)
+
+
+@contextmanager
+def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
+    """What makes the pools that a configuration asks for; a cluster is reached before anything is written."""
+    address = chosen(config.cluster, config.jobs)
+    if pools or not address:
+        yield pools or LokyPool
+        return
+    from experiments.play.cluster.dask_pool import reached
+
+    with reached(address) as on_machines:
+        yield on_machines
 
 
 def _play(
@@ -169,7 +192,8 @@ def _at_equal_cost(
     else:
         with asked() as interrupted, pools(jobs) as pool:
             pool.assign(task_of(plan))
-            prepare(pool, plan, jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
+            if pool.fleet is None:
+                prepare(pool, _kit_of(plan), jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
             scaled, costs = at_equal_cost(
                 plan, measure_in(pool, interrupted, lambda name: tell(plan, "measuring", name))
             )
@@ -189,10 +213,7 @@ def _run(
             report = _reporter(ledger, feed, notes, show)
             if feed.missing:
                 try:
-                    with pools(jobs) as pool:
-                        pool.assign(task_of(plan))
-                        _prepare(pool, plan, jobs, interrupted, notes, report)
-                        play_missing(pool, feed, ledger, interrupted, lambda: report("playing", ""))
+                    _play_in(pools, jobs, feed, ledger, interrupted, notes, report)
                 finally:
                     ledger.write()
         # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
@@ -213,7 +234,50 @@ def _run(
     return Outcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
 
 
-def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Callable[[Phase, str], None]:
+def _play_in(
+    pools: MakePool,
+    jobs: int,
+    feed: Feed,
+    ledger: Ledger,
+    interrupted: Interrupted,
+    notes: list[str],
+    report: Report,
+) -> None:
+    """Play what is missing in a pool; adds notes about what came of it.
+
+    A run whose machines cannot be reached any more ends as one that was interrupted.
+    """
+    plan, known = ledger.plan, len(notes)
+    with pools(jobs) as pool:
+        pool.assign(task_of(plan))
+        if pool.fleet is None:
+            _prepare(pool, plan, jobs, interrupted, notes, report)
+
+        def look() -> None:
+            if pool.fleet:
+                notes[known:] = _fleet_notes(plan, pool.fleet)
+            report("playing", "", pool.fleet.machines if pool.fleet else None)
+
+        try:
+            play_missing(pool, feed, ledger, interrupted, look)
+        except UnreachableError as error:
+            notes.append(str(error))
+
+
+def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
+    """What should be known of the machines, and of what they make of the plan."""
+    notes = [*fleet.notes, *_interpreted_notes(plan, fleet.interpreted)]
+    clocked, processors = on_the_clock(plan.entrants), {machine.processor for machine in fleet.machines}
+    if clocked and len(processors) > 1:
+        names = ", ".join(entrant.agent.name for entrant in clocked)
+        notes.append(
+            f"unlike machines bias the results: the clock limits {names}, and {len(processors)} kinds of processors "
+            "play; limit by nodes, or let machines of one kind play"
+        )
+    return notes
+
+
+def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Report:
     """What tells the display where the run stands."""
     before = ledger.logged
     started = last_game = time.monotonic()
@@ -222,7 +286,7 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Calla
     may_hang = not cap and any(one.agent.is_user_code for one in ledger.plan.entrants)
     hint = _STUCK if cap is None else _STUCK_FOR_GOOD
 
-    def report(phase: Phase, detail: str = "") -> None:
+    def report(phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
         nonlocal started, last_game, missing
         now = time.monotonic()
         if phase == "preparing":
@@ -232,9 +296,11 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Calla
         elapsed = now - started
         rate = (ledger.logged - before) / elapsed if elapsed > 0 else 0.0
         left = (feed.total - ledger.logged) / rate if rate > 0 else float("inf")
-        stuck = [hint] if may_hang and now - last_game > LONGEST_SILENCE else []
+        # Machines send what they have played every ten seconds or so.
+        stuck = [hint] if may_hang and machines is None and now - last_game > LONGEST_SILENCE else []
         all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
-        show(Progress(ledger.plan, phase, detail, ledger.logged, feed.total, rate, left, ledger.points, all_notes))
+        counts = (ledger.logged, feed.total, rate, left)
+        show(Progress(ledger.plan, phase, detail, *counts, ledger.points, all_notes, machines=machines))
 
     return report
 
@@ -245,7 +311,7 @@ def _prepare(
     jobs: int,
     interrupted: Interrupted,
     notes: list[str],
-    report: Callable[[Phase, str], None],
+    report: Report,
 ) -> None:
     """Compile every agent before there are games to play; adds a note about each that runs interpreted."""
     known = len(notes)
@@ -254,7 +320,11 @@ def _prepare(
         notes[known:] = _interpreted_notes(plan, interpreted)
         report("preparing", names)
 
-    notes[known:] = _interpreted_notes(plan, prepare(pool, plan, jobs, interrupted, tell))
+    notes[known:] = _interpreted_notes(plan, prepare(pool, _kit_of(plan), jobs, interrupted, tell))
+
+
+def _kit_of(plan: Plan) -> Kit:
+    return kit_of([entrant.agent for entrant in plan.entrants], [entrant.settings for entrant in plan.entrants])
 
 
 def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.play.crash import GAME, PID, WIDTH
-from experiments.play.played import Played, joined
+from experiments.play.played import Part, Played, joined
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.schedule import Ids, Schedule, by_sides
 from isolation.geometry import MOST_COMPILED_CELLS, parse_size
@@ -65,7 +65,7 @@ def patience(agent: Agent) -> float:
 class Batch:
     """A finished batch, and how many seconds a game of each match took in it."""
 
-    played: Played
+    played: Played | Part
     matches: Ids
     seconds: NDArray[np.float64]
 
@@ -106,6 +106,14 @@ class Worker:
             raise ValueError(
                 f"{library.folder()}: cannot keep compiled code there: {error.strerror or error}"
             ) from error
+
+    def refuse_to_compile(self, places: Sequence[int], why: str) -> None:
+        """Let these agents run interpreted from now on, in every process of this machine: compiling them does harm."""
+        from isolation.compiling.compiler import refuse
+
+        for place in places:
+            if heuristic := self.agents[place].heuristic:
+                refuse(heuristic, parse_size(self.task.schedule.size), why)
 
     def measure_speed(self, name: str) -> float:
         """Nodes per second of an agent.

@@ -1,0 +1,114 @@
+"""What a cluster costs the parent: CPU time a game, and games a second by the length of batches.
+
+    python benchmarks/cluster.py machines ADDRESS COUNT CORES GAME_US   machines that sleep and send real parts
+    python benchmarks/cluster.py play ADDRESS PAIRS SECONDS             a run of batches of so many seconds
+
+The machines are dask workers in one process. They do not play: they sleep as long as so many cores would take, and
+send parts of the log with as many games, cut from those of a run that was played before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import threading
+import time
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import psutil
+from distributed import Worker
+
+from experiments import log
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.play.cluster import dask_pool, machine
+from experiments.play.played import Ends, Part
+from experiments.play.runner import Progress, play_tournament
+from experiments.play.worker import Worker as Player
+from experiments.play.worker import task_of
+from experiments.schedule import Ids
+
+GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
+OPENINGS = "random:6"
+
+
+def simulated(cores: int, game_us: float) -> None:
+    """Have `machine.play` sleep, and send what it would send."""
+    plan = make_plan(load_config(None, {**GAMES, "openings": OPENINGS, "pairs": 32768}))
+    played = Player(task_of(plan)).play_batch(np.arange(65536)).played
+    table = log.games_table(plan.schedule, [entrant.settings for entrant in plan.entrants], played)
+
+    packing = threading.Lock()
+
+    @lru_cache(maxsize=64)
+    def packed(hundreds: int) -> bytes:
+        return log.packed(table.take(np.arange(100 * hundreds) % len(table)))
+
+    def play(key: str, ids: Ids) -> machine.Answer:
+        began, size = time.monotonic(), len(ids)
+        ends = Ends(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
+        with packing:
+            data = packed(-(-size // 100))
+        part = Part(ids, ends, data)
+        time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
+        return machine.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
+
+    machine.use(cores)
+    machine.play = play
+
+
+async def machines(address: str, count: int) -> None:
+    """So many machines in this process, until it is ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        workers = [
+            Worker(address, nthreads=1, memory_limit=0, local_directory=folder, name=f"m{n}") for n in range(count)
+        ]
+        await asyncio.gather(*workers)
+        print(f"{count} machines are there", flush=True)
+        await asyncio.gather(*(worker.finished() for worker in workers))
+
+
+def play(address: str, pairs: int, seconds: float, scheduler: int | None = None) -> None:
+    """Play a run, and print what it cost the parent, and the scheduler if its process is given."""
+    dask_pool.FIRST = min(dask_pool.FIRST, seconds)
+    dask_pool.SHORTEST = dask_pool.LONGEST = seconds
+    marks: list[tuple[float, float, float, int]] = []
+    other = psutil.Process(scheduler) if scheduler else None
+
+    def show(progress: Progress) -> None:
+        if not progress.logged or (
+            progress.logged == progress.total and len(marks) > 1 and marks[-1][3] == progress.total
+        ):
+            return
+        spent = sum(other.cpu_times()[:2]) if other else 0.0
+        marks.append((time.process_time(), spent, time.monotonic(), progress.logged))
+
+    with tempfile.TemporaryDirectory() as folder:
+        keys = {**GAMES, "openings": OPENINGS, "pairs": pairs, "out": f"{folder}/run", "cluster": address}
+        before = time.process_time()
+        outcome = play_tournament(load_config(None, keys), show=show)
+        if not outcome.finished:
+            sys.exit(f"{outcome.logged:,} games; {outcome.notes}")
+        size = sum(path.stat().st_size for path in log.games_folder(Path(folder) / "run").iterdir())
+    # Without the start, when nobody knows yet how long a game takes, and the end, when machines have nothing left.
+    total = marks[-1][3]
+    first = next(mark for mark in marks if mark[3] >= 0.1 * total)
+    last = next(mark for mark in marks if mark[3] >= 0.8 * total)
+    games = last[3] - first[3]
+    print(
+        f"batches of {seconds} s: {games / (last[2] - first[2]):,.0f} games/s; CPU a game, us: "
+        f"parent {(last[0] - first[0]) / games * 1e6:.2f}, scheduler {(last[1] - first[1]) / games * 1e6:.2f}; "
+        f"{size / last[3]:.0f} bytes a game; parent in all {time.process_time() - before:.1f} s",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "machines":
+        simulated(int(sys.argv[4]), float(sys.argv[5]))
+        asyncio.run(machines(sys.argv[2], int(sys.argv[3])))
+    else:
+        play(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]) if len(sys.argv) > 5 else None)

@@ -1,0 +1,70 @@
+"""Commands that make a cluster of machines: the scheduler they meet at, and the machines that play."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from experiments.play.cluster.serving import Certificates
+
+_PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+def tls_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The files that TLS needs, by dask's names."""
+    options = [
+        click.option("--tls-ca-file", type=_PEM, help="For tls: the certificate of who signs, PEM."),
+        click.option("--tls-cert", type=_PEM, help="For tls: the certificate of this end, PEM."),
+        click.option("--tls-key", type=_PEM, help="For tls: its private key, PEM."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("scheduler")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address others reach this machine at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0 is any free one.")
+@click.option("--scheduler-file", type=click.Path(path_type=Path), help="Write the address there, for the others.")
+@tls_options
+def scheduler(
+    host: str, port: int, scheduler_file: Path | None, tls_ca_file: Path | None, tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:  # fmt: skip
+    """Be where the machines of a cluster meet; see docs/cluster.md."""
+    from experiments.play.cluster.serving import serve_scheduler
+
+    serve_scheduler(host, port, scheduler_file, certificates(tls_ca_file, tls_cert, tls_key), click.echo)
+
+
+@click.command("worker")
+@click.argument("cluster", metavar="ADDRESS|FILE")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@tls_options
+def worker(
+    cluster: str, jobs: int, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None
+) -> None:  # fmt: skip
+    """Play on this machine for the scheduler at an ADDRESS, or in a scheduler FILE, until Ctrl-C."""
+    from experiments.play.cluster.serving import serve_worker
+
+    if not serve_worker(cluster, jobs, certificates(tls_ca_file, tls_cert, tls_key), click.echo):
+        sys.exit(1)
+
+
+def certificates(authority: Path | None, own: Path | None, key: Path | None) -> Certificates | None:
+    """The three files that TLS needs, or none of them."""
+    from experiments.play.cluster.serving import Certificates
+
+    if authority and own and key:
+        return Certificates(authority, own, key)
+    if authority or own or key:
+        raise ValueError("tls needs all three: --tls-ca-file, --tls-cert and --tls-key")
+    return None
+
+
+COMMANDS = (scheduler, worker)

@@ -1,0 +1,5 @@
+"""More than one machine: dask's scheduler knows them all, and each plays in worker processes of its own.
+
+Nothing that can die, and no code of a user's, runs in the process that dask talks to (`machine`): a death there means a
+machine, the end of its time, or the network, and the answer is to send what it was at elsewhere (`hub`).
+"""

@@ -1,0 +1,76 @@
+"""Many calls on the machines of a cluster, in worker processes there; the results as they come."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import fmean
+from typing import Any, TypeVar
+
+from experiments.play.cluster import machine
+from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, Returned, connected
+from experiments.play.cluster.machine import Computed, Raised
+from experiments.play.parallel import Result, values_of
+from experiments.play.pool import TICK
+
+T = TypeVar("T")
+
+SECONDS = 5.0
+"""How long a machine is to be at what it is sent at a time."""
+
+
+def as_they_come_from(cluster: str, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+    """The results of `function(*call)` for every call, in no order, from the machines of a cluster.
+
+    What the calls print is not shown; a warning says how much it was, and others say what should be known of machines.
+
+    Raises:
+        ValueError: the cluster cannot be reached, or no machine can do it.
+        UnreachableError: it could be, and cannot be any more, or no machine of it may do anything.
+        Exception: whatever a call raises.
+    """
+    with connected(cluster) as hub:
+        yield from values_of(_results(hub, function, iter(calls)))
+
+
+def _results(hub: Hub, function: Callable[..., T], left: Iterator[tuple[Any, ...]]) -> Iterator[Result[T]]:
+    numbers, told = itertools.count(1), set[str]()
+    out: set[int] = set()
+    seconds = 0.0
+    while True:
+        while len(out) < ERRANDS_A_MACHINE * max(1, len(hub.machines)):
+            chunk = tuple(itertools.islice(left, _how_many(hub.machines, seconds)))
+            if not chunk:
+                break
+            number = next(numbers)
+            out.add(number)
+            hub.send(Errand(number, machine.compute, (function, chunk), None))
+        if not out:
+            return
+        hub.check()
+        for note in hub.notes():
+            if note not in told:
+                warnings.warn(note, stacklevel=2)
+            told.add(note)
+        for returned in hub.received(TICK):
+            out.discard(returned.number)
+            computed = _computed(returned)
+            seconds = computed.seconds if seconds == 0 else (seconds + computed.seconds) / 2
+            yield from computed.results
+
+
+def _how_many(machines: Sequence[Known], seconds: float) -> int:
+    """How many calls a machine is sent at a time, if one takes so many seconds of a core; 0 stands for unknown."""
+    cores = fmean(known.hello.cores for known in machines) if machines else 1.0
+    return max(1, round(cores * (SECONDS / seconds if seconds else 1)))
+
+
+def _computed(returned: Returned) -> Computed:
+    match returned.answer:
+        case Computed() as computed:
+            return computed
+        case Raised(error):
+            raise error
+        case other:
+            raise ValueError(f"no machine can do it: {other}")

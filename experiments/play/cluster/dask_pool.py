@@ -1,0 +1,161 @@
+"""The pool of several machines: batches of many seconds, each played on one machine by all its processes.
+
+A machine sees to its own dead workers, and blames whom it must; so no death is told here, and nobody is suspect.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from secrets import token_hex
+from statistics import fmean
+
+from experiments.play.batches import Pace
+from experiments.play.cluster import machine
+from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned, connected
+from experiments.play.cluster.machine import Killed, PlayedPart, Raised, Unfit, Value
+from experiments.play.cluster.travel import parcel_of
+from experiments.play.pool import (
+    Answered,
+    Died,
+    Event,
+    Failed,
+    Finished,
+    Fleet,
+    Machine,
+    MakePool,
+    Pool,
+)
+from experiments.play.worker import Batch, Task
+from experiments.schedule import Ids
+
+FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
+"""How many seconds a machine is to play a batch: its first, the last ones, and any other."""
+LONGEST_LATE = 60.0
+"""In long runs they take up to so many, since each becomes a file of the log."""
+_SHARE = 0.01
+
+
+@contextmanager
+def reached(cluster: str) -> Iterator[MakePool]:
+    """What makes pools of a cluster's machines, for as long as there is a connection to it.
+
+    Raises:
+        ValueError: dask is not installed, or the cluster cannot be reached; in one line.
+    """
+    numbers = itertools.count(1)
+    with connected(cluster) as hub:
+        yield lambda jobs: DaskPool(hub, numbers)
+
+
+class DaskPool(Pool):
+    """Whatever machines there are at a moment. Errands wait in the hub while there is none."""
+
+    def __init__(self, hub: Hub, numbers: Iterator[int]) -> None:
+        self._hub = hub
+        self._numbers = numbers
+        self._parcel = ("", b"")
+        self._batches: dict[int, Ids] = {}
+        self._calls: set[int] = set()
+        self._games: Counter[str] = Counter()
+        self._interpreted: dict[int, str] = {}
+        self._began = time.monotonic()
+
+    def assign(self, task: Task) -> None:
+        """See `Pool.assign`."""
+        self._drop()
+        self._interpreted = {}
+        self._parcel = (token_hex(8), pickle.dumps(parcel_of(task)))
+
+    @property
+    def has_room(self) -> bool:
+        """See `Pool.has_room`."""
+        return len(self._batches) < ERRANDS_A_MACHINE * max(1, len(self._hub.machines))
+
+    @property
+    def is_busy(self) -> bool:
+        """See `Pool.is_busy`."""
+        return bool(self._batches or self._calls)
+
+    @property
+    def fleet(self) -> Fleet:
+        """See `Pool.fleet`."""
+        machines = tuple(map(self._machine, self._hub.machines))
+        return Fleet(machines, self._pace(), self._hub.notes(), dict(self._interpreted))
+
+    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+        """See `Pool.submit`."""
+        assert not interpreted, "machines play again by themselves what has killed a worker"
+        number = self._send(machine.play, ids)
+        self._batches[number] = ids
+
+    def call(self, function: Callable[..., object], *arguments: object) -> int:
+        """See `Pool.call`."""
+        number = self._send(machine.call, function, *arguments)
+        self._calls.add(number)
+        return number
+
+    def finished(self, timeout: float) -> list[Event]:
+        """See `Pool.finished`."""
+        self._hub.check()
+        found = [self._event(returned) for returned in self._hub.received(timeout if self.is_busy else 0)]
+        return sorted(found, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
+
+    def alone(self) -> Pool:
+        """Nobody asks: no death is told, and so nobody is suspect."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """See `Pool.close`. The hub serves the next pool."""
+        self._drop()
+
+    def _machine(self, known: Known) -> Machine:
+        port = known.address.rpartition(":")[2]
+        seconds = time.monotonic() - max(known.since, self._began)
+        rate = self._games[known.address] / seconds if seconds > 0 else 0.0
+        return Machine(f"{known.hello.name}:{port}", known.hello.cores, known.hello.processor, rate, known.out)
+
+    def _drop(self) -> None:
+        if self.is_busy:
+            self._hub.drop(next(self._numbers), self._parcel[0])
+        self._batches.clear()
+        self._calls.clear()
+
+    def _send(self, function: Callable[..., machine.Answer], *arguments: object) -> int:
+        number = next(self._numbers)
+        self._hub.send(Errand(number, function, (self._parcel[0], *arguments), self._parcel))
+        return number
+
+    def _event(self, returned: Returned) -> Event:
+        """What there is to tell of an errand."""
+        number, answer = returned.number, returned.answer
+        ids = self._batches.pop(number, None)
+        self._calls.discard(number)
+        call = number if ids is None else None
+        match answer:
+            case PlayedPart(part, matches, seconds, interpreted):
+                self._interpreted |= interpreted
+                self._games[returned.address] += len(part.ids)
+                return Finished(Batch(part, matches, seconds))
+            case Value(value):
+                return Answered(number, value)
+            case Raised(error):
+                return Failed(error, call)
+            case Unfit(why):
+                return Failed(ValueError(why), call)
+            case LostError():
+                return Failed(ValueError(f"the same games were lost again and again: {answer}"), call)
+            case Killed():
+                return Died((), (), (number,))
+            case _:
+                raise AssertionError(f"no answer to an errand: {answer}")
+
+    def _pace(self) -> Pace:
+        known = self._hub.machines
+        cores = fmean(one.hello.cores for one in known) if known else 1.0
+        longest = min(LONGEST_LATE, max(LONGEST, _SHARE * (time.monotonic() - self._began)))
+        return Pace(max(1, len(known)), FIRST * cores, SHORTEST * cores, longest * cores)

@@ -1,0 +1,239 @@
+"""Runs on clusters: the same log as on one machine, whatever happens to machines, scheduler and connection."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import pandas as pd
+import pytest
+from clusters import Cluster, Proxy, cluster, started
+
+from experiments import log, runs
+from experiments.config import Config, load_config
+from experiments.labels import FILE as LABELS
+from experiments.labels import label_run, read_labels
+from experiments.play.cluster import dask_pool, hub, machine
+from experiments.play.recovery import FORFEITED
+from experiments.play.runner import Progress, play_tournament
+from experiments.solving import solve_all
+from experiments.sparring import play_and_label
+
+DEADLY = """
+import os, signal
+
+class Deadly:
+    def get_move(self, game, time_left):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+KEYS: dict[str, Any] = {
+    **{"format": "head-to-head", "contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1"},
+    **{"board": "5x5", "pairs": 60, "openings": "random:3"},
+}
+
+
+def config_of(out: Path, **keys: Any) -> Config:
+    return load_config(None, {**KEYS, **keys, "out": str(out)})
+
+
+def games(run: Path) -> pd.DataFrame:
+    return log.read_games(run).drop(columns=["time_us", "started_at"])
+
+
+def assert_same_games(one: Path, other: Path) -> None:
+    pd.testing.assert_frame_equal(games(one), games(other))
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on this machine."""
+    run = tmp_path_factory.mktemp("local") / "run"
+    assert play_tournament(config_of(run, jobs=1)).finished
+    return run
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of two machines, for tests that leave it as it was."""
+    with cluster(tmp_path_factory.mktemp("two"), machines=2) as made:
+        yield made
+
+
+def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Path, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    outcome = play_tournament(config_of(tmp_path / "run", cluster=str(two.file)), show=seen.append)
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+    assert {machine.cores for progress in seen for machine in progress.machines or ()} == {1}
+    assert load_config(tmp_path / "run" / runs.CONFIG).cluster is None
+
+
+@pytest.fixture(autouse=True)
+def many_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something can happen between one batch and the next."""
+    for name in ("FIRST", "SHORTEST", "LONGEST"):
+        monkeypatch.setattr(dask_pool, name, 0.005)
+
+
+def while_playing(*acts: Callable[[], object]) -> Callable[[Progress], None]:
+    """Something to do while games go on, one after the other, each after more games have come back."""
+    left, last = list(acts), [0]
+
+    def show(progress: Progress) -> None:
+        if left and last[0] < progress.logged < progress.total:
+            last[0] = progress.logged
+            left.pop(0)()
+
+    return show
+
+
+def test_machines_that_are_killed_stopped_and_that_join_late_change_nothing(
+    two: Cluster, local: Path, tmp_path: Path
+) -> None:
+    first, second = two.machines[-2:]
+    acts = while_playing(
+        lambda: first.send_signal(signal.SIGSTOP),
+        first.kill,
+        two.join,
+        lambda: second.send_signal(signal.SIGSTOP),
+        lambda: second.send_signal(signal.SIGCONT),
+    )
+    outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address), show=acts)
+    assert first.wait() == -signal.SIGKILL
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+
+
+def test_a_run_that_no_machine_may_play_ends_in_a_line_and_keeps_what_it_has(
+    two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = machine.versions() | {"numba": "0.1"}
+    monkeypatch.setattr(machine, "versions", lambda: ours)
+    monkeypatch.setattr(hub, "_ALONE", 0.1)
+    outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address))
+    assert (outcome.finished, outcome.logged) == (False, 0)
+    assert f"no machine of {two.address} may play" in outcome.notes[-1]
+    assert "not 0.1, and the log would not be the same" in outcome.notes[-1]
+
+
+@pytest.mark.slow
+def test_a_run_whose_scheduler_dies_ends_as_interrupted_and_goes_on_elsewhere(
+    local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "PATIENCE", 0.5)
+    run = tmp_path / "run"
+    with cluster(tmp_path, machines=1) as made:
+        keys = config_of(run, cluster=made.address)
+        outcome = play_tournament(keys, show=while_playing(made.scheduler.kill))
+    assert not outcome.finished
+    assert outcome.notes[-1].endswith("cannot be reached any more")
+    assert 0 < outcome.logged == log.count_games(run) < outcome.total
+    assert play_tournament(config_of(run, jobs=1), resume=True).finished
+    assert_same_games(run, local)
+
+
+def test_a_connection_that_is_cut_for_a_while_is_made_anew(two: Cluster, local: Path, tmp_path: Path) -> None:
+    with Proxy(int(two.address.rpartition(":")[2])) as proxy:
+        keys = config_of(tmp_path / "run", cluster=f"tcp://127.0.0.1:{proxy.port}")
+        outcome = play_tournament(keys, show=while_playing(proxy.cut, proxy.cut))
+        assert proxy.cuts == 2
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+
+
+@pytest.mark.slow
+def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(DEADLY)
+    keys = {"contenders": [f"{tmp_path}/user.py:Deadly"], "baseline": "random", "pairs": 6}
+    run = play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).path
+    details = log.read_games(run)["detail"].value_counts().to_dict()
+    died = details.pop("its process died 3 times in this game")
+    assert 3 <= died <= 6  # on two machines
+    assert details == {FORFEITED: 12 - died}
+
+
+@pytest.mark.slow
+def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster, local: Path, tmp_path: Path) -> None:
+    kept = [tmp_path / "cluster.parquet", tmp_path / "local.parquet"]
+    for path, where in zip(kept, ({"jobs": 0, "cluster": two.address}, {"jobs": 1}), strict=True):
+        solve_all("3x4", path, **where)
+    assert kept[0].read_bytes() == kept[1].read_bytes()
+    run = shutil.copytree(local, tmp_path / "run")
+    label_run(run, sample=30, jobs=0, cluster=two.address)
+    labels = read_labels(run)
+    (run / LABELS).unlink()
+    label_run(run, sample=30, jobs=1)
+    pd.testing.assert_frame_equal(labels, read_labels(run))
+
+
+@pytest.mark.slow
+def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
+    two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return 1.0 * len(game.get_legal_moves(player))\n")
+    monkeypatch.chdir(tmp_path)
+    found = [
+        play_and_label(["mine.py:score"], [1], 5, size="5x5", **where)
+        for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1})
+    ]
+    assert set(found[0]["agent"]) == {"mine.py:score at depth 1"}
+    pd.testing.assert_frame_equal(*found)
+
+
+@pytest.mark.slow
+def test_speeds_are_measured_on_a_machine_where_contenders_are_to_cost_the_same(two: Cluster, tmp_path: Path) -> None:
+    keys = {"contenders": ["ID:open@nodes=200"], "baseline": "ID:null@nodes=200", "pairs": 2, "equal_cost": True}
+    assert play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).finished
+    assert set(runs.load_run(tmp_path / "run").costs) == {"ID_Open_200nodes", "ID_Null_200nodes"}
+
+
+@pytest.mark.slow
+def test_a_cluster_talks_by_tls_to_whom_has_certificates(local: Path, tmp_path: Path) -> None:
+    own, key = tmp_path / "own.pem", tmp_path / "key.pem"
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=lab -keyout {key} -out {own}"
+    subprocess.run(make.split(), check=True, capture_output=True)
+    options = ("--tls-ca-file", str(own), "--tls-cert", str(own), "--tls-key", str(key))
+    names = {"ca-file": own, "client.cert": own, "client.key": key}
+    with cluster(tmp_path, options=options) as made:
+        made.join(*options)
+        assert made.address.startswith("tls://127.0.0.1:")
+        with pytest.raises(ValueError, match="needs certificates: set DASK_DISTRIBUTED__COMM__TLS__CA_FILE"):
+            play_tournament(config_of(tmp_path / "run", cluster=made.address))
+        with dask.config.set({f"distributed.comm.tls.{name}": str(path) for name, path in names.items()}):
+            assert play_tournament(config_of(tmp_path / "run", cluster=made.address)).finished
+    assert_same_games(tmp_path / "run", local)
+
+
+@pytest.mark.slow
+def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(local: Path, tmp_path: Path) -> None:
+    notes: set[str] = set()
+    with cluster(tmp_path) as made:
+        for option in ("--nanny", "--no-nanny"):
+            dask_worker = str(Path(sys.executable).with_name("dask"))
+            made.machines.append(started(tmp_path, dask_worker, "worker", made.address, option, "--nthreads", "1"))
+        outcome = play_tournament(
+            config_of(tmp_path / "run", cluster=made.address), show=lambda progress: notes.update(progress.notes)
+        )
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)
+    (nanny,) = (note for note in notes if "nanny" in note)
+    assert "start it with --no-nanny, or set distributed.worker.daemon to false" in nanny
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_when_its_scheduler_is_there_again(local: Path, tmp_path: Path) -> None:
+    with cluster(tmp_path, machines=1) as made:
+        port = made.address.rpartition(":")[2]
+
+        def restart() -> None:
+            made.scheduler.kill()
+            made.scheduler.wait()
+            made.scheduler = started(tmp_path, "scheduler", "--port", port, "--scheduler-file", str(made.file))
+
+        outcome = play_tournament(config_of(tmp_path / "run", cluster=made.address), show=while_playing(restart))
+    assert outcome.finished
+    assert_same_games(tmp_path / "run", local)

@@ -1,0 +1,213 @@
+"""What a cluster is made of, without one: addresses, files that travel, machines that may not play."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import dask
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.play.batches import Pace
+from experiments.play.cluster import addresses, hub, machine, travel
+from experiments.play.cluster.machine import Hello
+from experiments.play.pool import Fleet, Machine
+from experiments.play.runner import _fleet_notes
+from experiments.play.worker import Worker, task_of
+from isolation.compiling import library
+from isolation.loading import content_hash
+from reports.progress import machine_table
+
+# Addresses
+
+
+def test_a_cluster_is_named_by_an_address_or_by_a_scheduler_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps({"type": "Scheduler", "address": "tls://10.0.0.1:8786"}))
+    texts = ("tcp://lab:8786", "tls://lab:8786", "lab:8786", str(file))
+    found = [addresses.scheduler_address(text) for text in texts]
+    assert found == ["tcp://lab:8786", "tls://lab:8786", "tcp://lab:8786", "tls://10.0.0.1:8786"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ucx://lab:8786", "cluster ucx://lab:8786: a scheduler's address is written tcp://HOST:PORT"),
+        ("nothing.json", "neither an address, as tcp://HOST:8786, nor a scheduler file that is there"),
+        ("list.json", "is not a scheduler file"),
+        ("text.json", "is not a scheduler file"),
+    ],
+)
+def test_what_names_no_cluster_is_refused(
+    text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list.json").write_text("[]")
+    Path("text.json").write_text("tcp")
+    with pytest.raises(ValueError, match=told):
+        addresses.scheduler_address(text)
+
+
+def test_the_environment_counts_where_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(addresses.ENVIRONMENT_VARIABLE, "tcp://lab:8786")
+    assert addresses.chosen(None, 0) == "tcp://lab:8786"
+    assert addresses.chosen("other:1", 0) == "other:1"
+    assert addresses.chosen(None, 2) is None
+    monkeypatch.delenv(addresses.ENVIRONMENT_VARIABLE)
+    assert addresses.chosen(None, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "is_warned_of"),
+    [
+        *(("tcp://127.0.0.1:1", False), ("tcp://localhost:1", False), ("tcp://[::1]:1", False)),
+        *(("tls://10.0.0.1:1", False), ("tcp://10.0.0.1:1", True), ("tcp://lab:1", True)),
+    ],
+)
+def test_addresses_that_others_can_reach_unasked_are_warned_of(address: str, is_warned_of: bool) -> None:
+    assert bool(addresses.exposure(address)) == is_warned_of
+
+
+def test_tls_without_certificates_says_what_to_set() -> None:
+    prefix = "DASK_DISTRIBUTED__COMM__TLS__CLIENT__"
+    told = f"tls://lab:8786 needs certificates: set {prefix}CERT, {prefix}KEY, or"
+    with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(ValueError, match=told):
+        addresses.check_certificates("tls://lab:8786")
+
+
+# The command line
+
+
+@pytest.mark.parametrize(
+    "words", [("scheduler",), ("worker", "lab:8786"), ("match", "random", "greedy", "--cluster", "lab:1")]
+)
+def test_without_dask_a_line_says_what_to_install(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(addresses, "find_spec", lambda name: None)
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.output) == (
+        2,
+        "Error: a cluster needs dask's distributed: pip install 'knights-isolation[cluster]'\n",
+    )
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_scheduler_that_is_not_there_is_told_in_a_line_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(hub, "_CONNECT", 0.2)
+    result = CliRunner().invoke(main, ["match", "random", "greedy", "--cluster", "127.0.0.1:1"])
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: the scheduler at tcp://127.0.0.1:1 cannot be reached: ")
+    assert result.output.count("\n") == 1
+    assert not any(tmp_path.iterdir())
+
+
+def test_jobs_and_a_cluster_do_not_go_together() -> None:
+    with pytest.raises(ValueError, match="jobs and cluster do not go together"):
+        load_config(None, {"jobs": 2, "cluster": "lab:8786"})
+
+
+def test_some_but_not_all_files_of_tls_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "key.pem").write_text("")
+    result = CliRunner().invoke(main, ["worker", "lab:8786", "--tls-key", str(tmp_path / "key.pem")])
+    assert (result.exit_code, result.output) == (
+        2,
+        "Error: tls needs all three: --tls-ca-file, --tls-cert and --tls-key\n",
+    )
+
+
+# Files that travel
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "deep.py").write_text("WEIGHT = 2.0\n")
+    (folder / "helper.py").write_text("from parts.deep import WEIGHT\n")
+    (folder / "my.py").write_text(
+        "from helper import WEIGHT\n\ndef score(game, player):\n    return WEIGHT * len(game.get_legal_moves(player))\n"
+    )
+    return folder / "my.py"
+
+
+def test_a_file_and_its_siblings_arrive_where_they_are_not(
+    user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "folder", lambda: tmp_path / "cache")
+    keys = {"format": "head-to-head", "contenders": [f"Mine=AB:{user}:score@depth=1"], "baseline": "random", "pairs": 2}
+    task = task_of(make_plan(load_config(None, keys)))
+    parcel = travel.parcel_of(task)
+    assert travel.opened(parcel) == task
+    user.parent.rename(tmp_path / "elsewhere")
+    arrived = travel.opened(parcel)
+    place = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
+    assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{place}:score@depth=1"))
+    assert Worker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
+    assert travel.users_in(arrived.specs) == {1}
+
+
+def test_a_file_that_is_another_one_over_there_is_not_taken(
+    user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "folder", lambda: tmp_path / "cache")
+    file = travel.packed_file(user)
+    (user.parent / "parts" / "deep.py").write_text("WEIGHT = 3.0\n")
+    place = travel.placed(file)
+    assert content_hash(place) == file.content != content_hash(user)
+    place.write_text("damaged")
+    assert content_hash(travel.placed(file)) == file.content
+
+
+# Who may play
+
+
+def hello(**changes: str) -> Hello:
+    return Hello("lab", 4, "a processor", machine.versions() | changes)
+
+
+def test_machines_whose_log_might_differ_are_refused_in_a_line() -> None:
+    ours = machine.versions()
+    assert hub._refusal(hello()) == ""
+    for name in ("knights-isolation", "python", "numba", "llvmlite", "numpy", "distributed", "sources"):
+        assert f"it has {name} other, not {ours[name]}, and" in hub._refusal(hello(**{name: "other"}))
+    assert hub._refusal(ModuleNotFoundError("No module named 'experiments'")) == (
+        "it has another toolkit, or none (No module named 'experiments'): install the same knights-isolation there"
+    )
+    assert hub._refusal(replace(hello(), why_not="it may not")) == "it may not"
+
+
+def test_a_machine_has_the_cores_it_was_told_or_the_threads_dask_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = SimpleNamespace(state=SimpleNamespace(nthreads=3))
+    assert machine.greet(worker).cores == 3
+    monkeypatch.setattr(machine, "_jobs", 7)
+    assert machine.greet(worker).cores == 7
+    assert machine.greet(worker).versions == machine.versions()
+
+
+def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:
+    machines = [Machine(name, 2, f"processor {name}", 1.0, 2) for name in ("a", "b")]
+    keys = {"format": "head-to-head", "baseline": "random", "pairs": 2}
+    told = [
+        len(_fleet_notes(make_plan(load_config(None, {**keys, "contenders": [agent]})), Fleet(some, Pace(1))))
+        for agent in ("ID:open@ms=5", "ID:open@nodes=5")
+        for some in (tuple(machines), tuple(machines[:1]))
+    ]
+    assert told == [1, 0, 0, 0]
+
+
+def test_many_machines_are_shown_as_the_fastest_and_the_rest() -> None:
+    machines = [Machine(f"lab{place}", 4, "", float(place), 2) for place in range(20)]
+    table = machine_table(machines)
+    names = list(table.columns[0].cells)
+    assert (names[0], names[-1], len(names)) == ("lab19", "and 8 more", 13)
+    assert list(table.columns[1].cells)[-1] == "32"
