@@ -5,8 +5,10 @@ What a command needs is imported when it runs, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
 import warnings
 from io import TextIOWrapper
 from typing import Any
@@ -71,5 +73,19 @@ for _subject in (heuristics, screening, engine, tournaments, findings, perfect_p
         main.add_command(_command)
 
 
+def run() -> None:
+    """The program. It ends when its work is done, whatever threads people's code has left behind."""
+    try:
+        main()
+    except SystemExit as end:
+        left = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+        if any(not thread.daemon for thread in left):
+            atexit._run_exitfuncs()
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+        raise
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -45,6 +45,10 @@ class OpeningSpec:
     colours: Colours = "any"
 
 
+LARGEST_DIFFERENCE = 1_000
+"""Elo or percentage points that a sequential test may be asked about."""
+
+
 class Config(BaseModel):
     """A tournament. The keys are those of the TOML file; `docs/tournaments.md` explains them one by one."""
 
@@ -137,6 +141,8 @@ class Config(BaseModel):
     def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
         if value is not None and not (len(value) == 2 and value[0] < value[1]):
             raise ValueError("two rising differences are needed, like [0, 20]")
+        if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
+            raise ValueError(f"differences lie between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
         return value
 
     @property
@@ -164,7 +170,9 @@ def parse_openings(text: str) -> OpeningSpec:
         return OpeningSpec("placements", colours=chosen)
     if source.startswith("file:") and source != "file:":
         return OpeningSpec("file", path=source.removeprefix("file:"), colours=chosen)
-    if match := re.fullmatch(r"random(?::(\d{1,4}))?", source, re.ASCII):
+    if match := re.fullmatch(r"random(?::(\d+))?", source, re.ASCII):
+        if len(match[1] or "") > 4:
+            raise ValueError(f"{source} has more plies than any board")
         return OpeningSpec("random", plies=int(match[1] or 2), colours=chosen)
     raise ValueError("openings are random:PLIES, placements or file:PATH")
 

@@ -33,8 +33,10 @@ class Limit:
             )
         value = getattr(self, given[0])
         whole = given[0] in ("depth", "nodes")
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < 2**62:
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value > 0:
             raise ValueError(f"{given[0]} must be a positive {'whole number' if whole else 'number'}, not {value!r}")
+        if value >= 2**62:
+            raise ValueError(f"{given[0]} must be less than {2**62:,}, not {value:g}")
 
     @property
     def unit(self) -> str:

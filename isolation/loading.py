@@ -20,6 +20,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
@@ -168,7 +169,7 @@ def load_module(path: str | Path) -> ModuleType:
             module = sys.modules[name] = module_from_spec(spec)
             with heeding_ctrl_c() as is_ctrl_c:
                 try:
-                    with hushed() as printed, at_most(LONGEST_IMPORT), unending():
+                    with hushed() as printed, at_most(LONGEST_IMPORT), unending(), _staying():
                         spec.loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)
@@ -178,6 +179,16 @@ def load_module(path: str | Path) -> ModuleType:
             if said := printed.sentence(f"{path}, while it was loaded,"):
                 warnings.warn(said, stacklevel=2)
         return sys.modules[name]
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Come back to the current folder, whatever a file does that is loaded: other paths depend on it."""
+    here = Path.cwd()
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 def content_hash(path: str | Path) -> str:

@@ -1,6 +1,8 @@
 import os
 import signal
+import sys
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -8,6 +10,14 @@ from hypothesis import settings
 # A machine busy with something else must not fail a test.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+
+@pytest.fixture(autouse=True)
+def usual_recursion_limit() -> Iterator[None]:
+    """Undo what players do that raise the limit: with a high one, a file nested deeply ends the process."""
+    limit = sys.getrecursionlimit()
+    yield
+    sys.setrecursionlimit(limit)
 
 
 def pytest_configure(config: pytest.Config) -> None:

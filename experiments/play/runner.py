@@ -222,7 +222,12 @@ def _run(
                 report("merging", "")
                 ledger.close()
     except UnwritableLogError as error:
-        raise ValueError(
+        if not path.is_dir():
+            raise OSError(
+                f"{path} has gone while it was played, moved or deleted; what was logged lies in it: "
+                "go on with isolation tournament --resume and its new name"
+            ) from error
+        raise OSError(
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe, go on with {command('tournament', '--resume', path)}"
         ) from error
