@@ -110,12 +110,15 @@ def forfeit_sentences(findings: Findings) -> list[str]:
 
 
 def decision_words(test: SequentialTest) -> str:
-    """What a sequential test decided, or that it is open."""
-    if test.path.decision == "H1":
-        return f"at least {test.high:g} {unit_words(test)}"
-    if test.path.decision == "H0":
-        return f"no more than {test.low:g} {unit_words(test)}"
-    return "undecided when the openings ran out" if test.exhausted else "undecided"
+    """Which of its two differences a sequential test decided for, or that it is open and what holds it back."""
+    chosen = {"H1": (test.high, test.low), "H0": (test.low, test.high)}
+    if test.path.decision:
+        this, other = (f"{bound:g}".replace("-", "−") for bound in chosen[test.path.decision])
+        return f"rather {this} than {other} {unit_words(test)}"
+    undecided = "undecided when the openings ran out" if test.exhausted else "undecided"
+    if test.is_held_back:
+        return f"{undecided}: beyond a bound, but not with half a lost and half a won pair added"
+    return undecided
 
 
 def told_decision(test: SequentialTest) -> Told:

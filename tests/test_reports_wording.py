@@ -59,21 +59,27 @@ def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
         assert "distrust this run" in control_sentence(control(p_value))
 
 
-def sequential_test(decision, is_duel, exhausted=False):
+def sequential_test(decision, is_duel, exhausted=False, is_held_back=False):
     path = SimpleNamespace(decision=decision)
-    return SimpleNamespace(path=path, is_duel=is_duel, low=-2.5, high=10.0, exhausted=exhausted)
+    return SimpleNamespace(
+        path=path, is_duel=is_duel, low=-2.5, high=10.0, exhausted=exhausted, is_held_back=is_held_back
+    )
 
 
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        (sequential_test("H1", True), "at least 10 Elo"),
-        (sequential_test("H0", False, True), "no more than -2.5 points"),
+        (sequential_test("H1", True), "rather 10 than −2.5 Elo"),
+        (sequential_test("H0", False, True), "rather −2.5 than 10 points"),
         (sequential_test(None, True), "undecided"),
         (sequential_test(None, False, True), "undecided when the openings ran out"),
+        (
+            sequential_test(None, True, False, True),
+            "undecided: beyond a bound, but not with half a lost and half a won pair added",
+        ),
     ],
 )
-def test_a_decision_names_the_bound_it_is_about(test, words):
+def test_a_decision_names_the_two_differences_it_chose_between(test, words):
     assert decision_words(test) == words
 
 
