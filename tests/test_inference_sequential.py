@@ -207,7 +207,7 @@ def gauntlet_tests(leads, shares, most, runs=600, openings=600):
 
 @pytest.mark.parametrize(("points", "longest"), [(0, 120), (3, 120), (5, 65)])
 def test_a_gauntlets_test_decides_early_and_errs_less_than_it_says(points, longest):
-    no_better, better, length = gauntlet_tests(LEADS, leads_with_mean(points / 100), 14, runs=150)
+    no_better, better, length = gauntlet_tests(LEADS, leads_with_mean(points / 100), 14, runs=1500)
     assert length < longest
     assert (better if points == 0 else no_better) < 0.05
 
