@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, t
 
-from experiments.inference.arguments import Floats, inside
+from experiments.inference.arguments import Floats, Ints, inside
 from experiments.inference.pairs import added_pairs
 
 DRAWS = 5000
@@ -32,6 +32,25 @@ class Interval:
     low: float
     high: float
     confidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What each opening, or class of openings alike, adds to the error of an estimate: its number, and its part.
+
+    Estimates that rest on the same openings err together, by as much as their parts do.
+    """
+
+    cluster: Ints
+    part: Floats
+
+
+def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
+    """The interval with both its ends `by` times as far from the estimate, between `least` and 1."""
+    low, high = (interval.estimate + by * (end - interval.estimate) for end in (interval.low, interval.high))
+    if math.isnan(interval.estimate):
+        return interval
+    return Interval(interval.estimate, max(low, least), min(high, 1.0), interval.confidence)
 
 
 def rate_interval(
