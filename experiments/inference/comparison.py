@@ -168,13 +168,11 @@ def compare(
         ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
             than the openings played.
     """
-    for name, value in (("confidence", confidence), ("alpha", alpha)):
-        inside(name, value)
+    inside("confidence", confidence)
+    inside("alpha", alpha)
     play = _shared_play(table, contender, baseline)
     own, base, samples = play.own, play.base, play.samples
-    if pool is not None and whole("pool", pool) < own.opening.size:
-        raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
-    known = pool if play.paired else None
+    known = _known_pool(play, pool)
     # one generator in a fixed order: effects, then the test and the interval
     rng = np.random.default_rng([whole("seed", seed), zlib.crc32(contender.encode())])
     effects = tuple(_effect(play, column, rng, confidence, known, chance) for column in range(len(play.opponents)))
@@ -275,6 +273,15 @@ def _shared_play(table: PairTable, contender: str, baseline: str) -> _SharedPlay
         base=base,
         samples=(_differences(own, base),) if paired else (_rates(own), _rates(base)),
     )
+
+
+def _known_pool(play: _SharedPlay, pool: int | None) -> int | None:
+    """The pool, if what was played of it bears on the rest: not for two samples, nor where a census has gaps."""
+    played = play.own.opening.size
+    if pool is not None and whole("pool", pool) < played:
+        raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
+    has_gaps = played == pool and not play.own.pairs.all()
+    return pool if play.paired and not has_gaps else None
 
 
 def _unfinished(table: PairTable, *agents: str) -> int:
