@@ -47,15 +47,24 @@ def summary(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str
     print_sections(summarize(read_findings(runs, baseline, mixed)), output, only)
 
 
+worth_option = click.option(
+    "--worth", type=click.FloatRange(0, 50, True, True), default=2.0, show_default=True,
+    help="A difference worth having, in percentage points.",
+)  # fmt: skip
+
+
 @click.command("compare")
 @findings_options
+@worth_option
 @table_option
 @format_option
-def compare(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+def compare(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, output: Format
+) -> None:
     """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
     from reports.compare import compare_sections
 
-    print_sections(compare_sections(read_findings(runs, baseline, mixed)), output, only)
+    print_sections(compare_sections(read_findings(runs, baseline, mixed), worth / 100), output, only)
 
 
 @click.command("ratings")
@@ -93,16 +102,20 @@ def sprt(
 @click.command("plan")
 @click.option("--effect", type=float, help="Difference of win rates to be found, as 0.03.")
 @click.option("--elo", type=float, help="Difference to be found head to head, in Elo, instead.")
+@worth_option
 @click.option("--power", type=click.FloatRange(0.5, 1, True, True), default=0.8, show_default=True)
 @click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
 @click.option("--pilot", type=click.Path(path_type=Path), help="A run whose variance and speed to go by.")
 @format_option
 def plan(
-    effect: float | None, elo: float | None, power: float, alpha: float, pilot: Path | None, output: Format
+    effect: float | None, elo: float | None, worth: float, power: float, alpha: float, pilot: Path | None,
+    output: Format,
 ) -> None:  # fmt: skip
-    """Say how many pairs, and how long, finding a difference takes."""
+    """Say how many pairs, and how long, finding a difference takes: --effect, --elo or else one worth having."""
     from reports.plan import plan_sections
 
+    if effect is None and elo is None:
+        effect = worth / 100
     print_sections(plan_sections(effect, elo, power, alpha, read_findings([pilot]) if pilot else None), output)
 
 

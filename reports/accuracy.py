@@ -15,7 +15,7 @@ _ACCURACY_NOTES = (
     "Eligible: moves in won positions in which some legal move would have lost. Kept: the share of them after which "
     "the position was still won; chance: what a random choice would have kept.",
     "Converted: of the games in which the player had a won position there, the share it won.",
-    "95 % intervals over openings, clustered by symmetry.",
+    "95 % intervals, each by itself, over openings, clustered by symmetry.",
 )
 
 _THEORY_NOTES = (

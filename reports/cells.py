@@ -120,6 +120,21 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Range:
+    """An interval by itself; programs get its ends as two values, `name_low` and `name_high`."""
+
+    low: Any
+    high: Any
+
+    @property
+    def shown(self) -> str:
+        """Such as +0.4 to +3.1."""
+        if isinstance(self.low, float) and math.isnan(self.low):
+            return "–"
+        return "exact" if self.low == self.high else f"{shown(self.low).removesuffix(' %')} to {shown(self.high)}"
+
+
+@dataclass(frozen=True)
 class Told:
     """What people read as a sentence and programs as facts: `value` under the column's name, `more` as columns."""
 

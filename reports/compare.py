@@ -10,63 +10,73 @@ from experiments.inference.clusters import Interval
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.pairs import PairInterval
+from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
-from reports.cells import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
+from reports.cells import Elo, Estimate, Points, PValue, Range, Share, Times, counted, estimate_of
 from reports.sections import Section
 from reports.summary import pair_cells, run_notes
-from reports.wording import control_sentence, told_control, told_verdict
+from reports.wording import (
+    against_all_sentence,
+    control_sentence,
+    interval_sentence,
+    reach_sentences,
+    told_against_all,
+    told_control,
+    told_verdict,
+)
 
 
-def compare_sections(findings: Findings) -> tuple[Section, ...]:
-    """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each."""
+def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section, ...]:
+    """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each.
+
+    `worth` is a difference worth having, in share of games won.
+    """
     if each := judge_each(findings):
         theory = theory_section(findings)
-        return each_section(findings, each), *([theory] if theory else [])
+        return each_section(findings, each, worth), *([theory] if theory else [])
     verdicts = judge(findings)
     efforts = measure_effort(findings)
     sections = []
     if verdicts.comparisons or not verdicts.duels:
-        sections += [verdict_section(findings, verdicts, efforts), effects_section(verdicts)]
+        sections += [verdict_section(findings, verdicts, efforts, worth), effects_section(verdicts)]
     if verdicts.duels:
-        sections.append(duels_section(findings, verdicts, efforts))
+        sections.append(duels_section(findings, verdicts, efforts, worth))
     if theory := theory_section(findings):
         sections.append(theory)
     return tuple(sections)
 
 
-def verdict_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort]) -> Section:
+def verdict_section(
+    findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
+) -> Section:
     """One row a contender, the largest difference first; the control last."""
     rates = {one.agent: estimate_of(one.rate) for one in standings(findings.pairs)}
     ordered = sorted(
         verdicts.comparisons, key=lambda one: (one.contender in verdicts.controls, -_or_low(one.difference))
     )
-    has_pool = any(one.on_these for one in ordered)
     rows = []
     for one in ordered:
+        is_control = one.contender in verdicts.controls
         row: dict[str, Any] = {
             "contender": one.contender,
             "difference": estimate_of(one.difference, Points),
-            "verdict": told_control(one) if one.contender in verdicts.controls else told_verdict(one),
-        }
-        if has_pool:
-            row["on_these_openings"] = estimate_of(one.on_these, Points) if one.on_these else None
-        is_control = one.contender in verdicts.controls
-        row |= {
+            "jointly": None if is_control else _ends(one.jointly, Points),
+            "verdict": told_control(one) if is_control else told_verdict(one, worth),
             "win_rate": rates[one.contender],
             "p": PValue(one.p_value),
             "adjusted_p": None if is_control else PValue(one.adjusted_p),
-            "better_against_all": one.better_against_every_opponent,
+            "better_against_all": told_against_all(one),
             "heterogeneity_p": PValue(one.heterogeneity_p),
             "openings": one.openings,
             "cost": _cost(efforts, one.contender, verdicts.baseline),
         }
         rows.append(row)
     title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
-    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts))
+    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, worth))
 
 
 def effects_section(verdicts: Verdicts) -> Section:
@@ -96,48 +106,48 @@ def effects_section(verdicts: Verdicts) -> Section:
                 "p_better": None,
             }
         )
-    note = "p better: one-sided, against no better than the baseline; not adjusted for the number of opponents."
+    note = (
+        "Intervals hold with 95 %, each by itself. p better: one-sided, against no better than the baseline; not "
+        "adjusted for the number of opponents or contenders."
+    )
     return Section("effects", "Difference to the baseline by opponent", tuple(rows), (note,) if rows else ())
 
 
-def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort]) -> Section:
+def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
     rows = []
     for one in sorted(verdicts.duels, key=lambda duel: -_or_low(duel.rate)):
         row: dict[str, Any] = {
             "contender": one.contender,
             "win_rate": estimate_of(one.rate),
+            "jointly": _ends(one.jointly, Share),
             "elo": elo_of(one),
-            "verdict": told_verdict(one),
-        }
-        if one.on_these or any(duel.on_these for duel in verdicts.duels):
-            row["on_these_openings"] = estimate_of(one.on_these) if one.on_these else None
-        row |= {
+            "verdict": told_verdict(one, worth),
             "p": PValue(one.p_value),
             "adjusted_p": PValue(one.adjusted_p),
             **pair_cells(one.pairs),
             "cost": _cost(efforts, one.contender, verdicts.baseline),
         }
         rows.append(row)
-    notes = list(run_notes(findings))
-    notes.append(
-        "Win rate, Elo and p-values: openings at large, clustered by symmetry. A pair is one opening, both sides."
-    )
+    claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
+    notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
+    notes += [interval_sentence(claims), *reach_sentences(claims, worth, findings.population)]
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
     return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
 
 
-def each_section(findings: Findings, duels: Sequence[Duel]) -> Section:
+def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH) -> Section:
     """One row two agents, where nobody is the baseline; the clearest first."""
     rows = [
         {
             "agent": one.contender,
             "against": one.baseline,
             "win_rate": estimate_of(one.rate),
+            "jointly": _ends(one.jointly, Share),
             "elo": elo_of(one),
-            "verdict": told_verdict(one),
+            "verdict": told_verdict(one, worth),
             "p": PValue(one.p_value),
             "adjusted_p": PValue(one.adjusted_p),
             **pair_cells(one.pairs),
@@ -147,38 +157,54 @@ def each_section(findings: Findings, duels: Sequence[Duel]) -> Section:
     notes = (
         *run_notes(findings),
         f"Nobody is the baseline: each against each, of their own games, p-values Holm-adjusted over "
-        f"{counted(len(duels), 'match')}. Win rate, Elo and p-values: openings at large, clustered by symmetry. With "
+        f"{counted(len(duels), 'match')}. {population_words(findings, duels)} With "
         "--baseline AGENT the others are compared with that one, over the opponents both have met.",
+        interval_sentence(duels),
+        *reach_sentences(duels, worth, findings.population),
     )
     return Section("each_against_each", "Each against each", tuple(rows), notes)
 
 
 def elo_of(duel: Duel) -> Estimate:
-    """The contender's lead in Elo over openings at large."""
+    """The contender's lead in Elo."""
     rate = duel.rate
-    at_large = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
-    return Estimate(*(Elo(value) for value in at_large.elo))
+    of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
+    return Estimate(*(Elo(value) for value in of_pairs.elo))
 
 
-def verdict_notes(findings: Findings, verdicts: Verdicts) -> tuple[str, ...]:
+def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -> str:
+    """Which openings all is about, and whether that is exact, in sentences."""
+    size = f"{findings.population:,} " if findings.population else ""
+    words = f"All is about the {size}openings of this kind on this board"
+    if results and all(one.is_census for one in results):
+        words += ", each of which was played: exact."
+    elif any(one.pool for one in results):
+        words += "; where no player leaves anything to chance, only the unplayed ones are uncertain."
+    else:
+        words += ", those played as a sample, clustered by symmetry."
+    return f"{words} Other boards and longer openings are another question."
+
+
+def verdict_notes(findings: Findings, verdicts: Verdicts, worth: float = WORTH) -> tuple[str, ...]:
     """What the verdicts rest on, and what was left out of them."""
     notes = [*run_notes(findings)]
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
+    claims = verdicts.claims
     openings = max(one.openings for one in verdicts.comparisons)
     notes.append(
-        f"Differences in percentage points, mean over opponents. Verdicts, intervals and p-values are about openings "
-        f"at large, with {counted(openings, 'opening')} as the sample; p-values are Holm-adjusted over "
-        f"{counted(len(verdicts.claims), 'contender')}."
+        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}. "
+        f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
+        f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
     )
-    if on_these := next((one for one in verdicts.comparisons if one.on_these), None):
-        is_exact = (
-            " exact, as all of them were played" if on_these.is_census else " with what the unplayed ones could change"
-        )
-        notes.append(f"On these openings: the {on_these.pool:,} of this kind on the board,{is_exact}.")
-    elif chance := [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]:
+    notes += [interval_sentence(claims)] if claims else []
+    notes += reach_sentences(claims, worth, findings.population)
+    chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
+    if chance and not any(one.pool for one in verdicts.comparisons):
         verb = "leaves" if len(chance) == 1 else "leave"
         notes.append(f"{', '.join(chance)} {verb} moves to chance or a clock: no result is exact for these openings.")
+    if sentence := against_all_sentence(claims, worth):
+        notes.append(sentence)
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
     notes.append("Cost: time per node over the baseline's, on the machine that played.")
@@ -196,6 +222,10 @@ def left_out(comparisons: Sequence[Comparison]) -> list[str]:
             text = f"{counted(one.unshared, 'opening')} that only one of the two has finished"
             whom.setdefault(text, []).append(one.contender)
     return [f"Left out beside the baseline: {what} ({', '.join(names)})." for what, names in whom.items()]
+
+
+def _ends(interval: Interval, kind: type[Share] | type[Points]) -> Range:
+    return Range(kind(interval.low), kind(interval.high))
 
 
 def _cost(efforts: dict[str, Effort], name: str, baseline: str) -> Times:

@@ -138,15 +138,22 @@ def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
         names = [text for kind, text in found.values() if kind == verdict]
         if names:
             sentences.append(
-                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals."
+                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals, "
+                "each by itself."
             )
-    open_ones = [name for name, (kind, _) in found.items() if kind == "cannot tell"]
+    equal = [name for name, (kind, _) in found.items() if kind == "equal"]
+    if equal:
+        sentences.append(f"Equal to {verdicts.baseline} on all openings there are: {', '.join(equal)}.")
+    alike = [one.contender for one in verdicts.claims if one.verdict == "cannot tell" and one.plays_alike]
+    if alike:
+        sentences.append(f"Play like {verdicts.baseline}, chance aside: {', '.join(alike)}.")
+    open_ones = [name for name, (kind, _) in found.items() if kind == "cannot tell" and name not in alike]
     if len(open_ones) == len(found):
         sentences.append(f"No contender can be told from {verdicts.baseline} yet.")
     elif open_ones:
         sentences.append(f"Cannot be told from {verdicts.baseline}: {', '.join(open_ones)}.")
     sentences += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
-    sentences += _on_these(verdicts)
+    sentences += _exact(verdicts)
     return sentences
 
 
@@ -177,20 +184,22 @@ def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: An
     return sections
 
 
-def _on_these(verdicts: Verdicts) -> list[str]:
-    """What a census says of exactly its openings."""
+def _exact(verdicts: Verdicts) -> list[str]:
+    """What a census says of its openings."""
     sentences = []
     for one in verdicts.comparisons:
-        if one.is_census and one.contender not in verdicts.controls and one.on_these:
-            points = Points(one.on_these.estimate).shown
+        if one.is_census and one.contender not in verdicts.controls:
+            points = Points(one.difference.estimate).shown
             sentences.append(
-                f"On exactly these {one.openings:,} openings, {one.contender} is {one.verdict_on_these}: {points}."
+                f"On these {one.openings:,} openings, all of their kind, {one.contender} is {one.verdict}: {points}, "
+                "without sampling error."
             )
     for duel in verdicts.duels:
         if duel.is_census:
             share = Share(duel.pairs.score).shown
             sentences.append(
-                f"On exactly these {duel.pairs.n:,} openings, {duel.contender} won {share}, without sampling error."
+                f"On these {duel.pairs.n:,} openings, all of their kind, {duel.contender} won {share}, without "
+                "sampling error."
             )
     return sentences
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.cells import Estimate, Told
+from reports.cells import Estimate, Range, Told
 from reports.tables import Format, render_rows
 
 
@@ -55,9 +55,9 @@ def section_called(sections: Sequence[Section], key: str) -> Section:
 def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows for programs: an estimate becomes its value and its two ends, in every row of its column; what is told in a
     sentence becomes the facts behind it."""
-    estimates = {key for row in rows for key, value in row.items() if isinstance(value, Estimate)}
+    kinds = {key: type(value) for row in rows for key, value in row.items() if isinstance(value, (Estimate, Range))}
     return [
-        {name: part for key, value in row.items() for name, part in _parts(key, value, key in estimates).items()}
+        {name: part for key, value in row.items() for name, part in _parts(key, value, kinds.get(key)).items()}
         for row in rows
     ]
 
@@ -70,13 +70,14 @@ def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _parts(key: str, value: Any, is_estimate: bool) -> dict[str, Any]:
+def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> dict[str, Any]:
     if isinstance(value, Told):
         return {key: value.value, **value.more}
-    if not is_estimate:
+    if kind is None:
         return {key: value}
     found = value or Estimate(None, None, None)
-    return {key: found.value, f"{key}_low": found.low, f"{key}_high": found.high}
+    by_itself = {} if kind is Range else {key: found.value}
+    return {**by_itself, f"{key}_low": found.low, f"{key}_high": found.high}
 
 
 def _readable(section: Section, output: Format) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def sprt_sections(
     rows = [_row(test) for test in tests]
     steps = [row for test in tests for row in _steps(test)]
     notes = [_method(test) for test in tests[:1]]
+    notes += [_several(tests)] if len(tests) > 1 else []
     notes += [_exact(test) for test in tests if test.is_duel and test.exhausted]
     return (
         Section("sprt", "Sequential test", tuple(rows), tuple(note for note in notes if note)),
@@ -82,9 +84,19 @@ def _method(test: SequentialTest) -> str:
     )
     return (
         f"Generalized SPRT against {test.baseline}, {test.low:g} against {test.high:g} {unit}; "
-        f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. It was made for "
+        f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. A test chooses between these two: where the truth "
+        "lies between them it may choose either, and it bounds nothing; the interval does. It was made for "
         "looking after every observation, and so was the interval beside the score (95 %, at any time). "
-        "Both are about the openings there are to draw from."
+        "Both are about the openings of the run's kind on its board."
+    )
+
+
+def _several(tests: Sequence[SequentialTest]) -> str:
+    """What error rates of single tests mean for so many of them."""
+    sprt = tests[0].path.sprt
+    return (
+        f"{len(tests)} tests, each with these error rates by itself and not adjusted: were all contenders at "
+        f"{tests[0].low:g}, about {len(tests) * sprt.alpha:.2g} would pass by luck."
     )
 
 
@@ -102,5 +114,5 @@ def _exact(test: SequentialTest) -> str:
     interval = pair_interval(pairs)
     return (
         f"The openings ran out after {counted(pairs.n, 'pair')}: {test.contender} won {share} "
-        f"({Share(interval.low).shown} to {Share(interval.high).shown} for openings at large)."
+        f"({Share(interval.low).shown} to {Share(interval.high).shown} for all openings of the kind)."
     )

@@ -11,7 +11,7 @@ from experiments.inference.standings import Matchup, matchups, splits, standings
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
-from reports.cells import counted, estimate_of
+from reports.cells import Estimate, Share, counted, estimate_of
 from reports.sections import Section
 from reports.wording import forfeit_sentences
 
@@ -39,15 +39,18 @@ def standings_section(findings: Findings) -> Section:
             "games": one.games,
             "wins": one.wins,
             "losses": one.games - one.wins,
-            "win_rate": estimate_of(one.rate),
+            "win_rate": _exactly(one.rate.estimate) if census else estimate_of(one.rate),
             **pair_cells(one.pairs),
             "unfinished": one.unfinished,
             "openings": one.openings,
         }
         rows.append(row)
-    target = "openings at large, clustered by symmetry"
-    exact = " For exactly these openings, all of their kind, the win rates have no sampling error." if census else ""
-    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), f"95 % intervals: {target}.{exact}"))
+    note = (
+        "Every opening of this kind on this board was played: the win rates are exact for them."
+        if census
+        else "95 % intervals, each by itself, for the openings of this kind on this board, clustered by symmetry."
+    )
+    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), note))
 
 
 def opponents_section(findings: Findings) -> Section:
@@ -56,16 +59,10 @@ def opponents_section(findings: Findings) -> Section:
     for agent in findings.measured:
         for one in matchups(findings.pairs, agent):
             rows.append(_opponent_row(findings, one))
-    with_pool = [row for row in rows if row["these_openings"] is not None]
-    if not with_pool:
-        rows = [{key: value for key, value in row.items() if key != "these_openings"} for row in rows]
-    note = (
-        f"Win rate: openings at large. These openings: the {findings.population:,} the played ones were drawn from, "
-        "where neither player leaves anything to chance."
-        if with_pool
-        else ""
-    )
-    return Section("opponents", "By opponent", tuple(rows), (note,) if note else ())
+    note = "95 % intervals, each by itself, for the openings of this kind on this board"
+    if any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
+        note += f", {findings.population:,}; where neither player leaves anything to chance, a census is exact"
+    return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
 
 
 def sides_section(findings: Findings) -> Section:
@@ -163,18 +160,19 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
 
 def _opponent_row(findings: Findings, one: Matchup) -> dict[str, Any]:
     pool = findings.pool_of([name for name in (one.agent, one.opponent) if name in findings.agents])
-    exact = None
-    if pool and one.pairs.n <= pool:
-        exact = estimate_of(pair_interval(one.pairs, pool=pool))
+    of_pool = pool and one.pairs.n <= pool
     return {
         "agent": one.agent,
         "opponent": one.opponent,
         "wins": one.wins,
         "losses": one.games - one.wins,
-        "win_rate": estimate_of(one.rate),
-        "these_openings": exact,
+        "win_rate": estimate_of(pair_interval(one.pairs, pool=pool) if of_pool else one.rate),
         **pair_cells(one.pairs),
     }
+
+
+def _exactly(rate: float) -> Estimate:
+    return Estimate(Share(rate), Share(rate), Share(rate))
 
 
 def _length_cells(described: Any) -> dict[str, Any]:

@@ -5,65 +5,133 @@ Results themselves hold facts only; tables, pages and examples all speak through
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from typing import Protocol
+from collections.abc import Sequence
 
-from experiments.inference.comparison import Comparison, Verdict
+import numpy as np
+
+from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
+from experiments.inference.planning import (
+    WORTH,
+    lead_over_every_opponent,
+    power_over_every_opponent,
+    reach_of,
+)
 from experiments.inference.published import Claim, Repetition
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from experiments.verdicts.sequential import SequentialTest
-from reports.cells import Points, PValue, Share, Told, counted, estimate_of
+from reports.cells import Chance, Points, PValue, Share, Told, counted, estimate_of
 
 _MANY_FORFEITS = 0.05
 """Above this share of the games, forfeits move results as much as any difference people look for."""
-_MOST_PAIRS = 1e6
-"""More pairs than that are no advice: the difference seen is next to nothing."""
+_FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
+"""What programs are told beside a verdict."""
 
 
-class Judged(Protocol):
-    """What a verdict is put into words from: a comparison or a duel."""
+def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
+    """A verdict as one plain phrase, and where there is none, what is excluded all the same.
 
-    @property
-    def verdict(self) -> Verdict:
-        """For openings at large."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there was nothing to compare."""
-
-    @property
-    def is_census(self) -> bool:
-        """Whether all openings of the kind were played."""
-
-    @property
-    def more_pairs(self) -> float:
-        """About how many pairs are missing to find a difference of the size seen."""
-
-
-def verdict_words(one: Judged) -> str:
-    """A verdict for openings at large as one plain phrase, and where there is none, what it would take."""
+    `worth` is a difference worth having: what is bounded by less either way is no such difference.
+    """
+    if one.verdict == "equal":
+        return "equal on all openings there are"
     if one.verdict != "cannot tell":
-        return one.verdict
+        return f"{one.verdict} on all openings there are" if one.is_census else one.verdict
     if one.is_empty:
         return "cannot tell: no complete pairs in common"
-    if one.is_census:
-        return "cannot tell beyond these openings, all of which were played"
-    if one.more_pairs > _MOST_PAIRS:
-        return "cannot tell: no difference to speak of was seen"
-    return f"cannot tell: about {two_digits(one.more_pairs):,} more pairs would be needed"
+    if one.plays_alike:
+        return "plays alike: the same results, chance aside"
+    least, most = one.lead
+    if least <= -1 or most >= 1:
+        return "cannot tell: nothing is excluded yet"
+    bounds = f"not better by more than {_size(most)}, nor worse by more than {_size(-least)} points"
+    if max(most, -least) < worth:
+        return f"no difference of {_size(worth)}: {bounds}"
+    return f"cannot tell: {bounds}"
 
 
-def told_verdict(one: Judged) -> Told:
-    """A verdict as a cell: its phrase, and for programs the bare verdict and how many pairs are missing, if known."""
-    missing = one.more_pairs if one.verdict == "cannot tell" and math.isfinite(one.more_pairs) else None
-    return Told(verdict_words(one), one.verdict, {"more_pairs": missing})
+def told_verdict(one: Comparison | Duel, worth: float = WORTH) -> Told:
+    """A verdict as a cell: its phrase, and for programs the bare verdict, what it excludes and what it would take.
+
+    `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` the difference that power
+    0.8 was there for, `more_pairs` those of the contender still to be played to find `worth`, if nothing is told yet.
+    """
+    reach = reach_of(one, worth)
+    least, most = one.lead
+    pairs = reach.more * (len(one.opponents) if isinstance(one, Comparison) else 1)
+    missing = pairs if one.verdict == "cannot tell" else None
+    facts = (max(most, 0.0), max(-least, 0.0), reach.found, missing, one.plays_alike)
+    known = dict.fromkeys(_FACTS) if one.is_empty else dict(zip(_FACTS, facts, strict=True))
+    return Told(verdict_words(one, worth), one.verdict, known)
+
+
+def reach_sentences(claims: Sequence[Comparison | Duel], worth: float, population: int | None) -> list[str]:
+    """What could have been found at all, and what a difference worth having would cost."""
+    open_ones = [one for one in claims if not one.is_empty and not one.is_census]
+    if not open_ones:
+        return []
+    reaches = [reach_of(one, worth) for one in open_ones]
+    found = float(np.median([reach.found for reach in reaches]))
+    sentences = [
+        f"What could have been found, with power 80 % at the level that {counted(len(claims), 'comparison')} leave: "
+        f"differences of {_size(found)} points for the typical one, {_size(min(reach.found for reach in reaches))} to "
+        f"{_size(max(reach.found for reach in reaches))} for all."
+    ]
+    unit = "pair" if isinstance(open_ones[0], Duel) else "opening"
+    missing = int(np.median([reach.more for reach in reaches]))
+    played = max(one.pairs.n if isinstance(one, Duel) else one.openings for one in open_ones)
+    wanted = f"One of {_size(worth)} points (--worth says another) takes"
+    if not missing:
+        sentences.append(f"{wanted} no more than the {counted(played, unit)} played, for the typical one.")
+    elif population and played + missing > population:
+        sentences.append(
+            f"{wanted} more than the {population:,} openings of this kind on the board: where chance has no part, play "
+            "all of them and the result is exact; otherwise take longer openings or a larger board."
+        )
+    else:
+        share = f", of {population:,} on the board" if population else ""
+        sentences.append(
+            f"{wanted} about {two_digits(missing):,} {unit}s more than the {played:,} played{share}, for the typical "
+            "one."
+        )
+    return sentences
+
+
+def told_against_all(one: Comparison) -> Told:
+    """Whether a contender is shown to be better against every opponent, as a cell."""
+    is_shown = one.better_against_every_opponent
+    return Told("yes" if is_shown else "not shown", is_shown, {})
+
+
+def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
+    """What the table's "not shown" is worth: how seldom a contender that is better against all would be shown so."""
+    known = [one for one in claims if one.effects and not one.is_census]
+    if not known:
+        return ""
+    power = float(np.median([power_over_every_opponent(one, worth) for one in known]))
+    needed = float(np.median([lead_over_every_opponent(one) for one in known]))
+    chance = Chance(power).shown
+    return (
+        "Better against all: at the 5 % level, not adjusted for contenders. Not shown is no proof of the contrary: one "
+        f"{_size(worth)} points better against every opponent would be shown so in {chance} % of such runs; power 80 % "
+        f"takes {_size(needed)} points against each."
+    )
+
+
+def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
+    """Which intervals hold by themselves, and which together."""
+    confidence = f"{100 * claims[0].jointly.confidence:.0f} %" if claims else "95 %"
+    return (
+        f"The first interval holds with {confidence} by itself; those under jointly hold with {confidence} for all "
+        f"{counted(len(claims), 'comparison')} at once (max-T), and what a verdict excludes is read from them."
+    )
 
 
 def told_control(one: Comparison) -> Told:
     """What a control shows, as a cell: a verdict of its own."""
-    return Told(control_words(one), "differs" if _is_odd(one) else "no difference", {"more_pairs": None})
+    return Told(control_words(one), "differs" if _is_odd(one) else "no difference", dict.fromkeys(_FACTS))
 
 
 def control_words(one: Comparison) -> str:
@@ -110,12 +178,15 @@ def forfeit_sentences(findings: Findings) -> list[str]:
 
 
 def decision_words(test: SequentialTest) -> str:
-    """What a sequential test decided, or that it is open."""
-    if test.path.decision == "H1":
-        return f"at least {test.high:g} {unit_words(test)}"
-    if test.path.decision == "H0":
-        return f"no more than {test.low:g} {unit_words(test)}"
-    return "undecided when the openings ran out" if test.exhausted else "undecided"
+    """Which of its two differences a sequential test decided for, or that it is open and what holds it back."""
+    chosen = {"H1": (test.high, test.low), "H0": (test.low, test.high)}
+    if test.path.decision:
+        this, other = (f"{bound:g}".replace("-", "−") for bound in chosen[test.path.decision])
+        return f"rather {this} than {other} {unit_words(test)}"
+    undecided = "undecided when the openings ran out" if test.exhausted else "undecided"
+    if test.is_held_back:
+        return f"{undecided}: beyond a bound, but not with half a lost and half a won pair added"
+    return undecided
 
 
 def told_decision(test: SequentialTest) -> Told:
@@ -180,6 +251,11 @@ def two_digits(value: float) -> int:
     1200
     """
     return int(float(f"{value:.2g}"))
+
+
+def _size(value: float) -> str:
+    """A difference of shares in percentage points, without a sign."""
+    return f"{max(100 * value, 0.0):.1f}"
 
 
 def _is_odd(control: Comparison) -> bool:

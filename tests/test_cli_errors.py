@@ -53,7 +53,7 @@ ASKED_WRONGLY = [
     (["compare", "empty"], "empty: no run lies there (no run.json)"),
     (["ratings", "empty"], "empty: no run lies there"),
     (["sprt", "empty", "--alpha", "x"], "--alpha: 'x' is not a number"),
-    (["plan"], "say what is to be found: --effect"),
+    (["plan", "--effect", "0.1", "--elo", "20"], "say what is to be found: --effect"),
     (["plan", "--elo", "inf"], "--elo is a difference in Elo, like 20, not inf"),
     (["published", "empty"], "empty: Is a directory"),
     (["plot", "empty", "pie"], "no plot is called 'pie'; there are forest,"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from experiments.inference import likelihood
 from experiments.inference.betting import confidence_sequence
@@ -178,6 +179,63 @@ def test_single_games_have_two_classes_and_the_ratio_of_wald():
     s0, s1 = score_from_elo(0), score_from_elo(50)
     expected = 40 * math.log(s1 / s0) + 20 * math.log((1 - s1) / (1 - s0))
     assert float(log_likelihood_ratio([20, 40], Sprt(0, 50))) == pytest.approx(expected, abs=1e-9)
+
+
+LEADS = np.arange(-5, 5) / 14
+LEADS_SEEN = (1, 17, 74, 170, 321, 418, 400, 195, 84, 20)
+"""Leads over the baseline, in fourteenths, of 17 contenders from 100 openings of a default tournament."""
+
+
+def leads_with_mean(mean):
+    """Shares of `LEADS` as they were seen, tilted so that they have this mean."""
+
+    def tilted(strength):
+        weights = LEADS_SEEN * np.exp(strength * LEADS)
+        return weights / weights.sum()
+
+    return tilted(brentq(lambda strength: tilted(strength) @ LEADS - mean, -20, 20))
+
+
+def gauntlet_tests(leads, shares, most, runs=600, openings=600):
+    """Shares of tests between 0 and 3 points that ended with H0 and with H1, and their mean length."""
+    rng = np.random.default_rng(7)
+    drawn = rng.choice(np.round((leads + 1) * most).astype(int), p=shares, size=(runs, openings))
+    paths = [sprt_path(one, Sprt(0.5, 0.515, model="score"), 2 * most + 1) for one in drawn]
+    lengths = [path.decided_after or openings for path in paths]
+    return *(np.mean([path.decision == one for path in paths]) for one in ("H0", "H1")), np.mean(lengths)
+
+
+@pytest.mark.parametrize(("points", "longest"), [(0, 120), (3, 120), (5, 65)])
+def test_a_gauntlets_test_decides_early_and_errs_less_than_it_says(points, longest):
+    no_better, better, length = gauntlet_tests(LEADS, leads_with_mean(points / 100), 14, runs=1500)
+    assert length < longest
+    assert (better if points == 0 else no_better) < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("leads", "shares", "most", "wrong"),
+    [
+        # three openings in a hundred cost, or win, half of their games; the rest makes up for it
+        ((-7 / 14, -1 / 14, 0, 1 / 14), (0.03, 0.1915, 0.3785, 0.4), 14, 1),
+        # a single opponent: the opening decides all, or nearly all openings are alike
+        ((-0.5, 0.5), (0.5, 0.5), 2, 1),
+        ((-0.5, 0.5), (0.47, 0.53), 2, 0),
+        ((-1, 0, 1), (0.1, 0.8, 0.1), 2, 1),
+        ((0, 0.5), (0.94, 0.06), 2, 0),
+    ],
+)
+def test_a_gauntlets_test_errs_less_than_it_says_where_openings_weigh_unevenly(leads, shares, most, wrong):
+    leads, shares = np.array(leads), np.array(shares) / np.sum(shares)
+    assert gauntlet_tests(leads, shares, most, 1000, 1200)[wrong] < 0.06
+
+
+@given(st.lists(st.integers(0, 28), min_size=1, max_size=60))
+def test_the_baselines_test_is_the_mirror_image_of_the_contenders(outcomes):
+    ours = sprt_path(outcomes, Sprt(0.5, 0.515, model="score"), 29)
+    theirs = sprt_path(28 - np.array(outcomes), Sprt(0.485, 0.5, model="score"), 29)
+    assert ours.llr == pytest.approx(-theirs.llr, abs=1e-9)
+    assert {ours.decision, theirs.decision} in ({None}, {"H0", "H1"})
 
 
 def test_differences_of_a_gauntlet_are_tested_as_scores():

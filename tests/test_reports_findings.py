@@ -217,20 +217,24 @@ def test_a_control_head_to_head_is_no_claim_either(tmp_path):
     assert (contender.adjusted_p, control.adjusted_p) == (contender.p_value, control.p_value)
 
 
-def test_a_census_is_exact_for_its_openings_and_uncertain_at_large(tmp_path):
+def test_a_census_is_exact_for_its_openings(tmp_path):
     run = gauntlet(20, lambda agent, _, opening: 1 + (agent == "Good" and opening < 10), population=20, is_census=True)
     findings = load_findings([run.write(tmp_path / "run")])
     (row,) = rows_of(compare_sections(findings), "verdicts")
-    assert row["on_these_openings_low"] == row["on_these_openings"] == row["on_these_openings_high"] == 0.25
-    assert row["difference_low"] < 0.25 < row["difference_high"]
-    assert any(note.startswith("A census") for note in summarize(findings)[0].notes)
+    assert row["difference_low"] == row["difference"] == row["difference_high"] == row["jointly_high"] == 0.25
+    assert (row["verdict"], row["p"]) == ("better", 0)
+    assert "each of which was played: exact." in " ".join(compare_sections(findings)[0].notes)
+    standings, opponents = summarize(findings)[:2]
+    assert any(note.startswith("A census") for note in standings.notes)
+    for section in (standings, opponents):
+        assert all(row["win_rate"].low == row["win_rate"].high for row in section.rows)
 
 
 def test_random_opponents_never_make_a_census(tmp_path):
     run = gauntlet(20, better_on_all, population=20)
     run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
     (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "verdicts")
-    assert "on_these_openings" not in row
+    assert row["difference_low"] < row["difference_high"]
 
 
 def test_head_to_head_reports_pairs_and_elo(tmp_path):
@@ -281,8 +285,29 @@ def test_programs_get_verdicts_as_columns_and_people_as_sentences(tmp_path):
     (row,) = rows_of(sections, "verdicts")
     assert row["verdict"] == "cannot tell"
     assert row["more_pairs"] > 0
-    assert "cannot tell: about " in render_sections(sections, "table")
-    assert "cannot tell: about " in render_sections(sections, "markdown")
+    assert row["not_better_by"] == row["jointly_high"] > 0
+    assert row["could_have_found"] > 0
+    for output in ("table", "markdown"):
+        assert "cannot tell: not better by more than " in render_sections(sections, output)
+
+
+def test_what_a_difference_worth_having_costs_is_said_and_never_more_than_there_are(tmp_path):
+    wins = random_wins({"Good": 0.55, "Base": 0.5})
+    findings = load_findings([gauntlet(20, wins, population=5000).write(tmp_path / "run")])
+    cheap, dear = (" ".join(compare_sections(findings, worth)[0].notes) for worth in (0.05, 0.002))
+    assert "One of 5.0 points" in cheap
+    assert "openings more than the 20 played, of 5,000 on the board" in cheap
+    assert "One of 0.2 points (--worth says another) takes more than the 5,000 openings of this kind" in dear
+
+
+def test_whom_chance_alone_tells_apart_is_said_to_play_alike(tmp_path):
+    wins = random_wins({"Good": 0.5, "Base": 0.5})
+    run = gauntlet(20, lambda agent, opponent, opening: wins(agent, opponent, opening) if opponent == "Opp_A" else 1)
+    run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
+    sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
+    (row,) = rows_of(sections, "verdicts")
+    assert (row["verdict"], row["plays_alike"]) == ("cannot tell", True)
+    assert "plays alike: the same results, chance aside" in render_sections(sections, "table")
 
 
 def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
@@ -373,14 +398,12 @@ def test_no_run_is_said_in_one_line(tmp_path):
         load_findings([tmp_path])
 
 
-def test_a_missing_estimate_leaves_its_three_columns_empty(tmp_path):
-    run = gauntlet(20, better_on_all, population=30)
-    run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
-    sections = summarize(load_findings([run.write(tmp_path / "run")]))
-    ends = {row["opponent"]: row["these_openings_low"] for row in rows_of(sections, "opponents")}
-    assert ends["Opp_A"] is None
-    assert 0 < ends["Opp_B"] < 1
-    header, *lines = render_sections(sections, "csv", only="opponents").splitlines()
+def test_a_missing_interval_leaves_its_columns_empty(tmp_path):
+    sections = compare_sections(load_findings([with_control(gauntlet(20)).write(tmp_path / "run")]))
+    ends = {row["contender"]: row["jointly_low"] for row in rows_of(sections, "verdicts")}
+    assert ends["Base_control"] is None
+    assert -1 < ends["Good"] < 1
+    header, *lines = render_sections(sections, "csv", only="verdicts").splitlines()
     assert {line.count(",") for line in lines} == {header.count(",")}
 
 
@@ -391,15 +414,15 @@ def test_a_baseline_too_quick_for_the_clock_has_costs_unknown(tmp_path):
     assert row["cost"] is None
 
 
-def test_a_census_that_tells_nothing_of_other_openings_asks_for_no_more_of_them(tmp_path):
+def test_a_census_head_to_head_is_exact_and_asks_for_no_more(tmp_path):
     run = Invented(population=20, is_census=True).agent("A", "contender").agent("B", "baseline")
     for opening in range(20):
         run.pair("A", "B", opening, 2 if opening < 11 else 0)
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     (row,) = rows_of(sections, "head_to_head")
-    assert row["verdict"] == "cannot tell"
-    assert "cannot tell beyond these openings, all of which were played" in render_sections(sections, "table")
-    assert row["on_these_openings_low"] == row["on_these_openings_high"] == 0.55
+    assert (row["verdict"], row["more_pairs"]) == ("better", None)
+    assert "better on all openings there are" in render_sections(sections, "table")
+    assert row["win_rate_low"] == row["win_rate_high"] == 0.55
 
 
 @pytest.mark.parametrize(("spec", "repeats"), [("A=ID:open@nodes=100", True), ("A=ID:open@nodes=100,ties", False)])

@@ -106,7 +106,7 @@ def test_a_duel_is_reported_with_its_pairs(tmp_path):
         run.pair("A", "B", opening, 2 if opening < 20 else 1)
     text = "".join(Page(page_of(run, tmp_path)).text)
     assert "Better than B: A with" in text
-    assert "On exactly these 30 openings, A won 83.3 %" in text
+    assert "On these 30 openings, all of their kind, A won 83.3 %" in text
 
 
 def test_a_round_robin_is_headed_by_its_ratings(tmp_path):

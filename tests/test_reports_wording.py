@@ -20,22 +20,32 @@ from reports.wording import (
 
 
 def judged(**facts):
-    usual = {"verdict": "cannot tell", "is_empty": False, "is_census": False, "more_pairs": 1234.0}
+    usual = {
+        "verdict": "cannot tell",
+        "is_empty": False,
+        "is_census": False,
+        "plays_alike": False,
+        "lead": (-0.031, 0.036),
+    }
     return SimpleNamespace(**{**usual, **facts})
 
 
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"verdict": "better", "is_census": True}, "better"),
+        ({"verdict": "better"}, "better"),
         ({"verdict": "worse"}, "worse"),
-        ({}, "cannot tell: about 1,200 more pairs would be needed"),
-        ({"more_pairs": 1.0}, "cannot tell: about 1 more pairs would be needed"),
-        ({"more_pairs": 1e6}, "cannot tell: about 1,000,000 more pairs would be needed"),
-        ({"more_pairs": 1.1e6}, "cannot tell: no difference to speak of was seen"),
-        ({"more_pairs": np.inf}, "cannot tell: no difference to speak of was seen"),
-        ({"is_census": True}, "cannot tell beyond these openings, all of which were played"),
-        ({"is_empty": True, "is_census": True, "more_pairs": np.nan}, "cannot tell: no complete pairs in common"),
+        ({"verdict": "better", "is_census": True}, "better on all openings there are"),
+        ({"verdict": "equal", "is_census": True}, "equal on all openings there are"),
+        ({}, "cannot tell: not better by more than 3.6, nor worse by more than 3.1 points"),
+        (
+            {"lead": (-0.006, 0.014)},
+            "no difference of 2.0: not better by more than 1.4, nor worse by more than 0.6 points",
+        ),
+        ({"lead": (0.001, 0.06)}, "cannot tell: not better by more than 6.0, nor worse by more than 0.0 points"),
+        ({"lead": (-1, 1)}, "cannot tell: nothing is excluded yet"),
+        ({"plays_alike": True}, "plays alike: the same results, chance aside"),
+        ({"is_empty": True, "lead": (np.nan, np.nan)}, "cannot tell: no complete pairs in common"),
     ],
 )
 def test_a_verdict_is_one_plain_phrase(facts, words):
@@ -59,21 +69,27 @@ def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
         assert "distrust this run" in control_sentence(control(p_value))
 
 
-def sequential_test(decision, is_duel, exhausted=False):
+def sequential_test(decision, is_duel, exhausted=False, is_held_back=False):
     path = SimpleNamespace(decision=decision)
-    return SimpleNamespace(path=path, is_duel=is_duel, low=-2.5, high=10.0, exhausted=exhausted)
+    return SimpleNamespace(
+        path=path, is_duel=is_duel, low=-2.5, high=10.0, exhausted=exhausted, is_held_back=is_held_back
+    )
 
 
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        (sequential_test("H1", True), "at least 10 Elo"),
-        (sequential_test("H0", False, True), "no more than -2.5 points"),
+        (sequential_test("H1", True), "rather 10 than −2.5 Elo"),
+        (sequential_test("H0", False, True), "rather −2.5 than 10 points"),
         (sequential_test(None, True), "undecided"),
         (sequential_test(None, False, True), "undecided when the openings ran out"),
+        (
+            sequential_test(None, True, False, True),
+            "undecided: beyond a bound, but not with half a lost and half a won pair added",
+        ),
     ],
 )
-def test_a_decision_names_the_bound_it_is_about(test, words):
+def test_a_decision_names_the_two_differences_it_chose_between(test, words):
     assert decision_words(test) == words
 
 

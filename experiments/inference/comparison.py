@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -18,18 +18,19 @@ import numpy.typing as npt
 from scipy.stats import chi2, f, norm
 
 from experiments.inference.arguments import Floats, Ints, inside, whole
-from experiments.inference.clusters import Interval, bootstrap_difference, bootstrap_interval
+from experiments.inference.clusters import Interval, Parts, bootstrap_difference, bootstrap_interval
 from experiments.inference.pairing import PairTable, opponents_of, record_of
 from experiments.inference.permutation import PermutationTest, label_test, sign_flip_test
 
-POWER = 0.8
-
-Verdict = Literal["better", "worse", "cannot tell"]
+Verdict = Literal["better", "worse", "equal", "cannot tell"]
 
 
 @dataclass(frozen=True)
 class OpponentEffect:
-    """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline"."""
+    """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
+
+    `is_alike`: contender and baseline won as many games of every pair against it. `is_chance`: chance had a part.
+    """
 
     opponent: str
     openings: int
@@ -37,6 +38,8 @@ class OpponentEffect:
     baseline_rate: float
     difference: Interval
     p_better: float
+    is_alike: bool
+    is_chance: bool
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,17 @@ class Comparison:
     `baseline_openings` the baseline's. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
     played by one of the two only; `missing` opponents, met by one of the two only.
 
-    `difference` is about openings at large, with an interval by resampling openings; the per-opponent `effects` have a
-    `covariance` (opponents, opponents) clustered by opening. `on_these` is about the `pool` of openings the played ones
-    were drawn from, exact if all were played; None without a pool, or unless `paired`.
+    The question is about all openings of the kind played, on that board. `pool` is how many those are, if what was
+    played of them tells about the others without further luck; None otherwise, and unless `paired`. Then unseen
+    openings alone are uncertain, and a census is exact: no width, and p-values of 0 or 1. Without a pool `difference`
+    has an interval by resampling openings. The per-opponent `effects` have a `covariance` (opponents, opponents)
+    clustered by opening. `difference` holds by itself, `jointly` together with those of all contenders in one report;
+    `parts` are what openings add to its error.
     `p_value` is two-sided, exact for a paired comparison. `adjusted_p` is Holm-adjusted over the `family` of
     contenders in one report; in a report of one, and for a control, it is `p_value` and `family` is 1.
     `heterogeneity_q` with `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be
     asked).
     `p_every_opponent` is against "no better against at least one of them" (intersection-union).
-    `more_openings` estimates what is missing to find, with power 0.8, a difference of the size seen: infinite if none
-    was seen, 0 if it is found.
     """
 
     contender: str
@@ -73,7 +77,7 @@ class Comparison:
     alpha: float
     seed: int
     difference: Interval
-    on_these: Interval | None
+    jointly: Interval
     p_value: float
     adjusted_p: float
     family: int
@@ -83,6 +87,7 @@ class Comparison:
     heterogeneity_df: int
     heterogeneity_p: float
     p_every_opponent: float
+    parts: Parts = field(repr=False, compare=False)
 
     @property
     def contender_rate(self) -> float:
@@ -106,53 +111,40 @@ class Comparison:
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of the pool was played by both, so that `on_these` is exact."""
-        return self.on_these is not None and self.openings == self.pool
+        """Whether every opening of the pool was played by both, so that `difference` is exact."""
+        return self.pool is not None and self.openings == self.pool
+
+    @property
+    def plays_alike(self) -> bool:
+        """Whether both had the same result in every game, those in which chance had a part aside."""
+        fixed = [effect for effect in self.effects if not effect.is_chance]
+        return bool(fixed) and all(effect.is_alike for effect in fixed)
 
     @property
     def better_against_every_opponent(self) -> bool:
-        """Whether the contender beats the baseline's result against each opponent, at `alpha`."""
+        """Whether the contender is shown to beat the baseline's result against each opponent, at `alpha`."""
         return self.p_every_opponent <= self.alpha
 
     @property
     def verdict(self) -> Verdict:
-        """For openings at large, by the adjusted p-value."""
+        """By the adjusted p-value; "equal" after a census only."""
+        if not self.difference.estimate and self.is_census:
+            return "equal"
         if self.adjusted_p > self.alpha or not self.difference.estimate:
             return "cannot tell"
         return "better" if self.difference.estimate > 0 else "worse"
 
     @property
-    def verdict_on_these(self) -> Verdict | Literal["equal"] | None:
-        """For the pool's openings, by the interval; "equal" after a census only, None without a pool."""
-        if self.on_these is None:
-            return None
-        if self.on_these.low > 0:
-            return "better"
-        if self.on_these.high < 0:
-            return "worse"
-        return "equal" if self.is_census else "cannot tell"
+    def lead(self) -> tuple[float, float]:
+        """Between which differences the truth lies, all contenders of the report together."""
+        return self.jointly.low, self.jointly.high
 
     @property
     def variance_per_opening(self) -> float:
         """Variance of one opening's difference, read off the interval, so never zero; NaN without openings."""
         reach = (self.difference.high - self.difference.low) / (2 * _quantile(0.5 + self.confidence / 2))
-        return self.openings * reach**2 if self.effects else math.nan
-
-    @property
-    def more_openings(self) -> float:
-        """About how many openings are missing to find a difference of the size seen."""
-        if self.verdict != "cannot tell":
-            return 0.0
-        if not self.openings or not self.difference.estimate:
-            return math.inf
-        wanted = _quantile(1 - self.alpha / (2 * self.family)) + _quantile(POWER)
-        needed = self.variance_per_opening * (wanted / self.difference.estimate) ** 2
-        return max(needed - self.openings, 1.0)
-
-    @property
-    def more_pairs(self) -> float:
-        """`more_openings` in pairs of the contender (the baseline needs as many)."""
-        return self.more_openings * len(self.opponents)
+        unseen = 1 - self.openings / self.pool if self.pool else 1.0
+        return self.openings * reach**2 / unseen if self.effects and unseen else math.nan
 
 
 def compare(
@@ -164,30 +156,30 @@ def compare(
     confidence: float = 0.95,
     alpha: float = 0.05,
     pool: int | None = None,
+    chance: Collection[str] = (),
 ) -> Comparison:
     """Compare `contender` with `baseline` on the opponents both met.
 
     Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
     openings the schedule draws from without replacement; give it only if both agents and all opponents play an opening
-    the same way every time.
+    the same way every time. `chance` names the opponents in whose games chance has a part.
 
     Raises:
         ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
             than the openings played.
     """
-    whole("seed", seed)
     inside("confidence", confidence)
     inside("alpha", alpha)
     play = _shared_play(table, contender, baseline)
     own, base, samples = play.own, play.base, play.samples
-    if pool is not None and whole("pool", pool) < own.opening.size:
-        raise ValueError(f"pool must be at least the {own.opening.size} openings played, not {pool}")
-    # one generator in a fixed order: effects, then the test, the interval and that of these openings
-    rng = np.random.default_rng([seed, zlib.crc32(contender.encode())])
-    effects = tuple(_effect(play, column, rng, confidence) for column in range(len(play.opponents)))
+    known = _known_pool(play, pool)
+    # one generator in a fixed order: effects, then the test and the interval
+    rng = np.random.default_rng([whole("seed", seed), zlib.crc32(contender.encode())])
+    effects = tuple(_effect(play, column, rng, confidence, known, chance) for column in range(len(play.opponents)))
     covariance = np.sum([sample.covariance for sample in samples], axis=0)
     q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
-    test = _test(samples, slice(None), rng)
+    test = _test(samples, slice(None), rng, known)
+    difference = _interval(samples, slice(None), rng, confidence, known)
     return Comparison(
         contender=contender,
         baseline=baseline,
@@ -198,12 +190,12 @@ def compare(
         baseline_openings=base.opening.size,
         unshared=play.unshared,
         unfinished=_unfinished(table, contender, baseline),
-        pool=pool,
+        pool=known,
         confidence=confidence,
         alpha=alpha,
         seed=seed,
-        difference=_interval(samples, slice(None), rng, confidence),
-        on_these=_on_these(samples[0], pool, rng, confidence) if play.paired and pool else None,
+        difference=difference,
+        jointly=difference,
         p_value=test.p_value,
         adjusted_p=test.p_value,
         family=1,
@@ -213,6 +205,7 @@ def compare(
         heterogeneity_df=degrees,
         heterogeneity_p=heterogeneity_p,
         p_every_opponent=max((effect.p_better for effect in effects), default=1.0),
+        parts=_parts(play, known),
     )
 
 
@@ -280,6 +273,15 @@ def _shared_play(table: PairTable, contender: str, baseline: str) -> _SharedPlay
         base=base,
         samples=(_differences(own, base),) if paired else (_rates(own), _rates(base)),
     )
+
+
+def _known_pool(play: _SharedPlay, pool: int | None) -> int | None:
+    """The pool, if what was played of it bears on the rest: not for two samples, nor where a census has gaps."""
+    played = play.own.opening.size
+    if pool is not None and whole("pool", pool) < played:
+        raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
+    has_gaps = played == pool and not play.own.pairs.all()
+    return pool if play.paired and not has_gaps else None
 
 
 def _unfinished(table: PairTable, *agents: str) -> int:
@@ -367,42 +369,70 @@ def _reduce(values: Floats, cluster: Ints, whole_values: Ints) -> _Sample:
     return _Sample(means, parts, by_cluster, flips)
 
 
-def _interval(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator, confidence: float) -> Interval:
+def _interval(
+    samples: Sequence[_Sample], columns: slice, rng: np.random.Generator, confidence: float, pool: int | None
+) -> Interval:
     opponents = float(samples[0].means[columns].size)
-    values = [sample.values(sample.cluster_parts, columns) for sample in samples]
-    if len(values) == 1:
-        return bootstrap_interval(values[0], rng, opponents, confidence)
-    return bootstrap_difference(values[0], values[1], rng, opponents, confidence)
+    if len(samples) == 2:
+        one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
+        return bootstrap_difference(one, other, rng, opponents, confidence)
+    (sample,) = samples
+    if not pool:
+        return bootstrap_interval(sample.values(sample.cluster_parts, columns), rng, opponents, confidence)
+    return _in_pool(sample.values(sample.opening_parts, columns), opponents, pool, rng, confidence)
 
 
-def _test(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator) -> PermutationTest:
-    if len(samples) == 1:
-        return sign_flip_test(samples[0].flips[:, columns].sum(axis=1))
-    one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
-    return label_test(one, other, rng)
+def _in_pool(values: Floats, opponents: float, pool: int, rng: np.random.Generator, confidence: float) -> Interval:
+    """The interval by resampling, shrunk to what the unseen openings of the pool can change: nothing after a census."""
+    drawn = bootstrap_interval(values, rng, opponents, confidence)
+    unseen = 1 - values.size / pool
+    step = 1 / (4 * pool * max(opponents, 1.0)) if unseen else 0.0
+    low, high = (math.sqrt(unseen) * (end - drawn.estimate) for end in (drawn.low, drawn.high))
+    return Interval(drawn.estimate, drawn.estimate + low - step, drawn.estimate + high + step, confidence)
 
 
-def _effect(play: _SharedPlay, column: int, rng: np.random.Generator, confidence: float) -> OpponentEffect:
+def _test(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator, pool: int | None) -> PermutationTest:
+    if len(samples) == 2:
+        one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
+        return label_test(one, other, rng)
+    (sample,) = samples
+    if pool and len(sample.opening_parts) == pool:
+        # every opening was played: the sign of the difference is all there is to know
+        lead = float(round(sample.means[columns].mean(), 12))
+        return PermutationTest(pool, lead, float(lead == 0), float(lead <= 0))
+    return sign_flip_test(sample.flips[:, columns].sum(axis=1))
+
+
+def _parts(play: _SharedPlay, pool: int | None) -> Parts:
+    """Of the mean difference over opponents; none after a census."""
+    if not play.opponents or (pool and play.own.opening.size == pool):
+        return Parts(np.empty(0, np.int64), np.empty(0))
+    sides = list(zip((1, -1), (play.own, play.base), play.samples, strict=False))
+    return Parts(
+        np.concatenate([np.unique(cells.cluster) for _, cells, _ in sides]),
+        np.concatenate([sign * sample.cluster_parts.mean(axis=1) for sign, _, sample in sides]),
+    )
+
+
+def _effect(
+    play: _SharedPlay, column: int, rng: np.random.Generator, confidence: float, pool: int | None,
+    chance: Collection[str],
+) -> OpponentEffect:  # fmt: skip
     columns = slice(column, column + 1)
+    opponent = play.opponents[column]
+    met = play.own.pairs[:, column] > 0
+    # a census of the whole is one against each opponent, unless an opening is missing there
+    known = pool if met.all() else None
     return OpponentEffect(
-        opponent=play.opponents[column],
-        openings=int(np.count_nonzero(play.own.pairs[:, column])),
+        opponent=opponent,
+        openings=int(np.count_nonzero(met)),
         contender_rate=float(np.nanmean(play.own.rates[:, column])),
         baseline_rate=float(np.nanmean(play.base.rates[:, column])),
-        difference=_interval(play.samples, columns, rng, confidence),
-        p_better=_test(play.samples, columns, rng).p_better,
+        difference=_interval(play.samples, columns, rng, confidence, known),
+        p_better=_test(play.samples, columns, rng, known).p_better,
+        is_alike=play.paired and bool(np.array_equal(play.own.wins[:, column], play.base.wins[:, column])),
+        is_chance=opponent in chance,
     )
-
-
-def _on_these(sample: _Sample, pool: int, rng: np.random.Generator, confidence: float) -> Interval:
-    """The interval at large, shrunk to what the unseen openings of the pool can change: nothing after a census."""
-    at_large = bootstrap_interval(
-        sample.values(sample.opening_parts, slice(None)), rng, float(sample.means.size), confidence
-    )
-    unseen = 1 - len(sample.opening_parts) / pool
-    step = 1 / (4 * pool * max(sample.means.size, 1)) if unseen else 0.0
-    low, high = (math.sqrt(unseen) * (end - at_large.estimate) for end in (at_large.low, at_large.high))
-    return Interval(at_large.estimate, at_large.estimate + low - step, at_large.estimate + high + step, confidence)
 
 
 def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[float, int, float]:

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from experiments.inference.arguments import inside
-from experiments.inference.clusters import Interval, rate_interval
+from experiments.inference.arguments import Ints, inside
+from experiments.inference.clusters import Interval, Parts, rate_interval
 from experiments.inference.comparison import Verdict
 from experiments.inference.pairing import PairTable, record_of
-from experiments.inference.pairs import PairCounts, PairInterval, count_pairs, pair_interval
+from experiments.inference.pairs import PairCounts, count_pairs, pair_interval
 from experiments.inference.permutation import sign_flip_test
-from experiments.inference.planning import pairs_after_pilot
 
 
 @dataclass(frozen=True)
 class Duel:
     """A contender head to head with the baseline.
 
-    `rate` is the contender's share of games won, over openings at large, clustered by symmetry; `on_these` is about
-    the pool the openings were drawn from, None if that is unknown or chance had a part. `unfinished` pairs of the two
-    lack a game and are left out. `p_value` is the exact sign-flip test over openings; `adjusted_p` is Holm-adjusted
-    over the `family` of contenders in one report; in a report of one, and for a control, it is `p_value`.
+    The question is about all openings of the kind played, on that board. `rate` is the contender's share of games won:
+    with a `pool`, how many those openings are, it is exact once all are played; without one, as where chance has a
+    part, the played ones are a sample, clustered by symmetry. `rate` holds by itself, `jointly` together with those of
+    all contenders in one report; `parts` are what openings add to its error. `unfinished` pairs of the two lack a game
+    and are left out. `p_value` is the exact sign-flip test over openings, after a census 0 or 1; `adjusted_p` is
+    Holm-adjusted over the `family` of contenders in one report; in a report of one, and for a control, it is `p_value`.
     """
 
     contender: str
     baseline: str
     pairs: PairCounts
     unfinished: int
+    pool: int | None
     rate: Interval
-    on_these: PairInterval | None
+    jointly: Interval
     p_value: float
     adjusted_p: float
     family: int
     alpha: float
+    parts: Parts = field(repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -44,28 +46,27 @@ class Duel:
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of the pool was played, so that `on_these` is exact."""
-        return self.on_these is not None and self.on_these.is_census
+        """Whether every opening of the pool was played, so that `rate` is exact."""
+        return self.pool is not None and self.pool == self.pairs.n
+
+    @property
+    def plays_alike(self) -> bool:
+        """Never known: two that split every pair may do so by different games."""
+        return False
 
     @property
     def verdict(self) -> Verdict:
-        """For openings at large, by the adjusted p-value."""
+        """By the adjusted p-value; "equal" after a census only."""
+        if self.pairs.score == 0.5 and self.is_census:
+            return "equal"
         if self.adjusted_p > self.alpha or self.pairs.score == 0.5:
             return "cannot tell"
         return "better" if self.pairs.score > 0.5 else "worse"
 
     @property
-    def more_pairs(self) -> float:
-        """About how many pairs are missing to find a difference of the size seen: infinite if none, 0 if it is found.
-
-        With power 0.8, at the share of `alpha` that the family leaves.
-        """
-        if self.verdict != "cannot tell":
-            return 0.0
-        if self.is_empty or self.pairs.score == 0.5:
-            return math.inf
-        lead = self.pairs.score - 0.5
-        return float(max(pairs_after_pilot(self.pairs, lead, alpha=self.alpha / self.family).more, 1))
+    def lead(self) -> tuple[float, float]:
+        """Between which differences from one half the truth lies, all contenders of the report together."""
+        return self.jointly.low - 0.5, self.jointly.high - 0.5
 
 
 def compare_directly(
@@ -92,18 +93,35 @@ def compare_directly(
     wins = record.wins[chosen]
     pairs = count_pairs(wins)
     _, unit = np.unique(record.cluster[chosen], return_inverse=True)
-    p_value = sign_flip_test(np.bincount(unit, 2 * (wins - 1)).astype(np.int64)).p_value
+    known = pool if pool and pairs.n <= pool else None
+    test = sign_flip_test(np.bincount(unit, 2 * (wins - 1)).astype(np.int64))
+    p_value = float(pairs.score == 0.5) if known and known == pairs.n else test.p_value
     both = [table.code(contender), other]
     of_both = np.isin(table.first, both) & np.isin(table.second, both)
+    rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
+    if known:
+        of_pool = pair_interval(pairs, confidence, pool=known)
+        rate = Interval(of_pool.estimate, of_pool.low, of_pool.high, confidence)
     return Duel(
         contender=contender,
         baseline=baseline,
         pairs=pairs,
         unfinished=int(np.count_nonzero(of_both & ~table.complete)),
-        rate=rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence),
-        on_these=pair_interval(pairs, confidence, pool=pool) if pool and pairs.n <= pool else None,
+        pool=known,
+        rate=rate,
+        jointly=rate,
         p_value=p_value,
         adjusted_p=p_value,
         family=1,
         alpha=alpha,
+        parts=_parts(record.cluster[chosen], wins, known),
     )
+
+
+def _parts(cluster: Ints, wins: Ints, pool: int | None) -> Parts:
+    """Of the share of games won; none after a census."""
+    numbers, unit = np.unique(cluster, return_inverse=True)
+    is_census = pool is not None and pool == wins.size
+    if is_census or not wins.size:
+        return Parts(numbers, np.zeros(numbers.size))
+    return Parts(numbers, np.bincount(unit, (wins - wins.mean()) / (2 * wins.size), numbers.size).astype(np.float64))

@@ -80,8 +80,8 @@ class PairInterval:
     """A score over pairs with its interval.
 
     `pool` is the number of openings the pairs were drawn from without replacement when the question is about exactly
-    those ("these N openings"); None asks about openings at large. Without pairs the estimate is NaN, the interval
-    [0, 1].
+    those ("these N openings"); None takes the pairs for a sample of many more. Without pairs the estimate is NaN, the
+    interval [0, 1].
     """
 
     pairs: PairCounts

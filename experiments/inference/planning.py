@@ -9,8 +9,9 @@ from itertools import count
 import numpy as np
 from scipy.stats import binom, norm
 
-from experiments.inference.arguments import inside, positive
+from experiments.inference.arguments import Floats, inside, positive
 from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
 from experiments.inference.elo import score_from_elo
 from experiments.inference.pairs import PairCounts
 from experiments.inference.sequential import Sprt
@@ -18,6 +19,11 @@ from experiments.inference.sequential import Sprt
 TYPICAL_VARIANCE = 0.125
 """Variance of a pair's score between equal players when half of the pairs are split, as independent games would be."""
 
+WORTH = 0.02
+"""A difference worth having, in share of games won, unless somebody says another."""
+POWER = 0.8
+
+_DRAWS = 20_000
 _FEW = 60
 """Below so many pairs the normal approximation promises too much power."""
 
@@ -129,6 +135,64 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
         raise ValueError("the pilot holds no complete pairs in common; without one, leave it out")
     plan = openings_for_effect(effect, power, alpha, pilot.variance_per_opening)
     return GauntletPlan(pilot, plan, max(plan.pairs - pilot.openings, 0))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a comparison could have shown, and what a difference worth having would cost, at its share of alpha.
+
+    `found` is the difference that would have been found with power 0.8, NaN where nothing was played; `more` are the
+    openings (pairs, head to head) still to be played to find `worth` with that power.
+    """
+
+    worth: float
+    found: float
+    more: int
+
+
+def reach_of(one: Comparison | Duel, worth: float = WORTH) -> Reach:
+    """What `one` could have shown, by its own variance; no more after a census, and nothing known without pairs."""
+    positive("worth", worth)
+    if one.is_empty or one.is_census:
+        return Reach(worth, 0.0 if one.is_census else math.nan, 0)
+    alpha = one.alpha / one.family
+    if isinstance(one, Duel):
+        variance, played = PairCounts(one.pairs.lost + 2, one.pairs.split, one.pairs.won + 2).variance, one.pairs.n
+        more = pairs_after_pilot(one.pairs, worth, POWER, alpha).more
+    else:
+        variance, played = one.variance_per_opening, one.openings
+        more = openings_after_pilot(one, worth, POWER, alpha).more
+    wanted = float(norm.ppf(1 - alpha / 2)) + float(norm.ppf(POWER))
+    return Reach(worth, wanted * math.sqrt(variance / played), more)
+
+
+def lead_over_every_opponent(one: Comparison, power: float = POWER) -> float:
+    """How much better a contender has to be, against each opponent alike, to be shown better against every one.
+
+    With chance `power` in a run like this one: by normal errors that hang together as the openings make them. NaN
+    without opponents.
+    """
+    return float(np.quantile(_leads_needed(one), power)) if one.effects else math.nan
+
+
+def power_over_every_opponent(one: Comparison, lead: float) -> float:
+    """The chance that one that is better by `lead` against each opponent is shown better against every one.
+
+    From 20,000 draws, so never below one in as many.
+    """
+    return max(float((_leads_needed(one) <= lead).mean()), 1 / _DRAWS) if one.effects else math.nan
+
+
+def _leads_needed(one: Comparison) -> Floats:
+    """For every draw of errors, the common lead at which the hardest of the one-sided tests is passed."""
+    ends = np.array([effect.difference.high - effect.difference.low for effect in one.effects])
+    deviation = ends / (2 * float(norm.ppf(0.5 + one.confidence / 2)))
+    covariance = np.array(one.covariance)
+    own = np.sqrt(np.diag(covariance))
+    correlation = np.divide(covariance, np.outer(own, own), out=np.eye(own.size), where=np.outer(own, own) > 0)
+    rng = np.random.default_rng(one.seed)
+    errors = deviation * rng.multivariate_normal(np.zeros(own.size), correlation, _DRAWS, method="eigh")
+    return np.asarray((float(norm.ppf(1 - one.alpha)) * deviation - errors).max(axis=1))
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,11 @@ opening decides. Looking after every pair is what the test is made for.
 Its error rates are asymptotic. When openings decide nearly all pairs, few pairs carry the evidence and the plain test
 errs in up to 0.059 of cases instead of 0.05 (exact enumeration, Elo 0 against 20, 93 % of pairs split). A decision
 here therefore also has to hold with half a lost and half a won observation added, which brings every case enumerated
-below its nominal rate and lengthens ordinary tests by 2 to 5 %, those over differences of a gauntlet by 10 to 40 %. The
-ratio itself is left as others compute it.
+below its nominal rate and lengthens ordinary tests by 2 to 5 %. The ratio itself is left as others compute it.
+
+Sums over an opening, such as the differences of a gauntlet, have so many classes that most are empty, and likeliest
+shares of each would make the ratio crawl. They are taken as normal with unknown variance (model "score"), and the
+ratio itself has the guard: half an observation on either side of the middle between the two hypotheses.
 """
 
 from __future__ import annotations
@@ -39,8 +42,8 @@ class Sprt:
     """H0: the strength is `low`; H1: it is `high`.
 
     Model "logistic": `low` and `high` are Elo differences. "normalized": normalized Elo differences, so that the
-    length of the test depends less on the openings. "score": mean outcomes in [0, 1]; with outcomes (1 + d)/2 this
-    tests differences d, such as those of a gauntlet, where Elo means nothing.
+    length of the test depends less on the openings. "score": mean outcomes in [0, 1], of outcomes taken as normal; with
+    outcomes (1 + d)/2 this tests differences d, such as those of a gauntlet, where Elo means nothing.
     `alpha` is the chance to accept H1 under H0, `beta` to accept H0 under H1.
     """
 
@@ -75,30 +78,50 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     """ln of the likelihood ratio of H1 to H0 for counts (…, k) over equally spaced outcomes, worst to best; shape (…).
 
     n·Σ p̂ᵢ·ln(p1ᵢ/p0ᵢ), where p0 and p1 are the likeliest shares under either hypothesis; empty cells count as 0.001.
+    Model "score": n/2·ln((s² + (m − low)²)/(s² + (m − high)²)) for the mean m and variance s² of the outcomes, guarded.
     Without observations it is 0.
     """
     array = checked_counts("counts", counts)
     n = array.sum(axis=-1)
+    if sprt.model == "score":
+        return np.where(n > 0, _normal_ratio(array, sprt), 0.0)
     filled = np.where(array == 0, _EMPTY_CELL, array)
     shares = filled / filled.sum(axis=-1, keepdims=True)
     if sprt.model == "normalized":
         scale = math.sqrt(games_per_outcome(array.shape[-1])) / NORMALIZED_ELO_PER_SIGMA
         p0, p1 = (constrain_deviations(shares, bound * scale) for bound in (sprt.low, sprt.high))
     else:
-        score = score_from_elo if sprt.model == "logistic" else float
-        p0, p1 = (constrain_mean(shares, score(bound)) for bound in (sprt.low, sprt.high))
+        p0, p1 = (constrain_mean(shares, score_from_elo(bound)) for bound in (sprt.low, sprt.high))
     ratio = (filled * np.log(p1 / p0)).sum(axis=-1)
     return np.where(n > 0, ratio, 0.0)
+
+
+def _normal_ratio(counts: Floats, sprt: Sprt) -> Floats:
+    """That of normal outcomes of unknown variance, with half an observation added on either side of the middle.
+
+    They lie half a difference away (a quarter of the scale), further where an outcome sums up few games: with one
+    opponent and two games, 5 classes, a whole one.
+    """
+    steps = counts.shape[-1] - 1
+    outcomes, middle = np.linspace(0, 1, steps + 1), (sprt.low + sprt.high) / 2
+    reach = max(0.25, 1 / math.sqrt(steps))
+    n = counts.sum(axis=-1) + 2 * _ADDED
+    mean = (counts @ outcomes + 2 * _ADDED * middle) / n
+    variance = (counts @ outcomes**2 + 2 * _ADDED * (middle**2 + reach**2)) / n - mean**2
+    ratio = np.log((variance + (mean - sprt.low) ** 2) / (variance + (mean - sprt.high) ** 2))
+    return np.asarray(n / 2 * ratio, dtype=np.float64)
 
 
 def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
     """Which bound the counts (…, k) are beyond: 1 (H1), −1 (H0), or 0 while the test is open; shape (…).
 
-    Beyond means with and without half an observation added to the worst and to the best class.
+    Beyond means with and without half an observation added to the worst and to the best class; the ratio of model
+    "score" has its own already.
     """
     array = checked_counts("counts", counts)
     guard = np.zeros(array.shape[-1])
-    guard[[0, -1]] = _ADDED
+    if sprt.model != "score":
+        guard[[0, -1]] = _ADDED
     ratios = np.stack([log_likelihood_ratio(array, sprt), log_likelihood_ratio(array + guard, sprt)])
     accepted = (ratios >= sprt.upper_bound).all(axis=0)
     rejected = (ratios <= sprt.lower_bound).all(axis=0)

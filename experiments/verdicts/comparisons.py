@@ -35,7 +35,7 @@ class Verdicts:
 
 
 def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
-    """Compare every contender with the baseline; p-values are Holm-adjusted over all of them, controls aside.
+    """Compare every contender with the baseline; p-values and joint intervals are over all of them, controls aside.
 
     Raises:
         ValueError: there is no baseline, or nobody to compare with it.
@@ -52,10 +52,15 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
     if not chosen:
         raise ValueError(f"nobody has met {baseline} or one of its opponents: name another with --baseline")
     pools = {name: findings.pool_of([name, baseline, *shared[name]]) for name in chosen}
+    chance = {
+        name: [other for other in shared[name] if not findings.repeats_itself([name, baseline, other])]
+        for name in chosen
+    }
     controls = findings.having("control")
     found = compare_all(
-        pairs, baseline, chosen, controls, alpha=alpha, pools={name: pool for name, pool in pools.items() if pool}
-    )
+        pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
+        pools={name: pool for name, pool in pools.items() if pool},
+    )  # fmt: skip
     return Verdicts(
         baseline,
         tuple(one for one in found if isinstance(one, Comparison)),

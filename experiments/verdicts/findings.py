@@ -97,7 +97,11 @@ class Findings:
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """The population, if none of these agents leaves anything to chance; else None."""
-        return self.population if all(self.agents[name].is_deterministic for name in names) else None
+        return self.population if self.repeats_itself(names) else None
+
+    def repeats_itself(self, names: Sequence[str]) -> bool:
+        """Whether none of these agents leaves anything to chance, so that their games are the same every time."""
+        return all(self.agents[name].is_deterministic for name in names)
 
     @property
     def is_census(self) -> bool:

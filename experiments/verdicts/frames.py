@@ -20,8 +20,8 @@ from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
 
 VERDICTS = (
-    *("contender", "baseline", "measure", "estimate", "low", "high", "p_value", "adjusted_p", "verdict"),
-    *("is_control", "observations", "is_census"),
+    *("contender", "baseline", "measure", "estimate", "low", "high", "joint_low", "joint_high", "p_value"),
+    *("adjusted_p", "verdict", "is_control", "observations", "is_census"),
 )
 STANDINGS = (
     *("agent", "wins", "games", "win_rate", "low", "high", "both_won", "split", "both_lost"),
@@ -35,9 +35,10 @@ def verdict_frame(findings: Findings, alpha: float = ALPHA) -> pd.DataFrame:
 
     Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate less the baseline's, and
     `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5
-    is no difference, and `observations` are pairs. Intervals are about openings at large; `adjusted_p` is `p_value`
-    Holm-adjusted over all contenders but controls; `verdict`, by `adjusted_p` and `alpha`, is ``better``, ``worse`` or
-    ``cannot tell``. `is_census`: every opening that there is was played.
+    is no difference, and `observations` are pairs. All is about the openings of the run's kind on its board. `low` and
+    `high` hold each by itself, `joint_low` and `joint_high` for all contenders but controls together; `adjusted_p` is
+    `p_value` Holm-adjusted over these; `verdict`, by `adjusted_p` and `alpha`, is ``better``, ``worse`` or
+    ``cannot tell``, after a census also ``equal``. `is_census`: every opening that there is was played.
 
     Raises:
         ValueError: there is no baseline, or nobody to compare with it.
@@ -111,6 +112,8 @@ def _verdict(
         "estimate": interval.estimate,
         "low": interval.low,
         "high": interval.high,
+        "joint_low": one.jointly.low,
+        "joint_high": one.jointly.high,
         "p_value": one.p_value,
         "adjusted_p": one.adjusted_p,
         "verdict": one.verdict,

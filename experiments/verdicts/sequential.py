@@ -39,6 +39,14 @@ class SequentialTest:
         """Pairs or openings played."""
         return int(self.path.outcomes.size)
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the ratio stands beyond a bound, but would not if half a lost and half a won pair were added."""
+        if self.path.decision or not self.observations:
+            return False
+        last = float(self.path.llr[-1])
+        return not self.path.sprt.lower_bound < last < self.path.sprt.upper_bound
+
 
 def run_tests(
     findings: Findings, low: float, high: float, alpha: float = 0.05, beta: float = 0.05

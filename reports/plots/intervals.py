@@ -28,7 +28,13 @@ from reports.plots.style import (
     styled,
 )
 
-_MARKS = {"better": (GREEN, "^"), "worse": (VERMILION, "v"), "cannot tell": (GREY, "o"), "control": (BLACK, "D")}
+_MARKS = {
+    "better": (GREEN, "^"),
+    "worse": (VERMILION, "v"),
+    "equal": (GREY, "s"),
+    "cannot tell": (GREY, "o"),
+    "control": (BLACK, "D"),
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def draw_forest(verdicts: Verdicts, is_narrow: bool = False) -> Figure:
     label_rows(axes, [short(row.name, 22 if is_narrow else LONGEST_NAME) for row in rows])
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("difference in percentage points\n95 % intervals for openings at large")
+    axes.set_xlabel("difference in percentage points\n95 % intervals, each by itself")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
 
