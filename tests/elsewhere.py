@@ -13,7 +13,17 @@ from importlib.abc import MetaPathFinder
 
 LIBRARIES = (
     *("asyncio.subprocess", "click", "cloudpickle", "jinja2", "joblib", "loky", "matplotlib.pyplot", "numba", "numpy"),
-    *("pandas", "PIL.Image", "platformdirs", "pyarrow.parquet", "pydantic", "rich.console", "rich.progress"),
+    *(
+        "llvmlite.binding",
+        "pandas",
+        "PIL.Image",
+        "platformdirs",
+        "psutil",
+        "pyarrow.parquet",
+        "pydantic",
+        "rich.console",
+        "rich.progress",
+    ),
     *("scipy.optimize", "scipy.stats", "starlette.applications", "uvicorn", "uvicorn.lifespan.on"),
 )
 MODULES = {"curses", "fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}

@@ -51,9 +51,9 @@ def test_interpreted_games_are_the_same() -> None:
 
 def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = count()
-    monkeypatch.setattr("time.time", lambda: float(next(ticks)))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(ticks)))
     batch = Worker(task_of(plan_of("greedy", "MM:open@depth=2"))).play_batch(np.array([0, 4, 2]))
-    assert dict(zip(batch.matches.tolist(), batch.seconds.tolist(), strict=True)) == {0: 1.0, 1: 2.0}
+    assert dict(zip(batch.matches.tolist(), batch.seconds.tolist(), strict=True)) == {0: 0.5, 1: 1.0}
 
 
 def test_the_marker_says_after_the_batch_that_it_is_being_handed_in() -> None:
