@@ -70,7 +70,7 @@ def make_plan(config: Config) -> Plan:
     is_census = all(
         match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
     )
-    notes += _warnings(entrants, is_census, config.jobs)
+    notes += _warnings(entrants, is_census, config)
     return Plan(
         _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes)
     )
@@ -231,8 +231,8 @@ def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, 
     return [(one, other) for place, one in enumerate(everyone) for other in everyone[place + 1 :]]
 
 
-def _warnings(entrants: tuple[Entrant, ...], is_census: bool, jobs: int) -> list[str]:
-    notes = []
+def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) -> list[str]:
+    notes, jobs = [], config.jobs
     if is_census:
         notes.append(
             "a census: every opening of its kind is played, both sides, by agents that leave nothing to chance"
@@ -244,6 +244,9 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, jobs: int) -> list
         for entrant in entrants
         if (why := entrant.agent.why_unrepeatable)
     ]
+    in_python = [entrant for entrant in entrants if entrant.agent.is_user_code and not entrant.agent.is_compilable]
+    if len(in_python) > 1 and not config.hard_cap:
+        notes.append(f"{_names(in_python)} play in one process, where one's code can harm another: hard_cap parts them")
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > joblib.cpu_count():
         while_sharing = (

@@ -121,9 +121,14 @@ class _Screen:
 
 def _lines(console: Console) -> Show:
     following = 0.0
+    told: set[str] = set()
 
     def show(progress: Progress) -> None:
         nonlocal following
+        for note in progress.notes:
+            if note not in told:
+                told.add(note)
+                console.print(f"Note: {note}", highlight=False, soft_wrap=True)
         if progress.phase == "measured":
             console.print(cost_table(progress.plan, progress.costs))
         elif time.monotonic() >= following:

@@ -50,8 +50,9 @@ class ProcessTransport:
     """Lines to the standard input and from the standard output of a process that is started here.
 
     The process is a new program, never a fork of this one, so that this one may have threads; it has no pipe, socket or
-    file of this one but its own two and standard error. It leads a group of processes and is ended with all of it. When
-    this process dies, the other's standard input comes to its end: what runs there must end then.
+    file of this one but its own two, and what it writes to standard error is not shown. It leads a group of processes
+    and is ended with all of it. When this process dies, the other's standard input comes to its end: what runs there
+    must end then.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -61,7 +62,12 @@ class ProcessTransport:
             OSError: there is no such program, or no process can be had.
         """
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
