@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -14,8 +14,12 @@ class TookTooLong(Exception):
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
+def at_most(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None) -> Iterator[None]:
     """Break off Python code that takes longer; outside the main thread, where no alarm can be heard, wait for it.
+
+    Args:
+        seconds: how long it may take.
+        meanwhile: what is called before, after how many seconds.
 
     Raises:
         TookTooLong: it did.
@@ -24,11 +28,18 @@ def at_most(seconds: float) -> Iterator[None]:
         yield
         return
 
+    def remind(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds - first)
+        if say:
+            say()
+
     def ring(number: int, frame: FrameType | None) -> None:
         raise TookTooLong(f"takes longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    first, say = meanwhile if meanwhile and meanwhile[0] < seconds else (seconds, None)
+    before = signal.signal(signal.SIGALRM, remind if say else ring)
+    signal.setitimer(signal.ITIMER_REAL, first)
     try:
         yield
     finally:
