@@ -103,6 +103,13 @@ def test_checks_say_which_code_calls_for_the_end() -> None:
     assert finding.seen.startswith("calls os._exit(0) at ")
 
 
+def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.catalogue.LONGEST_CALL", 0.05)
+    (tmp_path / "endless.py").write_text("def score(game, player):\n    while True: pass\n")
+    result = CliRunner().invoke(main, ["eval", "--file", f"{tmp_path / 'endless.py'}", "--format", "csv"])
+    assert "endless.py:score,takes longer than 0.05 s,takes longer than 0.05 s" in result.stdout
+
+
 def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("isolation.checkup.LONGEST_CHECK", 0.0)
     monkeypatch.setattr("experiments.trial.SLOW", 0.0)
