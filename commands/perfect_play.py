@@ -150,9 +150,12 @@ def fresh_decisions(
 
     chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
     searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]
+    failures: list[str] = []
     with counting("players") as show:
-        frame = play_and_label(chosen, searched, positions, size=size, jobs=jobs, cluster=cluster, show=show)
-    return frame, [described(size), *shortages(frame, positions)]
+        frame = play_and_label(
+            chosen, searched, positions, size=size, jobs=jobs, cluster=cluster, show=show, note=failures.append
+        )
+    return frame, [*failures, described(size), *shortages(frame, positions)]
 
 
 def refuse(companion: str, *names: str) -> None:

@@ -16,8 +16,11 @@ from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
 from isolation.faults import told
 from isolation.loading import load_heuristic
+from isolation.patience import TookTooLong, at_most
 
 Heuristic = Callable[[Any, Any], float]
+LONGEST_CALL = 10.0
+"""Seconds after which a heuristic's value of a position is given up."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,9 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
     row: dict[str, Any] = {"heuristic": name}
     for player in board.players:
         try:
-            with unending():
+            with at_most(LONGEST_CALL), unending():
                 row[f"player {player}"] = float(function(board.copy(), player))
-        except WantsToEnd as error:
+        except (TookTooLong, WantsToEnd) as error:
             row[f"player {player}"] = str(error)
         except Exception as error:
             row[f"player {player}"] = told(error)

@@ -8,12 +8,15 @@ the games, where most wins are thrown away (plies 14 to 28 of 7x7), are labelled
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
@@ -25,7 +28,9 @@ from experiments.roster import parse_agent, parse_spec
 from isolation.agents import SearchAgent
 from isolation.compiling.specialise import native_function
 from isolation.geometry import parse_size
-from isolation.match import play_games
+from isolation.match import Games, play_games
+from isolation.outcome import REASON_WORDS, Reason
+from isolation.patience import TookTooLong, unless_silent
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -42,7 +47,12 @@ FIELD = tuple(
 """The opponents, from weak to strong."""
 OPENING_PLIES = 6
 
+LONGEST_MOVE = 60.0
+"""Seconds after which a user's heuristic that has not let its search make a move is given up."""
+
 _CHUNK = 8
+_MOST_FAILURES = 0.5
+_NOBODY = -1
 _MOST_OPENINGS = 20_000
 
 
@@ -83,22 +93,25 @@ def play_and_label(
     jobs: int = 1,
     cluster: str | None = None,
     show: Callable[[int, int], None] = lambda done, players: None,
+    note: Callable[[str], None] = warnings.warn,
 ) -> pd.DataFrame:
     """The decisions of alpha-beta with each heuristic at each depth, as `accuracy.run_decisions` has them.
 
     A heuristic or a depth that is given twice counts once.
     Each player goes through the same openings, in the same order, until `positions` of its decisions were eligible or
-    the openings are exhausted.
+    the openings are exhausted. One that fails in more than half of its games, as by an exception, is left out.
 
     Args:
         heuristics: names of the registry, or FILE.py:FUNCTION.
         jobs: processes on this machine; 0 is one a core.
         cluster: the cluster to use instead, see `spread`.
         show: called with the number of players done with, and of all.
+        note: called with a sentence about each player that lost games by failing.
 
     Raises:
-        ValueError: a heuristic cannot be loaded, a number is below 1, or the board has no such openings or is over
-            before the plies where accuracy is measured.
+        ValueError: a heuristic cannot be loaded, a number is below 1, the board has no such openings or is over before
+            the plies where accuracy is measured, or all players were left out.
+        TimeoutError: a player does not answer.
     """
     if not heuristics or not depths or positions < 1:
         raise ValueError("at least one heuristic, one depth and one position are needed")
@@ -113,13 +126,19 @@ def play_and_label(
     native_function("solve", None, *parse_size(size))
     for agent in agents:
         agent.compiled(parse_size(size))
-    found: dict[tuple[str, int], pd.DataFrame] = {}
+    found: dict[tuple[str, int], _Judged] = {}
     files = {name: _file_of(name) if chosen(cluster, jobs) else None for name, _ in players}
     calls = ((player, files[player[0]], openings, positions) for player in players)
-    for player, frame in spread(_label_player, calls, jobs, cluster):
-        found[player] = frame
+    for player, judged in spread(_label_player, calls, jobs, cluster):
+        found[player] = judged
         show(len(found), len(players))
-    return pd.concat([found[player] for player in players], ignore_index=True)
+    notes = [found[player].note for player in players if found[player].note]
+    frames = [found[player].decisions for player in players if not found[player].is_left_out]
+    if not frames:
+        raise ValueError(" ".join(["nothing can be judged:", *notes]))
+    for sentence in notes:
+        note(sentence)
+    return pd.concat(frames, ignore_index=True)
 
 
 def _file_of(heuristic: str) -> UserFile | None:
@@ -136,29 +155,88 @@ def _make_player(heuristic: str, depth: int, file: UserFile | None = None) -> Se
     return replace(agent, name=f"{heuristic} at depth {depth}")
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """A player's decisions, a sentence if it lost games by failing, and whether these were too many to judge it."""
+
+    decisions: pd.DataFrame
+    note: str
+    is_left_out: bool
+
+
 def _label_player(
     who: tuple[str, int], file: UserFile | None, openings: OpeningSet, positions: int
-) -> tuple[tuple[str, int], pd.DataFrame]:
-    """One player's decisions; a few games more than it takes, so that all the field is met alike."""
-    player, field = _make_player(*who, file), [parse_agent(text) for text in FIELD]
+) -> tuple[tuple[str, int], _Judged]:
+    """One player's decisions, or the end of all if it does not answer."""
+    player, marker = _make_player(*who, file), np.full(3, _NOBODY)
+    player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
+
+    def being_asked() -> list[int] | None:
+        return marker.tolist() if player.is_user_code and marker[1] != _NOBODY else None
+
+    try:
+        judged = unless_silent(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
+    except TookTooLong:
+        raise TimeoutError(
+            f"{player.name} does not answer: it was asked for a move at ply {marker[2]} of a game on {openings.size} "
+            f"{LONGEST_MOVE:g} s ago"
+        ) from None
+    return who, judged
+
+
+def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[np.int64]) -> _Judged:
+    """Play and judge; a few games more than it takes, so that all the field is met alike."""
+    field = [parse_agent(text) for text in FIELD]
     parts: list[pd.DataFrame] = []
-    eligible = 0
+    failures: list[tuple[str, str]] = []
+    played = eligible = 0
     for start in range(0, len(openings), _CHUNK):
         for place, opponent in enumerate(field):
             rows = range(start + place, min(start + _CHUNK, len(openings)), len(field))
             for agents in ((player, opponent), (opponent, player)) if rows else ():
-                parts.append(_label_games(player, agents, openings, rows))
+                games = _play(agents, openings, rows, marker)
+                failures += _failures_of(1 + agents.index(player), games)
+                played += len(games)
+                parts.append(_label_games(player, agents, openings, rows, games))
                 eligible += int(is_eligible(parts[-1]).sum())
-        if eligible >= positions:
+        is_left_out = len(failures) > _MOST_FAILURES * played
+        if eligible >= positions or is_left_out:
             break
-    return who, pd.concat(parts, ignore_index=True)
+    note = _told_failures(player.name, failures, played, is_left_out) if failures else ""
+    return _Judged(pd.concat(parts, ignore_index=True), note, is_left_out)
 
 
-def _label_games(player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range) -> pd.DataFrame:
+def _play(agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, marker: NDArray[np.int64]) -> Games:
+    """Games from these openings; the marker says who is being asked meanwhile, and afterwards that nobody is."""
+    games = play_games(*agents, [openings[row] for row in rows], list(rows), openings.size, marker=marker)
+    marker[:] = _NOBODY
+    return games
+
+
+def _failures_of(side: int, games: Games) -> list[tuple[str, str]]:
+    """How the player of this side lost games otherwise than on the board: reasons and details."""
+    lost = np.flatnonzero((games.reason != Reason.NO_MOVES) & (games.winner != side)).tolist()
+    return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
+
+
+def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_left_out: bool) -> str:
+    reasons = " and ".join(dict.fromkeys(reason for reason, _ in failures))
+    detail = next((f" (such as {detail})" for _, detail in failures if detail), "")
+    counts = f"{len(failures):,} of {played:,} games by {reasons}{detail}"
+    if is_left_out:
+        return f"{name} is left out: it lost {counts}."
+    return (
+        f"{name} lost {counts}: kept and mistakes rest on the moves that it played, and converted counts these games "
+        "as lost."
+    )
+
+
+def _label_games(
+    player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, games: Games
+) -> pd.DataFrame:
     """What the player did in games from these openings; a game is numbered by its opening and the player's side."""
     first, last = window(openings.size)
     side = agents.index(player)
-    games = play_games(*agents, [openings[row] for row in rows], list(rows), openings.size)
     played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
     labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]
     ids = [2 * row + side for row in rows]

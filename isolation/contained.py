@@ -44,19 +44,28 @@ class Printed:
 def unending() -> Iterator[None]:
     """Turn what would end the process, `sys.exit` or `os._exit` in this thread, into an exception; Ctrl-C stays.
 
+    So it is with what would end it before long: closing all descriptors by `os.closerange`, and emptying
+    `sys.modules`, which is filled again.
+
     Raises:
         WantsToEnd: the code called for the end.
     """
-    end, mine = os._exit, threading.get_ident()
+    end, close_range, mine = os._exit, os.closerange, (os.getpid(), threading.get_ident())
 
     def refuse(status: int) -> NoReturn:
-        if threading.get_ident() != mine:
+        if (os.getpid(), threading.get_ident()) != mine:
             end(status)
         raise _Exit(f"calls os._exit({status})")
 
-    os._exit = refuse
+    def refuse_range(low: int, high: int, /) -> None:
+        if (os.getpid(), threading.get_ident()) != mine:
+            return close_range(low, high)
+        raise _Exit(f"calls os.closerange({low}, {high})")
+
+    os._exit, os.closerange = refuse, refuse_range
     try:
-        yield
+        with _modules_kept():
+            yield
     except (KeyboardInterrupt, Exception):
         raise
     except _Exit as error:
@@ -64,7 +73,26 @@ def unending() -> Iterator[None]:
     except BaseException as error:
         raise WantsToEnd(f"raises {told(error)}") from error
     finally:
-        os._exit = end
+        os._exit, os.closerange = end, close_range
+
+
+@contextmanager
+def _modules_kept() -> Iterator[None]:
+    """Put all modules back if code has emptied `sys.modules`, without which Python can do little.
+
+    Raises:
+        _Exit: it has.
+    """
+    modules, before = sys.modules, sys.modules.copy()
+    try:
+        yield
+    finally:
+        emptied = sys.modules is not modules or "builtins" not in modules
+        if emptied:
+            sys.modules = modules
+            modules.update(before)
+    if emptied:
+        raise _Exit("empties sys.modules")
 
 
 @contextmanager

@@ -35,10 +35,13 @@ from typing import Any
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
+from isolation.survival import tell_at_once
 from isolation.syntax import SilentLoader, doubtful_lines, parse
 
 LONGEST_IMPORT = 60.0
 """Seconds after which a file that is still being imported is given up, as one with an endless loop."""
+SLOW_IMPORT = 10.0
+"""Seconds after which the checkers say what they wait for."""
 _loading = threading.RLock()
 
 
@@ -160,8 +163,13 @@ def load_module(path: str | Path) -> ModuleType:
     file = _resolve(path)
     space = f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
     name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
+
+    def say_slow() -> None:
+        tell_at_once(f"Note: {path} is still being imported; it is given up in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
+
     with _loading:
-        if name not in sys.modules:
+        module = sys.modules.get(name)
+        if module is None:
             _open_space(space, file.parent)
             spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
             assert spec is not None
@@ -169,7 +177,8 @@ def load_module(path: str | Path) -> ModuleType:
             module = sys.modules[name] = module_from_spec(spec)
             with heeding_ctrl_c() as is_ctrl_c:
                 try:
-                    with hushed() as printed, at_most(LONGEST_IMPORT), unending(), _staying():
+                    slow = (SLOW_IMPORT, say_slow)
+                    with hushed() as printed, at_most(LONGEST_IMPORT, slow), unending(), _staying():
                         spec.loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)
@@ -178,7 +187,7 @@ def load_module(path: str | Path) -> ModuleType:
                     raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
             if said := printed.sentence(f"{path}, while it was loaded,"):
                 warnings.warn(said, stacklevel=2)
-        return sys.modules[name]
+        return sys.modules.setdefault(name, module)
 
 
 @contextmanager

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from invented_runs import Invented, gauntlet
 from played_games import random_record, write_run
 
 import heuristics
+from cli import main
 from experiments.accuracy import accuracies, is_eligible, run_decisions
 from experiments.inference.clusters import rate_interval
 from experiments.labels import label_run, read_labels
@@ -232,6 +238,76 @@ def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
     assert frame["ply"].min() >= 6
     (said,) = shortages(frame, 10**6)
     assert said.startswith(f"null at depth 1: only {is_eligible(frame).sum():,} of 1,000,000")
+
+
+FAILING = """
+def sometimes(game, player):
+    if sum(7 * row + column for row, column in game.get_blank_spaces()) % 97 == 0:
+        return float("nan")
+    return float(len(game.get_legal_moves(player)))
+
+def late(game, player):
+    return float("nan") if len(game.get_blank_spaces()) < 12 else 0.0
+
+def never(game, player):
+    return None
+
+def endless(game, player):
+    at = 0
+    while len(game.get_blank_spaces()) < 16:
+        at = (at + 1) % 7
+    return float(at)
+"""
+
+
+@pytest.fixture
+def failing(tmp_path):
+    path = tmp_path / "failing.py"
+    path.write_text(FAILING)
+    return path
+
+
+def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_out(failing):
+    notes = []
+    names = [f"{failing}:{name}" for name in ("late", "sometimes", "never")]
+    frame = play_and_label(names, [2], 40, size="5x5", note=notes.append)
+    assert list(frame["agent"].unique()) == [f"{failing}:sometimes at depth 2"]
+    left_out, kept, never = (said.removeprefix(f"{failing}:") for said in notes)
+    assert re.match(r"late at depth 2 is left out: it lost \d+ of 16 games by error \(such as NotANumber: ", left_out)
+    assert re.match(
+        r"sometimes at depth 2 lost \d+ of \d+ games by error .*: kept and mistakes rest on the moves", kept
+    )
+    assert never.startswith("never at depth 2 is left out: it lost 16 of 16 games by error (such as TypeError: ")
+
+
+def test_failures_stand_first_below_the_table(failing):
+    asked = ["accuracy", "--heuristics", f"{failing}:never,null", "--depths", "1", "--positions", "5"]
+    result = CliRunner().invoke(main, [*asked, "--board", "5x5", "--jobs", "1", "--format", "markdown"])
+    assert result.exit_code == 0
+    below = result.stdout.rpartition("|\n")[2].strip()
+    assert below.startswith(f"- {failing}:never at depth 1 is left out: ")
+
+
+def test_players_that_only_fail_end_in_a_line(failing):
+    with pytest.raises(ValueError, match=r"nothing can be judged: .*:never at depth 1 is left out: it lost 16 of 16"):
+        play_and_label([f"{failing}:never"], [1], 10, size="5x5")
+
+
+def test_a_heuristic_that_never_returns_ends_in_a_line(failing):
+    script = """if True:
+        import sys
+        from experiments import sparring
+        from isolation.compiling import compiler
+        compiler.LONGEST_CALL, sparring.LONGEST_MOVE = 0.05, 0.2
+        try:
+            sparring.play_and_label([sys.argv[1]], [1], 10, size="5x5")
+        except TimeoutError as error:
+            print(error)
+    """
+    asked = [sys.executable, "-c", script, f"{failing}:endless"]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    said = r"does not answer: it was asked for a move at ply \d+ of a game on 5x5 0\.2 s ago\n"
+    assert re.fullmatch(rf"{failing}:endless at depth 1 {said}", done.stdout)
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,16 @@ class Player:
     [
         (lambda: sys.exit(3), "raises SystemExit: 3"),
         (lambda: os._exit(0), r"calls os\._exit\(0\)"),
+        (lambda: os.closerange(0, 1024), r"calls os\.closerange\(0, 1024\)"),
+        (lambda: sys.modules.clear(), r"empties sys\.modules"),
         (lambda: (_ for _ in ()).throw(GeneratorExit), "raises GeneratorExit"),
     ],
 )
 def test_what_would_end_the_process_is_an_exception(end: object, told: str) -> None:
-    before = os._exit
+    before = os._exit, os.closerange, dict(sys.modules)
     with pytest.raises(WantsToEnd, match=told), unending():
         end()  # type: ignore[operator]
-    assert os._exit is before
+    assert (os._exit, os.closerange, dict(sys.modules)) == before
 
 
 def test_exceptions_and_ctrl_c_pass() -> None:
@@ -67,10 +69,19 @@ def test_inside_another_the_outer_one_counts() -> None:
     assert (outer.lines, inner.lines) == (2, 0)
 
 
-@pytest.mark.parametrize("line", ["import os; os._exit(0)", "import sys; sys.exit()", "raise GeneratorExit"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os; os._exit(0)",
+        "import sys; sys.exit()",
+        "raise GeneratorExit",
+        "import os; os.closerange(0, 1024)",
+        "import sys; [sys.modules.pop(name) for name in [*sys.modules] if name != 'sys']",
+    ],
+)
 def test_a_file_that_ends_the_process_when_loaded_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "end.py").write_text(line)
-    with pytest.raises(LoadError, match=r"end\.py failed to import: .*it (calls|raises)"):
+    with pytest.raises(LoadError, match=r"end\.py failed to import: .*it (calls|raises|empties)"):
         load_module(tmp_path / "end.py")
 
 
@@ -90,6 +101,13 @@ def test_checks_say_which_code_calls_for_the_end() -> None:
     finding = check_values(lambda game, player: os._exit(0))[0]
     assert not finding.ok
     assert finding.seen.startswith("calls os._exit(0) at ")
+
+
+def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.catalogue.LONGEST_CALL", 0.05)
+    (tmp_path / "endless.py").write_text("def score(game, player):\n    while True: pass\n")
+    result = CliRunner().invoke(main, ["eval", "--file", f"{tmp_path / 'endless.py'}", "--format", "csv"])
+    assert "endless.py:score,takes longer than 0.05 s,takes longer than 0.05 s" in result.stdout
 
 
 def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,9 @@ import dataclasses
 import doctest
 import importlib
 import inspect
+import subprocess
 import sys
+from pathlib import Path
 from textwrap import dedent
 
 import joblib
@@ -322,6 +324,29 @@ def test_a_file_whose_import_never_ends_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr("isolation.loading.LONGEST_IMPORT", 0.05)
     agent = write(tmp_path, game_agent="x = 1\nwhile True: pass")
     assert "failed to import: line 2: TookTooLong: takes longer than 0.05 s" in message(load_module, agent)
+
+
+def test_a_file_that_takes_itself_out_of_the_modules_loads(tmp_path):
+    agent = write(tmp_path, game_agent="import sys\ndel sys.modules[__name__]\nx = 1")
+    assert load_module(agent).x == 1
+
+
+def test_before_that_the_checkers_say_what_they_wait_for(tmp_path):
+    agent = write(tmp_path, game_agent="while True: pass")
+    script = """if True:
+        import sys
+        from isolation import loading, survival
+        loading.SLOW_IMPORT, loading.LONGEST_IMPORT = 0.05, 0.1
+        survival.go_on_in_a_child("it")
+        try:
+            loading.load_module(sys.argv[1])
+        except loading.LoadError:
+            print("given up")
+    """
+    asked = [sys.executable, "-c", script, str(agent)]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    assert done.stdout == "given up\n"
+    assert done.stderr == f"Note: {agent} is still being imported; it is given up in 0.05 s\n"
 
 
 def test_a_file_that_was_mended_loads(tmp_path):
