@@ -218,7 +218,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
         patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
         patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
         with pytest.raises(
-            ValueError,
+            OSError,
             match=r"No space left on device; [\d,]+ games are safe, go on with isolation tournament --resume",
         ):
             play(run)
