@@ -52,12 +52,12 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 def _fuzzed(name: str, folder: Path, runs: int) -> Attack:
     words = [sys.executable, "-m", "benchmarks.attacks.fuzzing", name, str(runs), str(folder)]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
-    counted = re.findall(r"^#(\d+)", done.stderr, re.MULTILINE)
+    calls = max(map(int, re.findall(r"^#(\d+)", done.stderr, re.MULTILINE)), default=0)
     what = f"{name.replace('_', ' ')}, coverage-guided"
     if done.returncode == 0:
-        return Attack(what, count=int(counted[-1]))
+        return Attack(what, count=calls)
     told = [line for line in (done.stdout + done.stderr).splitlines() if re.match(r"[\w.]*(Error|Exception)\b", line)]
-    return Attack(what, f"exit code {done.returncode}: {told[-1] if told else done.stderr[-300:]}", int(counted[-1]))
+    return Attack(what, f"exit code {done.returncode}: {told[-1] if told else done.stderr[-300:]}", calls)
 
 
 def _asked(folder: Path, requests: int) -> Attack:
