@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from shlex import quote
 
 import click
 
-from commands.options import board_option, format_option, table_option
+from commands.options import board_option, cluster_option, format_option, table_option
 from commands.output import print_sections
 from commands.perfect_play import kept_if_interrupted
+from isolation.shell import command
 from reports.tables import Format
 
 MISTAKES = 5
@@ -30,12 +29,13 @@ MISTAKES = 5
               help="How often agents that leave something to chance are asked in each position.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the sample and of agents.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads and processes; 0 is one a core.")
+@cluster_option
 @click.option("--html", type=click.Path(path_type=Path), help="Write a page, with pictures of the worst mistakes.")
 @table_option
 @format_option
 def screen_agents(
     specs: tuple[str, ...], baseline: str, name: str, limit: str, split: str, sample: int | None, repeats: int,
-    seed: int, jobs: int, html: Path | None, only: str | None, output: Format,
+    seed: int, jobs: int, cluster: str | None, html: Path | None, only: str | None, output: Format,
 ) -> None:  # fmt: skip
     """Judge agents by telling positions with proven answers: a verdict in seconds.
 
@@ -56,7 +56,7 @@ def screen_agents(
     with counting("agents") as show:
         own, *others = ask_all(
             (baseline, *specs), suite.positions, limit=parse_limit(limit), repeats=repeats, seed=seed,
-            jobs=jobs or os.cpu_count() or 1, show=show,
+            jobs=jobs, cluster=cluster, show=show,
         )  # fmt: skip
     if not others:
         raise ValueError(f"{own.name} is the baseline itself: name a contender, or another --baseline")
@@ -69,8 +69,7 @@ def screen_agents(
     if len(others) == 1 and output == "table" and only is None:
         click.echo("\n" + mistake_texts(mistakes[others[0].name], suite.size))
     if html:
-        command = " ".join(["isolation screen", *map(quote, specs)])
-        write_text(html, screening_page(sections, mistakes, suite.size, command))
+        write_text(html, screening_page(sections, mistakes, suite.size, command("screen", *specs)))
         click.echo(f"Wrote {html}", err=True)
 
 
@@ -89,10 +88,11 @@ def suite_commands() -> None:
               help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of games and choices.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@cluster_option
 @click.option("--out", type=click.Path(path_type=Path), help="The file; suite_BOARD.parquet by default.")
 def build(
     size: str, specs: tuple[str, ...], first_ply: int | None, last_ply: int | None, openings: int | None, nodes: int,
-    seed: int, jobs: int, out: Path | None,
+    seed: int, jobs: int, cluster: str | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Make a suite: telling positions of a board with exact results, and the trouble that moves make.
 
@@ -108,8 +108,8 @@ def build(
     plies = (first_ply or first, last_ply or last)
     recipe = Recipe(size, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
     with kept_if_interrupted(f"what was found is in {path}"), counting("openings") as show:
-        table = build_suite(recipe, path, jobs=jobs or os.cpu_count() or 1, show=show)
-    click.echo(f"{counted(len(table), 'position')} in {path}. Next: isolation screen 'ID:*' --suite {quote(str(path))}")
+        table = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)
+    click.echo(f"{counted(len(table), 'position')} in {path}. Next: {command('screen', 'ID:*', '--suite', path)}")
 
 
 COMMANDS = (screen_agents, suite_commands)

@@ -16,7 +16,7 @@ from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
 from isolation.faults import told
 from isolation.loading import load_heuristic
-from isolation.patience import TookTooLong, at_most
+from isolation.patience import TookTooLong, unless_silent
 
 Heuristic = Callable[[Any, Any], float]
 LONGEST_CALL = 10.0
@@ -105,10 +105,15 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
     row: dict[str, Any] = {"heuristic": name}
     for player in board.players:
         try:
-            with at_most(LONGEST_CALL), unending():
-                row[f"player {player}"] = float(function(board.copy(), player))
+            value = partial(_value, function, board, player)
+            row[f"player {player}"] = unless_silent(value, lambda: "asked", LONGEST_CALL)
         except (TookTooLong, WantsToEnd) as error:
             row[f"player {player}"] = str(error)
         except Exception as error:
             row[f"player {player}"] = told(error)
     return row
+
+
+def _value(function: Heuristic, board: Board, player: Any) -> float:
+    with unending():
+        return float(function(board.copy(), player))

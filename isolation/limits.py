@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 _UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
@@ -33,10 +34,10 @@ class Limit:
             )
         value = getattr(self, given[0])
         whole = given[0] in ("depth", "nodes")
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value > 0:
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < inf:
             raise ValueError(f"{given[0]} must be a positive {'whole number' if whole else 'number'}, not {value!r}")
         if value >= 2**62:
-            raise ValueError(f"{given[0]} must be less than {2**62:,}, not {value:g}")
+            raise ValueError(f"{given[0]} must be less than {2**62:,}")
 
     @property
     def unit(self) -> str:

@@ -1,13 +1,16 @@
 """What a file offers as heuristics: what is listed is what FILE:NAME accepts."""
 
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from experiments.catalogue import file_catalogue
+from experiments import catalogue
+from experiments.catalogue import evaluate, file_catalogue
 from experiments.roster import parse_agent
 from experiments.roster.naming import heuristics_in, only_heuristic
-from isolation import play
+from isolation import Board, play
 from isolation.agents import RandomAgent
 from isolation.loading import LoadError, load_heuristic, load_module
 
@@ -164,3 +167,20 @@ def test_where_it_is_not_clear_that_is_said(tmp_path, source, told):
     with pytest.raises(LoadError) as error:
         only_heuristic(path)
     assert told in str(error.value)
+
+
+def test_a_heuristic_that_never_returns_and_hears_nothing_is_given_up(monkeypatch):
+    monkeypatch.setattr(catalogue, "LONGEST_CALL", 0.2)
+    released = threading.Event()
+
+    def deaf(game, player):
+        while not released.is_set():
+            with suppress(BaseException):
+                released.wait()
+        return 0.0
+
+    try:
+        (row,) = evaluate({"deaf": deaf}, Board.from_moves([24, 14]))
+    finally:
+        released.set()
+    assert set(row.values()) == {"deaf", "takes longer than 0.2 s"}

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +46,22 @@ def test_perft_counts_as_other_tools_read_them():
     assert [row["sequences"] for row in csv.DictReader(io.StringIO(result.output))] == ["49", "2352", "11280", "52672"]
     result = run("perft", "--moves", "24,14", "--depth", 2, "--format", "json")
     assert json.loads(result.output) == [{"depth": 1, "sequences": 8}, {"depth": 2, "sequences": 30}]
+
+
+def test_a_command_ends_when_its_work_is_done_though_a_player_s_threads_go_on(tmp_path):
+    (tmp_path / "thinks_on.py").write_text(
+        "import threading, time\n"
+        "class CustomPlayer:\n"
+        "    def get_move(self, game, time_left):\n"
+        "        threading.Thread(target=time.sleep, args=(600,)).start()\n"
+        "        return game.get_legal_moves()[0]\n"
+    )
+    program = "from cli import run; run()"
+    command = [sys.executable, "-c", program, "test-agent", "thinks_on.py"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert "moves: legal and in time" in ended.stdout
 
 
 def test_every_heuristic_is_listed_and_compiles():

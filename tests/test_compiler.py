@@ -5,6 +5,7 @@ import math
 import random
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,19 @@ def test_finished_games_are_evaluated_alike_too():
         for board in finished:
             for index, player in enumerate(board.players):
                 assert compiled.evaluate(board, index) == heuristics.get(name)(board, player), name
+
+
+LARGE = np.zeros((400, 400))
+
+
+def looks_into_a_large_table(game, player):
+    """Its table is too large to stand in code; its address, which would, is another in every process."""
+    return float(LARGE[len(game.get_blank_spaces()), 3])
+
+
+def test_constants_too_large_to_be_kept_are_refused():
+    with pytest.raises(CompileError, match="its constants are too large"):
+        compile_heuristic(looks_into_a_large_table)
 
 
 def wraps_around(game, player):

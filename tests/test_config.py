@@ -88,7 +88,7 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ("opponents = []", "opponents is empty: a gauntlet needs at least one"),
         ('board = "7"', "board = \"7\": a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
         ('board = "200x200"', 'board = "200x200": too large: a board has at most 32,767 cells'),
-        ('limit = "nodes=0"', "limit = \"nodes=0\": nodes must be a positive whole number, not '0'"),
+        ('limit = "nodes=0"', 'limit = "nodes=0": nodes must be a positive whole number, not 0'),
         ('limit = "7"', "limit = \"7\": a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not '7'"),
         ('openings = "rndom"', 'openings = "rndom": openings are random:PLIES, placements or file:PATH'),
         (

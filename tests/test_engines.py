@@ -278,6 +278,7 @@ class Printing(First):
     def get_move(self, game, time_left):
         print("thinking", flush=True)
         os.write(1, b"hard\n")
+        os.write(2, b"harder\n")
         assert sys.stdin.read() == ""
         return super().get_move(game, time_left)
 
@@ -330,9 +331,10 @@ def test_one_process_serves_a_batch_and_the_next_with_a_fresh_player_a_game():
         (Printing, "no_moves", ""),
     ],
 )
-def test_what_a_player_does_in_its_process_stays_there(factory, reason, detail):
+def test_what_a_player_does_in_its_process_stays_there(factory, reason, detail, capfd):
     record = against_greedy(classic(factory))
     assert (record.reason, record.detail) == (reason, detail)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_local_classes_and_lambdas_cross():

@@ -26,6 +26,18 @@ def write(folder, **files):
     return paths[0]
 
 
+def test_a_file_that_changes_the_folder_while_it_loads_does_not_change_ours(tmp_path, monkeypatch):
+    write(tmp_path, wanders="""
+        import os
+        os.chdir("/")
+        def score(game, player):
+            return 1.0
+    """)  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert load_heuristic("wanders.py", "score").value(None, None) == 1.0
+    assert Path.cwd() == tmp_path
+
+
 def test_examples_in_docstrings_hold():
     assert doctest.testmod(loading).failed == 0
 

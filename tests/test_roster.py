@@ -102,7 +102,7 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("territory", "territory", "did you mean ID:territory?"),
         ("X=ID", "ID", "ID needs a heuristic, like ID:improved"),
         ("ID:@nodes=3", ":", "a heuristic must follow ID:"),
-        ("ID:improved@nodes=0", "nodes=0", "nodes must be a positive whole number, not '0'"),
+        ("ID:improved@nodes=0", "nodes=0", "nodes must be a positive whole number, not 0"),
         ("ID:improved@nodse=5,order", "nodse=5", "did you mean nodes?"),
         ("ID:improved@nodes=5,depth=3", "depth=3", "a second limit, after nodes=5"),
         ("ID:improved@nodes=5, MS=3", "MS=3", "no option is called 'MS'; did you mean ms?"),

@@ -227,6 +227,22 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
     assert_same_games(run, undisturbed)
 
 
+def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_there(
+    tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def move(progress: Progress) -> None:
+        if progress.logged and (tmp_path / "run").exists():
+            (tmp_path / "run").rename(tmp_path / "moved")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
+        patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
+        with pytest.raises(OSError, match=r"run has gone while it was played, moved or deleted"):
+            play_tournament(config_of(tmp_path / "run"), show=move)
+    play_tournament(config_of(tmp_path / "moved"), resume=True)
+    assert_same_games(tmp_path / "moved", undisturbed)
+
+
 # Early stops
 
 

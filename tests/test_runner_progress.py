@@ -81,6 +81,15 @@ def test_every_phase_is_shown_on_a_terminal_and_in_a_pipe(plan: Plan, terminal: 
     assert ("\x1b[" in shown) == terminal
 
 
+def test_what_is_to_be_known_of_a_run_is_said_in_a_pipe_at_once_and_once(plan: Plan) -> None:
+    console = Console(file=io.StringIO(), force_terminal=False, width=100)
+    with display(console) as show:
+        for notes in ((), ("openings exhausted",), ("openings exhausted", "it hangs"), ("openings exhausted",)):
+            show(Progress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), notes))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line for line in lines if line.startswith("Note:")] == ["Note: openings exhausted", "Note: it hangs"]
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_limits_at_equal_cost_are_printed_and_stay(plan: Plan, terminal: bool) -> None:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100)

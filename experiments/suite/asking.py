@@ -5,6 +5,7 @@ Whoever leaves nothing to chance is asked once; others are asked several times, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.play.parallel import as_they_come
+from experiments.play.spreading import spread
 from experiments.roster import complete, expand, make_agent, named, parse_spec
 from isolation.agents import Agent
 from isolation.answers import Answers, Positions, answer_all, join_answers
@@ -52,14 +53,16 @@ def ask_all(
     repeats: int = REPEATS,
     seed: int = 1,
     jobs: int = 1,
+    cluster: str | None = None,
     show: Callable[[int, int], None] = lambda asked, agents: None,
 ) -> list[Asked]:
     """What each agent does in each position; a spec with `*` stands for every heuristic, and none counts twice.
 
-    Compiled agents are asked in threads, others in processes.
+    Compiled agents are asked in threads of this process, others in processes, or on a cluster.
 
     Args:
         limit: of agents that name none.
+        jobs, cluster: see `spreading.spread`.
         show: called with the number of agents done with, and of all.
 
     Raises:
@@ -85,7 +88,7 @@ def ask_all(
         if spec not in compiled
         for place, rows in enumerate(_chunks(agent, positions, repeats, False))
     )
-    for answered in as_they_come(_ask_again, calls, jobs):
+    for answered in spread(_ask_again, calls, jobs, cluster):
         take(*answered)
     joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
     return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
@@ -118,7 +121,7 @@ def _in_threads(
 ) -> Iterator[tuple[str, int, Answers]]:
     if not agents:
         return
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         running = {
             pool.submit(answer_all, agent, positions.take(rows % len(positions)), _seeds(seed, rows)): (spec, place)
             for spec, agent in agents.items()

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from experiments.openings import Ids, orbit_ids, placement_openings
-from experiments.play.parallel import as_they_come
+from experiments.play.spreading import spread
 from experiments.roster import parse_agent
 from experiments.suite.sources import FIELD, SOURCES, Source, field_answers, play_source
 from experiments.suite.store import MOST_MEMBERS, SCHEMA, how_made, read_table, split_of, write_table
@@ -76,11 +76,13 @@ def build_suite(
     path: Path,
     *,
     jobs: int = 1,
+    cluster: str | None = None,
     show: Callable[[int, int], None] = lambda done, orbits: None,
 ) -> pa.Table:
     """Make the suite of a recipe, or what is missing of it in the file, and return it as a table.
 
     Args:
+        jobs, cluster: see `spreading.spread`.
         show: called with the number of orbits dealt with so far, and of all.
 
     Raises:
@@ -97,7 +99,7 @@ def build_suite(
     show(len(finished), len(orbits))
     try:
         calls = ((recipe, orbit, openings) for orbit, openings in missing.items())
-        for orbit, part in as_they_come(_positions_of, calls, jobs):
+        for orbit, part in spread(_positions_of, calls, jobs, cluster):
             table = pa.concat_tables([table, part])
             finished.add(orbit)
             show(len(finished), len(orbits))

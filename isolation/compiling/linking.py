@@ -19,6 +19,8 @@ from isolation.compiling import library, machine
 from isolation.native.layout import SCORE
 
 _ENTRY = "isolation_entry"
+_ADDRESSES = "numba.dynamic.globals"
+"""What numba calls addresses of this process that stand in code: arrays of more than a million bytes."""
 _addresses: dict[str, int] = {}
 
 
@@ -101,10 +103,10 @@ def _pretend_to_have_a_heuristic() -> None:
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
     """The LLVM module of a function that numba has compiled for arguments of these kinds, and the function's symbol."""
     function.compile(tuple(kinds))
-    overload = function.overloads[tuple(kinds)]
-    if overload.library.has_dynamic_globals:
+    module = llvm.parse_assembly(function.inspect_llvm(tuple(kinds)))
+    if any(one.name.startswith(_ADDRESSES) for one in module.global_variables):
         raise ValueError("its constants are too large to be compiled")
-    return llvm.parse_bitcode(overload.library._final_module.as_bitcode()), overload.fndesc.llvm_func_name
+    return module, function.overloads[tuple(kinds)].fndesc.llvm_func_name
 
 
 def _way_in(symbol: str, arguments: int) -> Any:
