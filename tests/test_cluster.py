@@ -22,6 +22,10 @@ from experiments.play.recovery import FORFEITED
 from experiments.play.runner import Progress, play_tournament
 from experiments.solving import solve_all
 from experiments.sparring import play_and_label
+from experiments.suite import read_suite
+from experiments.suite.asking import ask_all
+from experiments.suite.building import Recipe, build_suite
+from experiments.suite.sources import Source
 
 DEADLY = """
 import os, signal
@@ -168,6 +172,19 @@ def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster,
     (run / LABELS).unlink()
     label_run(run, sample=30, jobs=1)
     pd.testing.assert_frame_equal(labels, read_labels(run))
+
+
+@pytest.mark.slow
+def test_suites_are_built_and_agents_asked_alike(two: Cluster, tmp_path: Path) -> None:
+    recipe = Recipe("4x5", 2, 10, openings=4, sources=(Source("mine", ("random", "greedy")),), field=("greedy",))
+    built, asked = [], []
+    for number, address in enumerate((None, two.address)):
+        path = tmp_path / f"{number}.parquet"
+        built.append(build_suite(recipe, path, jobs=0, cluster=address))
+        asked.append(ask_all(["perfect@nodes=50"], read_suite(path).positions, jobs=0, cluster=address))
+    assert built[0].equals(built[1])
+    cells = [answers.answers.cells.tolist() for (answers,) in asked]
+    assert cells[0] == cells[1]
 
 
 @pytest.mark.slow
