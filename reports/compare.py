@@ -22,6 +22,7 @@ from reports.summary import pair_cells, run_notes
 from reports.wording import (
     against_all_sentence,
     control_sentence,
+    excluded_sentence,
     interval_sentence,
     reach_sentences,
     told_against_all,
@@ -131,7 +132,8 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
         rows.append(row)
     claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
-    notes += [interval_sentence(claims), *reach_sentences(claims, worth, findings.population)]
+    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
+    notes += reach_sentences(claims, worth, findings.population)
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
@@ -160,6 +162,7 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
         f"{counted(len(duels), 'match')}. {population_words(findings, duels)} With "
         "--baseline AGENT the others are compared with that one, over the opponents both have met.",
         interval_sentence(duels),
+        *filter(None, [excluded_sentence(duels)]),
         *reach_sentences(duels, worth, findings.population),
     )
     return Section("each_against_each", "Each against each", tuple(rows), notes)
@@ -197,7 +200,7 @@ def verdict_notes(findings: Findings, verdicts: Verdicts, worth: float = WORTH) 
         f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
         f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
     )
-    notes += [interval_sentence(claims)] if claims else []
+    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)]) if claims else []
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(one.pool for one in verdicts.comparisons):

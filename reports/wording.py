@@ -26,12 +26,13 @@ from reports.cells import Chance, Points, PValue, Share, Told, counted, estimate
 
 _MANY_FORFEITS = 0.05
 """Above this share of the games, forfeits move results as much as any difference people look for."""
+_FEW = 3
 _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
 """What programs are told beside a verdict."""
 
 
 def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
-    """A verdict as one plain phrase, and where there is none, what is excluded all the same.
+    """A verdict as one short phrase; what is excluded where there is none, `excluded_sentence` says.
 
     `worth` is a difference worth having: what is bounded by less either way is no such difference.
     """
@@ -46,10 +47,26 @@ def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
     least, most = one.lead
     if least <= -1 or most >= 1:
         return "cannot tell: nothing is excluded yet"
-    bounds = f"not better by more than {_size(most)}, nor worse by more than {_size(-least)} points"
-    if max(most, -least) < worth:
-        return f"no difference of {_size(worth)}: {bounds}"
-    return f"cannot tell: {bounds}"
+    return f"no difference of {_size(worth)}" if max(most, -least) < worth else "cannot tell"
+
+
+def excluded_sentence(claims: Sequence[Comparison | Duel]) -> str:
+    """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
+    unsure = [one for one in claims if one.verdict == "cannot tell" and not one.plays_alike]
+    bounded = [one for one in unsure if one.lead[0] > -1 and one.lead[1] < 1]
+    if not bounded:
+        return ""
+    if len(bounded) > _FEW:
+        return (
+            f"{len(bounded)} cannot be told apart: none of them is better by more than the upper end under jointly, "
+            "nor worse by more than the lower one."
+        )
+    bounds = [
+        f"{one.contender} is not better than {one.baseline} by more than {_size(one.lead[1])}, nor worse by more than "
+        f"{_size(-one.lead[0])} points"
+        for one in bounded
+    ]
+    return f"{'; '.join(bounds)}."
 
 
 def told_verdict(one: Comparison | Duel, worth: float = WORTH) -> Told:

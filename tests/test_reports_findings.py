@@ -288,7 +288,7 @@ def test_programs_get_verdicts_as_columns_and_people_as_sentences(tmp_path):
     assert row["not_better_by"] == row["jointly_high"] > 0
     assert row["could_have_found"] > 0
     for output in ("table", "markdown"):
-        assert "cannot tell: not better by more than " in render_sections(sections, output)
+        assert "Good is not better than Base by more than " in render_sections(sections, output)
 
 
 def test_what_a_difference_worth_having_costs_is_said_and_never_more_than_there_are(tmp_path):

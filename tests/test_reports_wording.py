@@ -12,6 +12,7 @@ from reports.wording import (
     control_sentence,
     control_words,
     decision_words,
+    excluded_sentence,
     p_words,
     repetition_words,
     two_digits,
@@ -37,12 +38,9 @@ def judged(**facts):
         ({"verdict": "worse"}, "worse"),
         ({"verdict": "better", "is_census": True}, "better on all openings there are"),
         ({"verdict": "equal", "is_census": True}, "equal on all openings there are"),
-        ({}, "cannot tell: not better by more than 3.6, nor worse by more than 3.1 points"),
-        (
-            {"lead": (-0.006, 0.014)},
-            "no difference of 2.0: not better by more than 1.4, nor worse by more than 0.6 points",
-        ),
-        ({"lead": (0.001, 0.06)}, "cannot tell: not better by more than 6.0, nor worse by more than 0.0 points"),
+        ({}, "cannot tell"),
+        ({"lead": (-0.006, 0.014)}, "no difference of 2.0"),
+        ({"lead": (0.001, 0.06)}, "cannot tell"),
         ({"lead": (-1, 1)}, "cannot tell: nothing is excluded yet"),
         ({"plays_alike": True}, "plays alike: the same results, chance aside"),
         ({"is_empty": True, "lead": (np.nan, np.nan)}, "cannot tell: no complete pairs in common"),
@@ -50,6 +48,23 @@ def judged(**facts):
 )
 def test_a_verdict_is_one_plain_phrase(facts, words):
     assert verdict_words(judged(**facts)) == words
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ([{}], "Good is not better than Base by more than 3.6, nor worse by more than 3.1 points."),
+        (
+            [{"verdict": "better"}, {"lead": (0.001, 0.06)}],
+            "Good is not better than Base by more than 6.0, nor worse by more than 0.0 points.",
+        ),
+        ([{}] * 4, "4 cannot be told apart: none of them is better by more than the upper end under jointly, nor worse "
+                   "by more than the lower one."),
+        ([{"verdict": "worse"}, {"lead": (-1, 1)}, {"is_empty": True, "lead": (np.nan, np.nan)}], ""),
+    ],
+)  # fmt: skip
+def test_what_is_excluded_is_a_sentence_and_no_cell(claims, words):
+    assert excluded_sentence([judged(contender="Good", baseline="Base", **facts) for facts in claims]) == words
 
 
 def control(p_value):
