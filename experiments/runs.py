@@ -23,6 +23,7 @@ from experiments.config import Config, load_config, to_toml
 from experiments.design import Plan
 from experiments.facts import read_facts
 from experiments.locks import LOCK, locked
+from experiments.schedule import SeedsBy
 from experiments.sealed import read_json, write_json
 from isolation.durable import leftovers, make_folder, sweep, write_text
 from isolation.geometry import parse_size
@@ -59,7 +60,8 @@ class RunInfo:
     its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text like in the log, and whether
     it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these. `costs` is
     what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
-    `population` how many different openings are played and exist.
+    `population` how many different openings are played and exist. `seeds_by` is the rule of `schedule.game_seeds`; runs
+    from before there was more than one do not name it.
     """
 
     path: Path
@@ -74,6 +76,7 @@ class RunInfo:
     costs: dict[str, float]
     fingerprint: str
     versions: dict[str, str]
+    seeds_by: SeedsBy = "agents"
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         costs=dict(costs or {}),
         fingerprint=plan.schedule.fingerprint,
         versions=log.versions(),
+        seeds_by=plan.schedule.seeds_by,
     )
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
     try:
