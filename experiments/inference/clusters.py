@@ -38,11 +38,13 @@ class Interval:
 class Parts:
     """What each opening, or class of openings alike, adds to the error of an estimate: its number, and its part.
 
-    Estimates that rest on the same openings err together, by as much as their parts do.
+    Estimates that rest on the same openings err together, by as much as their parts do. `clusters` is how many of them
+    the contender met: what else the baseline played has small parts.
     """
 
     cluster: Ints
     part: Floats
+    clusters: int
 
 
 def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
@@ -87,8 +89,11 @@ def bootstrap_interval(
     rng: np.random.Generator,
     opponents: float = 1.0,
     confidence: float = 0.95,
+    sampled: int | None = None,
 ) -> Interval:
     """The mean of one difference in [−1, 1] per opening, by resampling openings.
+
+    Where only `sampled` of them were met by both, values are larger by so much, so that their mean is the estimate.
 
     Two openings are added, one up and one down (after Agresti and Min, 2005, for paired differences), by the largest
     difference seen: by one game of two with each opponent at least, by √½/√opponents at most. The percentiles are taken
@@ -102,10 +107,11 @@ def bootstrap_interval(
         return Interval(math.nan, -1.0, 1.0, confidence)
     if array.size == 1:
         return Interval(float(array[0]), -1.0, 1.0, confidence)
-    against = max(opponents, 1.0)
-    reach = min(max(float(np.abs(array).max()), 0.5 / against), math.sqrt(0.5 / against))
+    against, openings = max(opponents, 1.0), sampled or array.size
+    scale = array.size / openings
+    reach = scale * min(max(float(np.abs(array).max()) / scale, 0.5 / against), math.sqrt(0.5 / against))
     draws = _resample(np.append(array, [-reach, reach]), rng)
-    return _ends(float(array.mean()), draws, array.size, confidence)
+    return _ends(float(array.mean()), draws, openings, confidence)
 
 
 def bootstrap_difference(
