@@ -61,7 +61,7 @@ class RunInfo:
     it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these. `costs` is
     what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
     `population` how many different openings are played and exist. `seeds_by` is the rule of `schedule.game_seeds`; runs
-    from before there was more than one do not name it.
+    from before there was more than one do not name it. `pools_control` is that of the plan; runs from before do not.
     """
 
     path: Path
@@ -77,6 +77,7 @@ class RunInfo:
     fingerprint: str
     versions: dict[str, str]
     seeds_by: SeedsBy = "agents"
+    pools_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
             for entrant in plan.entrants
         },
         games=len(plan.schedule),
-        openings=int(plan.schedule.rounds),
+        openings=len(plan.schedule.cells),
         population=plan.population,
         is_census=plan.is_census,
         notes=list(plan.notes),
@@ -162,6 +163,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         fingerprint=plan.schedule.fingerprint,
         versions=log.versions(),
         seeds_by=plan.schedule.seeds_by,
+        pools_control=plan.pools_control,
     )
     facts = {key: value for key, value in asdict(info).items() if key != "path"}
     try:

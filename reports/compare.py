@@ -21,6 +21,7 @@ from reports.sections import Section
 from reports.summary import pair_cells, run_notes
 from reports.wording import (
     against_all_sentence,
+    baseline_openings_words,
     control_sentence,
     excluded_sentence,
     interval_sentence,
@@ -55,7 +56,9 @@ def verdict_section(
     findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
 ) -> Section:
     """One row a contender, the largest difference first; the control last."""
-    rates = {one.agent: estimate_of(one.rate) for one in standings(findings.pairs)}
+    rates = {
+        one.agent: estimate_of(one.rate) for one in (*standings(findings.pairs), *standings(findings.pooled_pairs))
+    }
     ordered = sorted(
         verdicts.comparisons, key=lambda one: (one.contender in verdicts.controls, -_or_low(one.difference))
     )
@@ -196,7 +199,8 @@ def verdict_notes(findings: Findings, verdicts: Verdicts, worth: float = WORTH) 
     claims = verdicts.claims
     openings = max(one.openings for one in verdicts.comparisons)
     notes.append(
-        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}. "
+        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
+        f"{baseline_openings_words(claims)}. "
         f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
         f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
     )

@@ -2,6 +2,7 @@
 
 Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
 difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
+Openings that the baseline alone has played make its rate surer (`samples`).
 If contender and baseline met different openings (as a control does, on purpose) both are taken as independent samples.
 """
 
@@ -29,6 +30,8 @@ Verdict = Literal["better", "worse", "equal", "cannot tell"]
 class OpponentEffect:
     """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
 
+    `baseline_rate` is the baseline's on the contender's openings, where it played others too as those make it likely.
+
     `is_alike`: contender and baseline won as many games of every pair against it. `is_chance`: chance had a part.
     """
 
@@ -46,8 +49,8 @@ class OpponentEffect:
 class Comparison:
     """One contender beside the baseline. Rates and differences are shares of games won, averaged over opponents.
 
-    `paired`: both met the same openings and only those count; else `openings` are the contender's and
-    `baseline_openings` the baseline's. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
+    `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
+    those count, but for further ones that the baseline played under another name. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
     played by one of the two only; `missing` opponents, met by one of the two only.
 
     The question is about all openings of the kind played, on that board. `pool` is how many those are, if what was

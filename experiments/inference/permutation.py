@@ -17,6 +17,7 @@ from experiments.inference.arguments import Floats, Ints
 SHUFFLES = 19_999
 
 _STEPS = 10_000
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def score_flip_test(scores: npt.ArrayLike) -> PermutationTest:
     """
     array = np.asarray(scores, np.float64)
     reach = float(np.abs(array).sum())
-    unit = reach / _STEPS if reach else 1.0
+    unit = reach / _STEPS if reach > _NOTHING else 1.0
     found = sign_flip_test(np.round(array / unit))
     return PermutationTest(array.size, float(array.sum()), found.p_value, found.p_better)
 

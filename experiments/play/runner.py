@@ -146,7 +146,9 @@ def _play(
         info = runs.load_run(_directory(config))
         with locked(info.path):
             runs.clear_up(info.path)
-            plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}), info.seeds_by)
+            plan = make_plan(
+                load_config(info.path / runs.CONFIG, {"jobs": config.jobs}), info.seeds_by, info.pools_control
+            )
             runs.check_resumable(info, config, plan)
             if retry_forfeits:
                 _take_back(info.path)
