@@ -25,6 +25,7 @@ from isolation.geometry import format_size, parse_size
 Format = Literal["gauntlet", "round-robin", "head-to-head"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
+_GAUNTLET_PAIRS, _PAIRS = 200, 100
 JOBS_A_CORE = 8
 """More processes a core than that only fill the memory."""
 
@@ -61,7 +62,7 @@ class Config(BaseModel):
     opponents: tuple[str, ...] = ()
     control: bool = False
     openings: str = "random:2"
-    pairs: int | Literal["all"] = 100
+    pairs: int | Literal["all"] = _GAUNTLET_PAIRS
     limit: str = "nodes=10000"
     equal_cost: bool = False
     sprt: tuple[float, ...] | None = None
@@ -82,7 +83,8 @@ class Config(BaseModel):
             if is_known and key not in allowed and data.get(key):
                 raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
         openings = data.get("openings", "random:2")
-        pairs = 100 if str(openings).startswith("random") else "all"
+        drawn = _GAUNTLET_PAIRS if format_ == "gauntlet" else _PAIRS
+        pairs = drawn if str(openings).startswith("random") else "all"
         filled = {"pairs": pairs, **allowed, **data}
         return {key: tuple(value) if isinstance(value, list) else value for key, value in filled.items()}
 
@@ -282,7 +284,8 @@ baseline = "ID:improved"
 # Whom they all play (gauntlet).
 opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
 
-# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with.
+# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with,
+# and more openings of the baseline's, by which every difference to it is surer.
 control = true
 
 # random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
@@ -290,7 +293,7 @@ control = true
 openings = "random:2"
 
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
-pairs = 100
+pairs = 200
 
 # The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
 # 10,000 nodes a move is about what the classic engine saw in its 150 ms.

@@ -50,8 +50,9 @@ class Comparison:
     """One contender beside the baseline. Rates and differences are shares of games won, averaged over opponents.
 
     `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
-    those count, but for further ones that the baseline played under another name. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
-    played by one of the two only; `missing` opponents, met by one of the two only.
+    those count, but for further ones that the baseline played under another name. Left out: `unfinished` pairs of
+    either, which lack a game; `unshared` openings, played by one of the two only; `missing` opponents, met by one of
+    the two only.
 
     The question is about all openings of the kind played, on that board. `pool` is how many those are, if what was
     played of them tells about the others without further luck; None otherwise, and unless `paired`. Then unseen

@@ -62,7 +62,7 @@ class Findings:
         """The same, with the games of controls that count as the baseline's under its name."""
         if not self.pooled_controls:
             return self.pairs
-        names = dict.fromkeys(self.pooled_controls, self.baseline)
+        names = dict.fromkeys(self.pooled_controls, self.baseline or "")
         sides = {side: self.games[side].astype(str).replace(names) for side in ("agent_1", "agent_2")}
         return pair_games(self.games.assign(**sides), cluster="orbit")
 
