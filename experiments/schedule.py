@@ -168,13 +168,6 @@ def game_seeds(
     return mixed(mixed(mixed(np.uint64(seed) ^ opponents) ^ sides.astype(np.uint64)) ^ opening_ids)
 
 
-def by_sides(schedule: Schedule, ids: Ids) -> list[Ids]:
-    """The games split by who plays whom on which side, in a fixed order; each in the order of the ids."""
-    sides = schedule.match_of(ids) * 2 + ids % 2
-    order = np.argsort(sides, kind="stable")
-    return np.split(ids[order], np.flatnonzero(np.diff(sides[order])) + 1) if len(ids) else []
-
-
 def points_table(schedule: Schedule) -> NDArray[np.int8]:
     """An empty table of results, points[round, match, side]: -1 for a game not played yet."""
     return np.full((schedule.rounds, len(schedule.matches), 2), -1, np.int8)

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
-from experiments.schedule import Schedule, by_sides, pair_points, points_table, record_points
+from experiments.schedule import Schedule, pair_points, points_table, record_points
 
 
 def plan_of(**keys: object) -> Plan:
@@ -137,13 +137,6 @@ def test_seeds_hang_on_opening_side_opponent_and_the_run_and_not_on_the_contende
     }
     again = seeds_of(contenders=["MM:open"], baseline="AB:open", seed=2, **keys)
     assert not set(seeds.values()) & set(again.values())
-
-
-def test_groups_hold_the_games_of_two_agents_on_the_same_sides(classic: Plan) -> None:
-    ids = all_ids(classic.schedule)[100:900]
-    split = by_sides(classic.schedule, ids)
-    assert sorted(np.concatenate(split).tolist()) == ids.tolist()
-    assert all(len(np.unique(classic.schedule.players(group), axis=0)) == 1 for group in split)
 
 
 def test_results_are_counted_for_the_first_agent_of_the_match() -> None:

@@ -42,12 +42,17 @@ class CompiledPlayer:
 
 
 def as_row(player: CompiledPlayer) -> list[int]:
-    """A compiled player as compiled code takes it: the seven numbers of `kernels.calling`."""
+    """A compiled player as compiled code takes it: the eight numbers of `kernels.calling`, without one in a memory."""
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
     settings = player.settings
     return [
         player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
+        0,
     ]  # fmt: skip
+
+
+NOBODY = [0] * 8
+"""The row of who is not there to be asked."""
 
 
 class HeuristicFailed(Exception):
