@@ -25,7 +25,7 @@ from isolation.geometry import format_size, parse_size
 Format = Literal["gauntlet", "round-robin", "head-to-head"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
-_GAUNTLET_PAIRS, _PAIRS = 200, 100
+_GAUNTLET_PAIRS, _PAIRS = 180, 100
 JOBS_A_CORE = 8
 """More processes a core than that only fill the memory."""
 
@@ -293,7 +293,7 @@ control = true
 openings = "random:2"
 
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
-pairs = 200
+pairs = 180
 
 # The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
 # 10,000 nodes a move is about what the classic engine saw in its 150 ms.

@@ -60,7 +60,7 @@ def test_the_baseline_is_not_among_all_heuristics_where_ties_are_left_to_chance(
 def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
     roles = Counter(role for entrant in classic.entrants for role in entrant.roles)
     assert roles == {"baseline": 1, "contender": 20, "control": 1, "opponent": 7}
-    assert len(classic.schedule) == (21 * 200 + 694) * 7 * 2
+    assert len(classic.schedule) == (21 * 180 + 625) * 7 * 2
     assert not classic.is_census
 
 
@@ -77,7 +77,7 @@ def test_contenders_meet_the_same_openings_and_the_control_others(classic: Plan)
     control = met["ID_Improved_control"]
     contenders = [openings for name, openings in met.items() if name.startswith("ID_") and not name.endswith("control")]
     assert all(openings == contenders[0] for openings in contenders)
-    assert (len(contenders[0]), len(control)) == (200, 694)
+    assert (len(contenders[0]), len(control)) == (180, 625)
     assert not control & contenders[0]
 
 
