@@ -197,7 +197,7 @@ def verdict_notes(findings: Findings, verdicts: Verdicts, worth: float = WORTH) 
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
     claims = verdicts.claims
-    openings = max(one.openings for one in verdicts.comparisons)
+    openings = max(one.openings for one in claims or verdicts.comparisons)
     notes.append(
         f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
         f"{baseline_openings_words(claims)}. "

