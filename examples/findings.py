@@ -66,7 +66,7 @@ class Scale:
 
     limits: tuple[int, ...] = (300, 1_000, 3_000, 10_000)
     pairs: int = 400
-    report_pairs: int = 100
+    report_pairs: int = 180
     duels: str = "placements"
     contenders: tuple[str, ...] = ("ID:*",)
     opponents: tuple[str, ...] = ()
