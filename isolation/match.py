@@ -148,9 +148,9 @@ def play_games(
 def load_compiled_games(size: tuple[int, int]) -> None:
     """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
     from isolation.compiling.specialise import NativeFunction
-    from isolation.search.compiled import CompiledPlayer, Settings
+    from isolation.search.compiled import NO_PARAMETERS, CompiledPlayer, Settings
 
-    nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0), Settings())
+    nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0), Settings(), NO_PARAMETERS)
     _play_compiled((nobody, nobody), [], [], size, np.zeros(3, np.int64))
 
 

@@ -51,7 +51,7 @@ def entry(
     """Play one game from every opening. All arguments but `count`, the number of games, are addresses.
 
     Given are the openings' cells one after another, two plies or more each (int64), where each begins
-    (int64[count + 1]), the games' seeds (uint64[count]), the players, of which the first places first (int64[2, 7]), a
+    (int64[count + 1]), the games' seeds (uint64[count]), the players, of which the first places first (int64[2, 8]), a
     desk, and where the game being played, its mover and its ply are noted (int64[3]). To be filled are, by game, the
     winner and the reason (int8) and the count of plies up to its end (int64); by ply, games one after another, openings
     included, the move (int16), score (float64), depth (int16), nodes, microseconds (int64), and whether it is exact
