@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from experiments import log
 from experiments.config import Config, load_config, to_toml
-from experiments.design import Plan
+from experiments.design import Plan, make_plan
 from experiments.facts import read_facts
 from experiments.locks import LOCK, locked
 from experiments.schedule import SeedsBy
@@ -261,6 +261,15 @@ def reopen(path: Path) -> None:
     (path / END).unlink(missing_ok=True)
 
 
+def planned_like(info: RunInfo, config: Config) -> Plan:
+    """The plan of a configuration, by the rules by which the run was planned.
+
+    Raises:
+        ValueError: see `design.make_plan`.
+    """
+    return make_plan(config, info.seeds_by, info.pools_control)
+
+
 def identity(config: Config) -> dict[str, Any]:
     """What makes two configurations the same run."""
     return {key: value for key, value in config.model_dump(mode="json").items() if key not in _FREE}
@@ -277,6 +286,17 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
         if asked[key] != info.requested.get(key):
             was, now = json.dumps(info.requested.get(key)), json.dumps(asked[key])
             raise ValueError(f"{info.path} is a run with {key} = {was}, not {now}: choose another --out")
+    check_unchanged(info, plan)
+    if plan.schedule.fingerprint != info.fingerprint:
+        raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")
+
+
+def check_unchanged(info: RunInfo, plan: Plan) -> None:
+    """Refuse a plan in which an agent of the run has other code than when the run began.
+
+    Raises:
+        ValueError: naming the agent.
+    """
     for entrant in plan.entrants:
         settings = info.agents.get(entrant.agent.name, {}).get("settings")
         if settings is not None and settings != entrant.settings:
@@ -284,8 +304,6 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
                 f"{info.path}: the code of {entrant.agent.name} has changed since the run began, and its games must "
                 f"not mix with the new code's: start a new run, or restore {entrant.spec.target}"
             )
-    if plan.schedule.fingerprint != info.fingerprint:
-        raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")
 
 
 def _unused(path: Path) -> Path:

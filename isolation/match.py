@@ -223,7 +223,7 @@ def _play_compiled(
 ) -> Games:
     from isolation.compiling.specialise import native_function
     from isolation.native import desks
-    from isolation.search.compiled import NOBODY, as_row
+    from isolation.search.compiled import NOBODY, as_row, identity
 
     rows, columns = parse_size(size)
     openings, count = fixtures.openings, len(fixtures.openings)
@@ -231,8 +231,9 @@ def _play_compiled(
     plies: tuple[Any, ...] = tuple(np.empty(count * rows * columns, kind) for kind in _PLY_TYPES)
     players = [NOBODY if player is None else as_row(player) for player in native]
     for place in np.unique(fixtures.sides).tolist():
-        if memory is not None and fixtures.agents[place].is_deterministic:
-            players[place] = memory.with_number(players[place])
+        player = native[place]
+        if memory is not None and player is not None and fixtures.agents[place].is_deterministic:
+            players[place][-1] = memory.number_of(identity(player))
     given = (
         np.array([cell for opening in openings for cell in opening], np.int64),
         np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64),

@@ -16,6 +16,7 @@ from isolation.match import play_games, play_many
 from isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
 from isolation.native.memory import Memory
 from isolation.outcome import Reason
+from isolation.parameters import tuned
 from isolation.search import SearchOptions
 from isolation.speed import random_openings
 
@@ -395,6 +396,19 @@ def test_the_same_code_under_another_limit_is_another_player_and_under_another_n
         assert games.nodes[first:last].tolist() == alone.nodes.tolist()
     length = games.offsets[1]
     assert games.time_us[:length][2::2].tolist() == games.time_us[-length:][2::2].tolist()
+
+
+def weighing(game, player, *, weight: float = 1.0):
+    return len(game.get_legal_moves(player)) - weight * len(game.get_legal_moves(game.get_opponent(player)))
+
+
+def test_the_same_code_with_other_parameters_is_another_player():
+    agents = [SearchAgent("it", "alphabeta", tuned(weighing, {"weight": w}), "it", Limit(nodes=90)) for w in (0.2, 2.0)]
+    opening, sides = random_openings(1, 2) * 2, np.array([[0, 0], [1, 1]])
+    games = play_many(agents, sides, opening, [0, 0], memory=Memory())
+    alone = play_many(agents, sides, opening, [0, 0])
+    assert columns(games) == columns(alone)
+    assert games.score[games.offsets[1] :].tolist() != games.score[: games.offsets[1]].tolist()
 
 
 def test_a_heuristic_that_fails_fails_again_where_searches_are_remembered():

@@ -5,6 +5,7 @@
     method    = "MM" | "AB" | "ID" | "MCTS"
     heuristic = a name of the registry | "*" | FILE ".py" [ ":" FUNCTION ]
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
+              | "option." PARAMETER "=" X
 
 `docs/tournaments.md` says what each means. `spec` holds what a spec says, `kinds` is the table of what can play, and
 `grammar` reads specs by it. Parsing and completing touch no file; `make_agent` loads what a spec names, and `named`

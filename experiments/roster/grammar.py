@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
-from experiments.roster.spec import UNITS, Spec, SpecError, fail, number_of, parse_limit
+from experiments.roster.spec import UNITS, Spec, SpecError, fail, number_of, number_text, parse_limit
 from isolation.limits import Limit
 from isolation.loading import expanded
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from isolation.agents import Agent
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
+_PARAMETER = "option."
+_MOST_IN_A_NAME = 4
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
 
@@ -145,6 +150,8 @@ def _parse_options(spec: Spec, start: int) -> Spec:
     first = start
     for part in spec.text[start:].split(","):
         add = _with_switch if part.strip() in SWITCHES else _with_limit
+        if part.strip().startswith(_PARAMETER):
+            add = _with_parameter
         spec = add(spec, part.strip(), first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
@@ -160,12 +167,31 @@ def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
 
 
+def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
+    name, equals, text = word.removeprefix(_PARAMETER).partition("=")
+    if not spec.method or not spec.target:
+        fail("option. sets a parameter of a heuristic, and this player has none", spec.text, first, last)
+    if not name or not equals:
+        fail("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
+    if name in dict(spec.parameters):
+        fail(f"{name} is set a second time", spec.text, first, last)
+    try:
+        value = float(text)
+    except ValueError:
+        fail(f"{name} must be a number, not {text!r}", spec.text, first, last)
+    if not isfinite(value):
+        fail(f"{name} must be a finite number, not {text}", spec.text, first, last)
+    return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
+
+
 def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
     unit = word.partition("=")[0]
     if unit not in UNITS:
         near = get_close_matches(unit.lower(), [*UNITS, *SWITCHES], n=1, cutoff=0.8)
         known = (
-            f"did you mean {near[0]}?" if near else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}"
+            f"did you mean {near[0]}?"
+            if near
+            else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
         )
         fail(f"no option is called {unit!r}; {known}", spec.text, first, last)
     if spec.limit:
@@ -182,7 +208,13 @@ def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
     target = _file_name(spec.target) if spec.is_file else spec.target.title()
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
     differing = [_limit_name(limit)] if limit and limit != usual else []
-    return "_".join([*player, *differing, *spec.switches])
+    return "_".join([*player, *differing, *spec.switches, *_parameter_names(spec.parameters)])
+
+
+def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
+    """Each parameter and its value; of many, something that tells these values from others."""
+    texts = [f"{name}{number_text(value)}" for name, value in parameters]
+    return texts if len(texts) <= _MOST_IN_A_NAME else [sha256(",".join(texts).encode()).hexdigest()[:8]]
 
 
 def _limit_name(limit: Limit) -> str:

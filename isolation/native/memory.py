@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from isolation.native.layout import SLOT, SLOTS
 class Memory:
     """A table of answers, and the players that have a number in it. One call at a time may use it.
 
-    Players are told apart by what compiled code takes of them: the same code under the same limit is one player, by
-    whatever name. Compiled code is never unloaded, so that its address names it for good.
+    Players are told apart by what compiled code takes of them: the same code with the same parameters under the same
+    limit is one player, by whatever name.
     """
 
     def __init__(self) -> None:
         self.table = np.zeros(SLOTS * SLOT, np.int64)
-        self._numbers: dict[tuple[int, ...], int] = {}
+        self._numbers: dict[Hashable, int] = {}
 
-    def with_number(self, row: Sequence[int]) -> list[int]:
-        """A player's row of numbers (see `kernels.calling`), the last now its number in this memory, from 1."""
-        return [*row[:-1], self._numbers.setdefault(tuple(row), len(self._numbers) + 1)]
+    def number_of(self, player: Hashable) -> int:
+        """The number, from 1, of a player, given by what tells it from all others for good."""
+        return self._numbers.setdefault(player, len(self._numbers) + 1)

@@ -51,7 +51,7 @@ def entry(
     """Play one game from every opening. All arguments but `count`, the number of games, are addresses.
 
     Given are the openings' cells one after another, two plies or more each (int64), where each begins
-    (int64[count + 1]), the games' seeds (uint64[count]), the players (int64[players, 8]), which of them places first
+    (int64[count + 1]), the games' seeds (uint64[count]), the players (int64[players, 9]), which of them places first
     and second (int64[count, 2]), a memory (0 without one), a desk, what to note of each game while it is played
     (int64[count]), and where to note that, its mover and its ply (int64[3]). To be filled are, by game, the
     winner and the reason (int8) and the count of plies up to its end (int64); by ply, games one after another, openings

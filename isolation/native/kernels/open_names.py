@@ -15,8 +15,8 @@ HAS_SCORE = False
 
 
 @inner
-def score(game: Any, player: Any) -> float:
-    """The heuristic: the worth of a position to a player."""
+def score(game: Any, player: Any, parameters: int) -> float:
+    """The heuristic: the worth of a position to a player under the parameters at an address."""
     return 0.0
 
 
