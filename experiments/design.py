@@ -12,7 +12,7 @@ import numpy as np
 from experiments.config import Config
 from experiments.openings import OpeningSet, file_openings, placement_openings, random_openings
 from experiments.roster import Spec, complete, expand, make_agent, named, parse_limit, parse_spec, settings_text
-from experiments.schedule import Match, Schedule
+from experiments.schedule import Match, Schedule, SeedsBy
 from isolation.geometry import parse_size
 from isolation.loading import expanded
 
@@ -49,8 +49,8 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def make_plan(config: Config) -> Plan:
-    """Everything a configuration comes to, checked before any game is played.
+def make_plan(config: Config, seeds_by: SeedsBy = "opponent") -> Plan:
+    """Everything a configuration comes to, checked before any game is played; `seeds_by` as in `schedule.game_seeds`.
 
     Raises:
         ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
@@ -66,7 +66,8 @@ def make_plan(config: Config) -> Plan:
     if not matches:
         raise ValueError("nothing to play: no two different agents are left to meet")
     cells = np.concatenate([shared.cells, own])
-    schedule = Schedule(shared.size, config.seed, tuple(entrant.agent.name for entrant in entrants), matches, cells)
+    names = tuple(entrant.agent.name for entrant in entrants)
+    schedule = Schedule(shared.size, config.seed, names, matches, cells, seeds_by)
     is_census = all(
         match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
     )

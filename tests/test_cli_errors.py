@@ -45,6 +45,9 @@ ASKED_WRONGLY = [
     (["tournament", "--contender", "ID:improvd"], "did you mean improved? (in ID:improvd)"),
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
     (["tournament", "--resume", "nowhere"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "nowhere", "--contender", "greedy"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "a", "--resume", "b"], "--resume goes on with a run, --extend begins another from one"),
+    (["tournament", "there.py", "--extend", "a"], "--extend plays by the settings of a: leave there.py out"),
     (["match", "random"], "Missing argument 'B'"),
     (
         ["match", "random", "there.py"],

@@ -38,7 +38,7 @@ _PIECES: dict[str, tuple[str, ...]] = {
 _COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
-_ARGUMENTS: dict[Template, int] = {"answers": 12, "evaluate": 8, "games": 16, "perft": 7, "solve": 9}
+_ARGUMENTS: dict[Template, int] = {"answers": 12, "evaluate": 8, "games": 19, "perft": 7, "solve": 9}
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
 from isolation.native.linked import linked_score
