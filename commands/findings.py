@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import format_option, table_option
-from commands.output import print_sections
+from commands.options import format_option, full_option, table_option
+from commands.output import print_headline, print_sections
 from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
-from reports.tables import Format
+from reports.tables import Format, terminal_height
 
 if TYPE_CHECKING:
     from experiments.verdicts.findings import Findings
@@ -39,12 +39,25 @@ def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool
 @click.command("summary")
 @findings_options
 @table_option
+@full_option
 @format_option
-def summary(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+def summary(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, full: bool, output: Format
+) -> None:
     """Summarise runs: standings, opponents, sides, forfeits, game lengths, search."""
+    from reports.headlines import summary_headline
     from reports.summary import summarize
 
-    print_sections(summarize(read_findings(runs, baseline, mixed)), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(summary_headline(findings, terminal_height()))
+    else:
+        print_sections(summarize(findings), output, only)
+
+
+def is_first_look(only: str | None, full: bool, output: Format) -> bool:
+    """Whether nothing was asked for in particular: then the finding is said, and not all that it rests on."""
+    return only is None and not full and output == "table"
 
 
 worth_option = click.option(
@@ -57,28 +70,42 @@ worth_option = click.option(
 @findings_options
 @worth_option
 @table_option
+@full_option
 @format_option
 def compare(
-    runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, output: Format
-) -> None:
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, full: bool,
+    output: Format,
+) -> None:  # fmt: skip
     """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
     from reports.compare import compare_sections
+    from reports.headlines import compare_headline
 
-    print_sections(compare_sections(read_findings(runs, baseline, mixed), worth / 100), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(compare_headline(findings, worth / 100, terminal_height()))
+    else:
+        print_sections(compare_sections(findings, worth / 100), output, only)
 
 
 @click.command("ratings")
 @findings_options
 @click.option("--zero", metavar="AGENT", help="Whose rating is 0; the baseline by default.")
 @table_option
+@full_option
 @format_option
 def ratings(
-    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, output: Format
-) -> None:
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, full: bool,
+    output: Format,
+) -> None:  # fmt: skip
     """Rate all agents on one scale (Bradley-Terry, in Elo), and say how likely each is above each."""
+    from reports.headlines import ratings_headline
     from reports.ratings import rating_sections
 
-    print_sections(rating_sections(read_findings(runs, baseline, mixed), zero), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(ratings_headline(findings, zero, terminal_height()))
+    else:
+        print_sections(rating_sections(findings, zero), output, only)
 
 
 @click.command("sprt")

@@ -91,7 +91,7 @@ def report_page(findings: Findings) -> str:
         facts=_facts(findings),
         headline=headline(findings, verdicts),
         verdicts=_verdict_sections(findings, verdicts, efforts),
-        effects=effects_section(verdicts) if verdicts and verdicts.comparisons else None,
+        effects=effects_section(findings, verdicts) if verdicts and verdicts.comparisons else None,
         standings=standings_section(findings),
         opponents=opponents_section(findings),
         sides=_sides_by_agent(sides_section(findings)),

@@ -9,6 +9,8 @@ from reports.cells import Chance, Elo, Estimate, Share, counted
 from reports.sections import Section
 from reports.summary import run_notes
 
+TABLES = ("ratings", "superiority")
+
 
 def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
     """The ratings, best first, and the matrix of likelihoods of superiority."""
@@ -36,6 +38,7 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
             "superiority",
             "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
             tuple(matrix),
+            panels=True,
         ),
     )
 
