@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import format_option, full_option, table_option
+from commands.completion import complete_plot, complete_run
+from commands.options import format_option, full_option, run_or_latest, table_option
 from commands.output import print_headline, print_sections
 from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
 from reports.tables import Format, terminal_height
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 def findings_options(command: Callable[..., None]) -> Callable[..., None]:
     """The arguments and options of every command that reads runs and prints tables."""
     options = [
-        click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.argument(
+            "runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run
+        ),
         click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline."),
         click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ."),
     ]
@@ -30,10 +34,10 @@ def findings_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
-    """Runs read for analysis."""
+    """Runs read for analysis; the latest one if none is named."""
     from experiments.verdicts.findings import load_findings
 
-    return load_findings(runs, baseline, mixed)
+    return load_findings(runs or [run_or_latest(None)], baseline, mixed)
 
 
 @click.command("summary")
@@ -160,7 +164,7 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 
 
 @click.command("plot", help=f"Draw a plot: {', '.join(KINDS)}.")
-@click.argument("arguments", metavar="RUN... KIND", nargs=-1, required=True)
+@click.argument("arguments", metavar="[RUN]... KIND", nargs=-1, required=True, shell_complete=complete_plot)
 @click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
 @click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
 @click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
@@ -168,18 +172,23 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
     """Draw a plot of runs into a file."""
     *runs, kind = arguments
-    written = draw_plot(kind, runs, out or Path(f"{kind}.svg"), baseline, mixed, agent)
+    written = draw_plot(kind, runs or [run_or_latest(None)], out or Path(f"{kind}.svg"), baseline, mixed, agent)
     click.echo(f"Wrote {written}")
 
 
 @click.command("report")
 @findings_options
 @click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
-def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None) -> None:
+@click.option("--open", "is_opened", is_flag=True, help="Open it in the browser.")
+def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
     """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
     from reports.page import write_report
 
-    click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report.html')}")
+    findings = read_findings(runs, baseline, mixed)
+    written = write_report(findings, out or findings.sources[0].info.path / "report.html")
+    click.echo(f"Wrote {written}")
+    if is_opened:
+        webbrowser.open(written.resolve().as_uri())
 
 
 COMMANDS = (summary, compare, ratings, sprt, plan, published, plot, report)

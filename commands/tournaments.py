@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from commands.completion import complete_run, complete_spec
 from commands.options import cluster_option, format_option, number, whole_number
 from commands.output import print_rows, write_new
 from reports.tables import Format
@@ -31,7 +32,9 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
         click.option("--out", help="Directory of the run."),
-        click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),
+        click.option(
+            "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
+        ),
         click.option(
             "--retry-forfeits",
             is_flag=True,
@@ -46,9 +49,11 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("tournament")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.")
-@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.")
-@click.option("--baseline", metavar="SPEC", help="What contenders are compared with.")
+@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.",
+              shell_complete=complete_spec)  # fmt: skip
+@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.",
+              shell_complete=complete_spec)  # fmt: skip
+@click.option("--baseline", metavar="SPEC", shell_complete=complete_spec, help="What contenders are compared with.")
 @click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
 @click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
 @run_options
@@ -68,8 +73,8 @@ def tournament(file: Path | None, init: bool, resume: str | None, **options: Any
 
 
 @click.command("match")
-@click.argument("agent_1", metavar="A")
-@click.argument("agent_2", metavar="B")
+@click.argument("agent_1", metavar="A", shell_complete=complete_spec)
+@click.argument("agent_2", metavar="B", shell_complete=complete_spec)
 @run_options
 def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
     """Play agents A and B head to head, from random openings of four plies."""

@@ -56,7 +56,8 @@ ASKED_WRONGLY = [
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),
-    (["summary"], "Missing argument 'RUN...'"),
+    (["summary"], "which run? there is none in runs/: name one, or play one with isolation tournament"),
+    (["completion", "csh"], "SHELL: 'csh' is not one of 'bash', 'zsh', 'fish'"),
     (["summary", "there.py"], "there.py: no run lies there (no run.json)"),
     (["compare", "empty"], "empty: no run lies there (no run.json)"),
     (["ratings", "empty"], "empty: no run lies there"),
@@ -136,7 +137,7 @@ def test_a_disk_that_cannot_be_written_is_no_fault_of_the_question(
 
 
 def test_no_command_at_all_shows_what_there_is() -> None:
-    assert "Commands:" in CliRunner().invoke(main, []).output
+    assert "tournament" in CliRunner().invoke(main, []).output
 
 
 def test_a_run_is_listed_by_its_own_name_as_well(folder: Path) -> None:
