@@ -23,12 +23,19 @@ _SMALLEST = 1e-4
 """Columns with smaller numbers show each by itself."""
 
 
-def render_rows(rows: Sequence[Mapping[str, Any]], output: Format, title: str = "", panels: bool = False) -> str:
+def render_rows(
+    rows: Sequence[Mapping[str, Any]],
+    output: Format,
+    title: str = "",
+    panels: bool = False,
+    elsewhere: str = "--format csv",
+) -> str:
     """Rows of the same keys as text in one of the formats.
 
     JSON and CSV keep the values as they are; table and Markdown show numbers to four significant digits, those of a
     column to as many decimals, and mark what is missing with a dash. A table is as wide as the terminal at most: names
-    are shortened in the middle, then the last columns left out, and a line below says which. With `panels` the columns
+    are shortened in the middle, then the last columns left out, and a line below says which, and what has them
+    all: `elsewhere`. With `panels` the columns
     behind the second are spread over several tables instead.
     """
     if output == "json":
@@ -45,7 +52,7 @@ def render_rows(rows: Sequence[Mapping[str, Any]], output: Format, title: str = 
         lines = [["---:" if column.is_number else "---" for column in columns]] if rows else []
         lines = [names, *lines, *(list(cells) for cells in zip(*(column.cells for column in columns), strict=True))]
         return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-    return _terminal_table(title, columns, panels)
+    return _terminal_table(title, columns, panels, elsewhere)
 
 
 def shown_column(values: Sequence[Any]) -> list[str]:
@@ -97,7 +104,7 @@ def _column(name: str, values: Sequence[Any]) -> Column:
     return Column(name, tuple(shown_column(values)), is_number)
 
 
-def _terminal_table(title: str, columns: Sequence[Column], panels: bool) -> str:
+def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhere: str) -> str:
     width = terminal_width()
     head = [wrapped(title, width)] if title else []
     if not columns:
@@ -108,7 +115,7 @@ def _terminal_table(title: str, columns: Sequence[Column], panels: bool) -> str:
     kept, left_out = fitted(telling, width)
     below = [alike] if alike else []
     if left_out:
-        below.append(f"Left out for want of room: {', '.join(left_out)}; a wider terminal or --format csv has all.")
+        below.append(f"Left out for want of room: {', '.join(left_out)}; a wider terminal or {elsewhere} has all.")
     return "\n".join([*head, _drawn(kept), *(wrapped(sentence, width) for sentence in below)])
 
 
