@@ -130,6 +130,18 @@ def sprt(
     print_sections(sprt_sections(read_findings(runs, baseline, mixed), low, high, alpha, beta), output, only)
 
 
+@click.command("diff")
+@click.argument("before", metavar="RUN", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("after", metavar="RUN", type=click.Path(path_type=Path), shell_complete=complete_run)
+@table_option
+@format_option
+def diff(before: Path, after: Path, only: str | None, output: Format) -> None:
+    """Say what changed between two runs: design, agents, games that both have, results and verdicts."""
+    from reports.changes import change_sections
+
+    print_sections(change_sections(read_findings([before]), read_findings([after])), output, only)
+
+
 @click.command("plan")
 @click.option("--effect", type=float, help="Difference of win rates to be found, as 0.03.")
 @click.option("--elo", type=float, help="Difference to be found head to head, in Elo, instead.")
@@ -191,4 +203,4 @@ def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path 
         webbrowser.open(written.resolve().as_uri())
 
 
-COMMANDS = (summary, compare, ratings, sprt, plan, published, plot, report)
+COMMANDS = (summary, compare, ratings, sprt, diff, plan, published, plot, report)

@@ -13,7 +13,7 @@ import click
 
 from commands.completion import complete_run, complete_spec
 from commands.options import cluster_option, format_option, number, whole_number
-from commands.output import print_rows, write_new
+from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
 
 
@@ -34,6 +34,12 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--out", help="Directory of the run."),
         click.option(
             "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
+        ),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            default=None,
+            help="Say what would be played, and about how long it takes; play nothing.",
         ),
         click.option(
             "--retry-forfeits",
@@ -120,10 +126,14 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
     from experiments.play.interrupts import heard_once
 
+    is_dry = options.pop("dry_run", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
     keys = run_keys(options)
+    if is_dry:
+        say_what_would_be_played(file, keys, resume)
+        return
     with heard_once():
         try:
             from experiments.runs import asked_for
@@ -141,6 +151,17 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
     if not is_finished:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
         sys.exit(1)
+
+
+def say_what_would_be_played(file: Path | None, keys: dict[str, Any], resume: str | None) -> None:
+    """Print the agents, the number of games, and a guess at the time."""
+    from experiments.design import make_plan
+    from experiments.log import count_games
+    from experiments.runs import asked_for
+    from reports.dry_run import dry_run_section
+
+    plan = make_plan(asked_for(file, keys, resume))
+    print_sections([dry_run_section(plan, count_games(Path(resume)) if resume else 0)], "table")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:
