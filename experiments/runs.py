@@ -235,6 +235,21 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
     return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
+def latest_run(home: Path = HOME) -> Path:
+    """The run below a directory that was started last.
+
+    Raises:
+        ValueError: there is none.
+    """
+    try:
+        found = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
+    except ValueError as error:
+        raise ValueError(f"which run? the latest cannot be told: {error}") from None
+    if not found:
+        raise ValueError(f"which run? there is none in {home}/: name one, or play one with isolation tournament")
+    return max(found, key=lambda info: (info.created_at, info.path.name)).path
+
+
 def is_finished(path: Path) -> bool:
     """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
     return (path / END).exists()

@@ -109,4 +109,5 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))
