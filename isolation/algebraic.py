@@ -43,6 +43,15 @@ def write_san(board: Board, cell: int) -> str:
     return f"N@{target}" if origin is None else f"N{target},{square_name(origin, board.height, board.width)}"
 
 
+def looks_like_move(text: str) -> bool:
+    """Whether a text is written like a move, legal or not.
+
+    >>> [looks_like_move(text) for text in ("d4c2", "N@a1", "c9", "(none)", "0000", "")]
+    [True, True, True, False, False, False]
+    """
+    return _MOVE.fullmatch(text) is not None
+
+
 def read_move(board: Board, text: str) -> int:
     """The cell that a move of the player to move leads to, in any of these forms, or as the square alone.
 

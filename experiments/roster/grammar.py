@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,14 +12,16 @@ from typing import TYPE_CHECKING
 
 import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
-from experiments.roster.spec import UNITS, Spec, SpecError, fail, number_of, parse_limit
+from experiments.roster.spec import ENGINE, UNITS, Spec, SpecError, fail, number_of, parse_limit
 from isolation.limits import Limit
 from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
+    from isolation.engines.program import Program
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
+_OPTION = re.compile(r"\s*option\.")
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
 
@@ -75,6 +78,11 @@ def named(spec: Spec) -> Spec:
         fail(str(error), spec.text, spec.start, spec.end)
 
 
+def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
+    """The spec with what its engine is, if that is one of those named."""
+    return replace(spec, program=programs.get(spec.target)) if spec.kind == ENGINE else spec
+
+
 def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
     """The spec with everything said: its name, its limit, the absolute path of its file.
 
@@ -88,7 +96,7 @@ def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
         spec,
         name=spec.name or _default_name(spec, limit, usual),
         limit=limit,
-        target=_absolute(spec.target) if spec.is_file else spec.target,
+        target=_completed_target(spec),
     )
 
 
@@ -144,7 +152,7 @@ def _unknown_player(word: str) -> str:
 def _parse_options(spec: Spec, start: int) -> Spec:
     first = start
     for part in spec.text[start:].split(","):
-        add = _with_switch if part.strip() in SWITCHES else _with_limit
+        add = _with_switch if part.strip() in SWITCHES else _with_option if _OPTION.match(part) else _with_limit
         spec = add(spec, part.strip(), first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
@@ -158,6 +166,15 @@ def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
     if spec.method not in methods:
         fail(f"{word} is an option of {' and '.join(methods)} only", spec.text, first, last)
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
+
+
+def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
+    name, _, value = word.partition(".")[2].partition("=")
+    if spec.kind != ENGINE:
+        fail("option.NAME=VALUE is for engines only", spec.text, first, last)
+    if not name.strip() or not value.strip():
+        fail("an option of an engine is written option.NAME=VALUE", spec.text, first, last)
+    return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
 
 
 def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
@@ -180,9 +197,11 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
     target = _file_name(spec.target) if spec.is_file else spec.target.title()
+    if spec.kind == ENGINE:
+        target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
     differing = [_limit_name(limit)] if limit and limit != usual else []
-    return "_".join([*player, *differing, *spec.switches])
+    return "_".join([*player, *differing, *spec.switches, *(_plain(name + value) for name, value in spec.options)])
 
 
 def _limit_name(limit: Limit) -> str:
@@ -193,7 +212,18 @@ def _file_name(target: str) -> str:
     """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player."""
     path, _, name = target.rpartition(".py:")
     parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-2:]
-    return re.sub(r"[^\w.+-]", "_", ".".join([*parts, name]))
+    return _plain(".".join([*parts, name]))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w.+-]", "_", text)
+
+
+def _completed_target(spec: Spec) -> str:
+    if spec.kind == ENGINE:
+        is_path = spec.program is None and "/" in spec.target
+        return str(expanded(spec.target).absolute()) if is_path else spec.target
+    return _absolute(spec.target) if spec.is_file else spec.target
 
 
 def _absolute(target: str) -> str:
