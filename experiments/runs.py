@@ -1,7 +1,8 @@
 """The directory of a run.
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
-`finished.json` appears when the run has come to its end; `lock` keeps a second writer out.
+`finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
+have written to standard error, if any play.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ HOME = Path("runs")
 CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
+ENGINES = "engines"
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ ASKED_WRONGLY = [
     (["label", "empty", "--sample", "0"], "--sample: 0 is less than 1"),
     (["accuracy", "empty"], "empty: no run lies there"),
     (["show", "--svg", "nowhere/a.svg"], "nowhere/a.svg: No such file or directory"),
+    (["show", "--fen", "7/7"], "not a FEN: '7/7'; one is written like 7/7/7/3N3/7/n6/7 w - - 0 1"),
     (["show", "--png", "empty/nowhere/a.png"], "empty/nowhere/a.png: No such file or directory"),
     (["replay"], "which game?"),
     (["replay", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
