@@ -25,14 +25,7 @@ from reports.board import server
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{
-        "RUN": "runs/first",
-        "RUN…": "runs/first",
-        "SPEC…": "random",
-        "SPEC": "MM:null",
-        "runs/…": "runs/first",
-        "AGENT": "ID_Improved",
-    },
+    **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
     **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786"},
 }
