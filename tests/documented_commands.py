@@ -38,13 +38,15 @@ MORE = {
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
+    "fit": ("--suite", "8x8", "--limit", "nodes=20"),
     "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
 
 HEURISTIC = """
-def score(game, player):
-    return float(len(game.get_legal_moves(player)))
+def score(game, player, *, reach=0.5):
+    moves = game.get_legal_moves(player)
+    return float(len(moves)) + reach * len(game.reach(moves))
 
 def custom_score(game, player):
     return score(game, player)

@@ -21,6 +21,13 @@ ASKED_WRONGLY = [
     (["screen", "nowhere.py"], "no such file: nowhere.py"),
     (["screen", "random", "--suite", "nowhere"], "nowhere"),
     (["suite", "nope"], "No such command 'nope'"),
+    (["fit", "nowhere.py"], "no such file: nowhere.py"),
+    (["fit", "there.py"], "score has no parameters: declare some as keyword-only arguments"),
+    (["fit", "there.py", "--at", "ms=5"], "--at: a fit looks at depth=N or nodes=N, not at ms=5"),
+    (
+        ["screen", "ID:there.py:score@option.x=1"],
+        "score has no parameter 'x'; it has none: a parameter is a keyword-only",
+    ),
     (["scheduler", "--nope"], "No such option '--nope'"),
     (["worker"], "Missing argument"),
     (["try", "there.py:scor"], "there.py has no 'scor'; did you mean score?"),
