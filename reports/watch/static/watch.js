@@ -29,16 +29,16 @@ function interval(standing) {
 
 function standingRow(standing) {
   const row = element("tr", "", standing.role.includes("baseline") ? "baseline" : "");
-  const band = element("td");
+  const band = element("td", "", "interval");
   band.append(interval(standing));
   const rate = standing.rate === null ? "–" : percent(standing.rate);
-  row.append(element("td", standing.name), element("td", `${standing.openings}`), element("td", rate), band);
+  row.append(element("td", standing.name, "agent"), element("td", `${standing.openings}`, "openings"), element("td", rate), band);
   return row;
 }
 
 function gameRow(game) {
   const row = element("tr");
-  const players = element("td");
+  const players = element("td", "", "players");
   const name = (number) => element("span", game[`agent_${number}`], game.winner === number ? "winner" : "");
   players.append(name(1), " – ", name(2), game.reason === "no_moves" ? "" : ` (${game.reason})`);
   row.append(element("td", `${game.id}`), players, element("td", `${game.plies}`));
