@@ -16,6 +16,8 @@ from commands.output import print_rows
 from isolation.shell import command
 from reports.tables import Format
 
+ITS_FEN = "its own"
+"""What `show --fen` is given without a FEN."""
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Draw boards in plain ASCII.")
 
 
@@ -32,14 +34,24 @@ def speaks_ascii_only() -> bool:
 @board_option
 @moves_option
 @ascii_option
+@click.option(
+    "--fen", is_flag=False, flag_value=ITS_FEN, metavar="[FEN]",
+    help="Show the position of a FEN instead; alone, print the FEN of the position.",
+)  # fmt: skip
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the position as SVG.")
 @click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
-def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png: Path | None) -> None:
+def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
+    from isolation import Board
     from isolation.render import to_svg, to_text
     from isolation.transcript import position_after
 
-    board = position_after(moves, size)
+    if fen and fen != ITS_FEN and moves:
+        raise ValueError("a position is given by --moves or by --fen, not by both")
+    board = position_after(moves, size) if fen in (None, ITS_FEN) else Board.from_fen(str(fen))
+    if fen == ITS_FEN:
+        click.echo(board.fen)
+        return
     if svg:
         svg.write_text(to_svg(board), encoding="utf-8")
     if png:

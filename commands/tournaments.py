@@ -62,9 +62,10 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
               shell_complete=complete_spec)  # fmt: skip
 @click.option("--baseline", metavar="SPEC", shell_complete=complete_spec, help="What contenders are compared with.")
 @click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
+@click.option("--extend", metavar="RUN", help="Play further contenders in a finished run's tournament; see the docs.")
 @click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
 @run_options
-def tournament(file: Path | None, init: bool, resume: str | None, **options: Any) -> None:
+def tournament(file: Path | None, init: bool, resume: str | None, extend: str | None, **options: Any) -> None:
     """Play a tournament: the classic evaluation, or that of a TOML FILE.
 
     Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
@@ -76,7 +77,7 @@ def tournament(file: Path | None, init: bool, resume: str | None, **options: Any
         write_new(Path("tournament.toml"), example_toml())
         click.echo("Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
         return
-    play_run(file, options, resume)
+    play_run(file, options, resume, extend)
 
 
 @click.command("match")
@@ -139,12 +140,16 @@ def list_runs(home: Path | None, output: Format) -> None:
         click.echo(f"There are no runs in {home or HOME}/.")
 
 
-def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> None:
+def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
     is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
+    if resume and extend:
+        raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
+    if file and extend:
+        raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
     keys = run_keys(options)
     if is_dry:
         say_what_would_be_played(file, keys, resume)
@@ -173,10 +178,13 @@ def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, retry
 
     with heard_once():
         try:
+            from experiments.play.extension import extended_config
             from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            outcome = play_shown(asked_for(file, keys, resume), resume=resume is not None, retry_forfeits=retry)
+            config = extended_config(extend, keys) if extend else asked_for(file, keys, resume)
+            extends = Path(extend) if extend else None
+            outcome = play_shown(config, resume=resume is not None, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
             kept = f"{resume} is as it was" if resume else "nothing was written"
             click.echo(f"Interrupted before there was a game to play; {kept}.")

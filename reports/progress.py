@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,12 @@ def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
     return table
 
 
-def play_shown(config: Config, *, resume: bool = False, retry_forfeits: bool = False) -> Outcome:
+def play_shown(
+    config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
+) -> Outcome:
     """Play a tournament as `play_tournament` does, shown live on the terminal."""
     with display(Console(width=terminal_width())) as show:
-        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, show=show)
+        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
 
 
 def print_outcome(outcome: Outcome) -> None:

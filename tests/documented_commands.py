@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_engines import engine
 from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
@@ -25,8 +26,15 @@ from reports.board import server
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
-    **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
+    **{
+        "RUN": "runs/first",
+        "RUN…": "runs/first",
+        "SPEC…": "random",
+        "SPEC": "MM:null",
+        "runs/…": "runs/first",
+        "AGENT": "ID_Improved",
+    },
+    **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
     **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
@@ -77,6 +85,7 @@ def furnish(folder: Path) -> None:
     for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(PLAYER)
+    engine(folder / "my_player")
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
@@ -86,7 +95,8 @@ def furnish(folder: Path) -> None:
 
 def play_small(config: Config, **options: Any) -> Outcome:
     """Play a tournament as the command does, a pair a match, here."""
-    small = config if options.get("resume") else config.model_copy(update={"pairs": 1, "jobs": 1})
+    is_given = options.get("resume") or options.get("extends")
+    small = config if is_given else config.model_copy(update={"pairs": 1, "jobs": 1})
     return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
 
 

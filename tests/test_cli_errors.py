@@ -45,6 +45,9 @@ ASKED_WRONGLY = [
     (["tournament", "--contender", "ID:improvd"], "did you mean improved? (in ID:improvd)"),
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
     (["tournament", "--resume", "nowhere"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "nowhere", "--contender", "greedy"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "a", "--resume", "b"], "--resume goes on with a run, --extend begins another from one"),
+    (["tournament", "there.py", "--extend", "a"], "--extend plays by the settings of a: leave there.py out"),
     (["match", "random"], "Missing argument 'B'"),
     (
         ["match", "random", "there.py"],
@@ -75,6 +78,7 @@ ASKED_WRONGLY = [
     (["label", "empty", "--sample", "0"], "--sample: 0 is less than 1"),
     (["accuracy", "empty"], "empty: no run lies there"),
     (["show", "--svg", "nowhere/a.svg"], "nowhere/a.svg: No such file or directory"),
+    (["show", "--fen", "7/7"], "not a FEN: '7/7'; one is written like 7/7/7/3N3/7/n6/7 w - - 0 1"),
     (["show", "--png", "empty/nowhere/a.png"], "empty/nowhere/a.png: No such file or directory"),
     (["replay"], "which game?"),
     (["replay", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
