@@ -39,7 +39,7 @@ READING = (
 
 GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
-    "Play": ("tournament", "match", "plan", "play", "scheduler", "worker"),
+    "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
     "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
     "Look at games": ("games", "replay", "board", "show"),
     "Perfect play": ("solve", "label", "accuracy"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from commands.completion import complete_run, complete_spec
-from commands.options import cluster_option, format_option, number, whole_number
+from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
 
@@ -35,6 +35,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
         ),
+        click.option("--watch", is_flag=True, default=None, help="Also show the run as a page in the browser."),
         click.option(
             "--dry-run",
             is_flag=True,
@@ -106,6 +107,22 @@ def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
         raise ValueError(f"{words[key]}: {message}") from error
 
 
+@click.command("watch")
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def watch_run(run: Path | None, port: int, no_open: bool) -> None:
+    """Serve the page of a run that is being played: standings, forfeits, games as they end."""
+    from experiments.runs import load_run
+    from reports.watch import server
+
+    path = load_run(run_or_latest(run)).path
+    with suppress(KeyboardInterrupt):
+        server.watch(
+            path, port, lambda address: click.echo(f"The run is shown at {address} (Ctrl-C ends it)."), not no_open
+        )
+
+
 @click.command("runs")
 @click.argument("home", required=False, type=click.Path(path_type=Path))
 @format_option
@@ -125,9 +142,7 @@ def list_runs(home: Path | None, output: Format) -> None:
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
-    from experiments.play.interrupts import heard_once
-
-    is_dry = options.pop("dry_run", None)
+    is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
@@ -138,7 +153,29 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     keys = run_keys(options)
     if is_dry:
         say_what_would_be_played(file, keys, resume)
-        return
+    elif is_watched:
+        play_watched(file, keys, resume, retry)
+    else:
+        play_told(file, keys, resume, retry)
+
+
+def play_watched(file: Path | None, keys: dict[str, Any], resume: str | None, retry: bool) -> None:
+    """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
+    from experiments.runs import asked_for, new_directory
+    from reports.watch.server import watched
+
+    path = Path(resume) if resume else new_directory(asked_for(file, keys, None))
+    with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
+        play_told(file, keys if resume else {**keys, "out": str(path)}, resume, retry)
+        click.echo("The page stays until Ctrl-C.")
+        with suppress(KeyboardInterrupt):
+            stay()
+
+
+def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, retry: bool) -> None:
+    """Play, shown on the terminal, and say how it ended."""
+    from experiments.play.interrupts import heard_once
+
     with heard_once():
         try:
             from experiments.play.extension import extended_config
@@ -182,4 +219,4 @@ def run_keys(options: dict[str, Any]) -> dict[str, Any]:
     return keys
 
 
-COMMANDS = (tournament, match, list_runs)
+COMMANDS = (tournament, match, watch_run, list_runs)

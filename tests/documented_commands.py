@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -106,5 +107,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
+    patch.setattr("reports.watch.server.watched", lambda run, announce: nullcontext(lambda: None))
     patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

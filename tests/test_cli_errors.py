@@ -64,6 +64,7 @@ ASKED_WRONGLY = [
     (["match", "random", "nobody"], "Error: B: no player is called 'nobody'"),
     (["tournament", "--jobs", "1000000"], "jobs = 1000000: too many: "),
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
+    (["watch", "empty", "--no-open"], "empty: no run lies there"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),
     (["summary"], "which run? there is none in runs/: name one, or play one with isolation tournament"),
