@@ -3,6 +3,7 @@
 import re
 import shlex
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,23 @@ from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
 from experiments.suite import building, sources
+from isolation.engines import child, compliance
 from reports import progress
 from reports.board import server
 
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
+    **{
+        "RUN": "runs/first",
+        "RUN…": "runs/first",
+        "SPEC…": "random",
+        "SPEC": "random",
+        "runs/…": "runs/first",
+        "AGENT": "ID_Improved",
+    },
     **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
-    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786"},
+    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
@@ -101,6 +110,8 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(building, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
+    patch.setattr(compliance, "check_engine", lambda program: iter(()))
+    patch.setattr(child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

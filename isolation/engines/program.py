@@ -39,7 +39,7 @@ class Program:
         if self.directory and not Path(self.directory).is_dir():
             raise ValueError(f"there is no directory {self.directory}")
         first, *arguments = self.command
-        path = str(Path(self.directory, first)) if os.path.dirname(first) else first
+        path = os.path.join(self.directory, first) if os.path.dirname(first) else first
         found = shutil.which(path)
         if found is None:
             known = "may not be run as a program: chmod +x makes it one" if Path(path).is_file() else "is no program"
