@@ -108,7 +108,7 @@ def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monke
 def test_a_program_beside_us_is_found(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(engine(tmp_path / "mine").parent)
     assert Program(("./mine",)).find() == (str(tmp_path / "mine"),)
-    with pytest.raises(ValueError, match="mine is no program"):
+    with pytest.raises(ValueError, match=r"mine is no program; did you mean \./mine\?"):
         Program(("mine",)).find()
 
 
