@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -70,14 +71,14 @@ def evaluate_position(size: str, moves: str, references: tuple[str, ...], output
 @click.option("--file", "file", type=click.Path(path_type=Path), help="List the functions of this file instead.")
 @format_option
 def list_heuristics(file: Path | None, output: Format) -> None:
-    """List the heuristics: name, meaning, and whether they compile or why not."""
+    """List the heuristics: name, meaning, parameters with their ranges, and whether they compile or why not."""
     if file:
         go_on_in_a_child(str(file))
     from experiments.catalogue import file_catalogue, registry_catalogue
 
     with containing(str(file or "")):
         listings = file_catalogue(file) if file else registry_catalogue()
-    print_rows([{"name": one.name, "meaning": one.meaning, "compiles": one.compiles} for one in listings], output)
+    print_rows([asdict(one) for one in listings], output)
 
 
 @click.command("test-agent")

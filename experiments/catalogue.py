@@ -16,6 +16,7 @@ from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
 from isolation.faults import told
 from isolation.loading import load_heuristic
+from isolation.parameters import ParameterError, parameters_of
 from isolation.patience import TookTooLong, unless_silent
 
 Heuristic = Callable[[Any, Any], float]
@@ -25,16 +26,17 @@ LONGEST_CALL = 10.0
 
 @dataclass(frozen=True)
 class Listing:
-    """A heuristic's name, its meaning in one line, and whether it compiles or why not."""
+    """A heuristic's name, its meaning in one line, its parameters, and whether it compiles or why not."""
 
     name: str
     meaning: str
+    parameters: str
     compiles: str
 
 
 def registry_catalogue() -> list[Listing]:
     """All functions of the registry."""
-    return [Listing(name, heuristics.meaning(name), compiles(heuristics.get(name))) for name in heuristics.names()]
+    return [_listing(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()]
 
 
 def file_catalogue(path: str | Path) -> list[Listing]:
@@ -43,7 +45,15 @@ def file_catalogue(path: str | Path) -> list[Listing]:
     Raises:
         LoadError: the file cannot be loaded.
     """
-    return [Listing(name, first_line(function), compiles(function)) for name, function in heuristics_in(path).items()]
+    return [_listing(name, first_line(function), function) for name, function in heuristics_in(path).items()]
+
+
+def _listing(name: str, meaning: str, function: Heuristic) -> Listing:
+    try:
+        parameters = ", ".join(map(str, parameters_of(function)))
+    except ParameterError as error:
+        parameters = str(error)
+    return Listing(name, meaning, parameters, compiles(function))
 
 
 def registered() -> dict[str, Heuristic]:

@@ -22,7 +22,7 @@ from experiments.roster import (
     settings_text,
     with_program,
 )
-from experiments.schedule import Match, Schedule
+from experiments.schedule import Match, Schedule, SeedsBy
 from isolation.geometry import parse_size
 from isolation.loading import expanded
 
@@ -60,8 +60,8 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def make_plan(config: Config) -> Plan:
-    """Everything a configuration comes to, checked before any game is played.
+def make_plan(config: Config, seeds_by: SeedsBy = "opponent") -> Plan:
+    """Everything a configuration comes to, checked before any game is played; `seeds_by` as in `schedule.game_seeds`.
 
     Raises:
         ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
@@ -77,7 +77,8 @@ def make_plan(config: Config) -> Plan:
     if not matches:
         raise ValueError("nothing to play: no two different agents are left to meet")
     cells = np.concatenate([shared.cells, own])
-    schedule = Schedule(shared.size, config.seed, tuple(entrant.agent.name for entrant in entrants), matches, cells)
+    names = tuple(entrant.agent.name for entrant in entrants)
+    schedule = Schedule(shared.size, config.seed, names, matches, cells, seeds_by)
     is_census = all(
         match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
     )

@@ -23,6 +23,7 @@ from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.outcome import Reason
+from isolation.parameters import untuned, values_of
 from isolation.repeating import why_unrepeatable
 from isolation.sample_players import open_move_score
 from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
@@ -197,9 +198,9 @@ class RandomAgent(Memoryless):
         """The native random player."""
         if size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
-        from isolation.search.compiled import CompiledPlayer, Settings, native_player
+        from isolation.search.compiled import compiled_player
 
-        return CompiledPlayer(native_player("random", None, size), Settings())
+        return compiled_player("random", None, size)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """Any legal move, each as likely."""
@@ -226,17 +227,17 @@ class GreedyAgent(Memoryless):
         return why_unrepeatable(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
-        """The heuristic's name and content."""
-        return {"kind": "greedy", "heuristic": self.heuristic_name, "code": code_hash(self.heuristic)}
+        """The heuristic's name, content and parameters."""
+        return {"kind": "greedy", **_settings_of(self.heuristic_name, self.heuristic)}
 
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """The native greedy player, if its heuristic compiles."""
         heuristic = try_to_compile(self.heuristic, size)
         if heuristic is None:
             return None
-        from isolation.search.compiled import CompiledPlayer, Settings, native_player
+        from isolation.search.compiled import compiled_player
 
-        return CompiledPlayer(native_player("greedy", heuristic, size), Settings())
+        return compiled_player("greedy", heuristic, size)
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """The best move one ply ahead."""
@@ -277,9 +278,9 @@ class SearchAgent(Memoryless):
         return why_unrepeatable(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:
-        """Method, heuristic by name and content, limit and the options that are on."""
+        """Method, heuristic by name, content and parameters, limit and the options that are on."""
         options = [name for name, is_on in asdict(self.options).items() if is_on]
-        heuristic = {"heuristic": self.heuristic_name, "code": code_hash(self.heuristic)} if self.heuristic else {}
+        heuristic = _settings_of(self.heuristic_name, self.heuristic) if self.heuristic else {}
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         return {"kind": "search", "method": self.method, **heuristic, "limit": limit, "options": options}
 
@@ -288,11 +289,9 @@ class SearchAgent(Memoryless):
         heuristic = try_to_compile(self.heuristic, size) if self.heuristic else None
         if (heuristic is None and self.heuristic is not None) or size[0] * size[1] > MOST_COMPILED_CELLS:
             return None
-        from isolation.search.compiled import CompiledPlayer, native_search, settings
+        from isolation.search.compiled import compiled_search
 
-        return CompiledPlayer(
-            native_search(heuristic, self.method, self.options, size), settings(self.limit, self.options), self._late_ms
-        )
+        return compiled_search(heuristic, self.method, self.options, self.limit, size, self._late_ms)
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Why the heuristic does not compile, or that the board is too large; empty if it is compiled."""
@@ -429,7 +428,7 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
         return interpreted()
     from isolation.search.compiled import run_or_explain
 
-    return run_or_explain(player.function, board, player.settings, seed, interpreted)
+    return run_or_explain(player, board, seed, interpreted)
 
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
@@ -451,14 +450,21 @@ def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
         return None
 
 
+def _settings_of(name: str, heuristic: Heuristic) -> dict[str, Any]:
+    """What a heuristic adds to the settings of an agent; the parameters only if it has any."""
+    parameters = values_of(heuristic)
+    return {"heuristic": name, "code": code_hash(heuristic), **({"parameters": parameters} if parameters else {})}
+
+
 def code_hash(heuristic: Heuristic) -> str:
-    """A short hash of a heuristic's code, helpers and constants included.
+    """A short hash of a heuristic's code, helpers and constants included, the values of its parameters not.
 
     Of objects and of what does not compile it covers the class or function itself; of a user's file the log has a hash
     of its own.
     """
     from isolation.compiling.rewriting import CompileError, rewrite
 
+    heuristic = untuned(heuristic)
     try:
         code = rewrite(heuristic).code
     except CompileError:

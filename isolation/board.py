@@ -348,6 +348,12 @@ class Board(ClassicState):
             mask |= knight[row * width + column]
         return MoveList([divmod(cell, width) for cell in cells_of(mask & self.blank)])
 
+    def links(self, cells: Iterable[Move]) -> int:
+        """How many pairs of these (row, column) cells are a knight's move apart; a cell that is given twice counts once."""
+        given = {row * self.width + column for row, column in cells}
+        mask = sum(1 << cell for cell in given)
+        return sum((self._grid.knight[cell] & mask).bit_count() for cell in given) // 2
+
     def __eq__(self, other: object) -> bool:
         """Whether both are the same position: size, open cells, locations and side to move."""
         return self._position() == other._position() if isinstance(other, Board) else NotImplemented

@@ -11,6 +11,7 @@ from typing import Any
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.rewrites.errors import CHANCE_AND_TIME
 from isolation.compiling.rewriting import CompileError, rewrite
+from isolation.parameters import untuned
 
 _CHANGES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST_FUNCTIONS = 300
@@ -22,6 +23,7 @@ def why_unrepeatable(heuristic: Any) -> str:
     What compiles cannot: it knows neither chance nor time, and keeps nothing between calls. Of other code, the
     functions it reaches are looked through; what they call in other packages is taken to be repeatable.
     """
+    heuristic = untuned(heuristic)
     try:
         return _why_unrepeatable(heuristic)
     except TypeError:  # no hash, as objects of most dataclasses

@@ -31,7 +31,7 @@ STANDING_FOR = {
         "RUN": "runs/first",
         "RUN…": "runs/first",
         "SPEC…": "random",
-        "SPEC": "random",
+        "SPEC": "MM:null",
         "runs/…": "runs/first",
         "AGENT": "ID_Improved",
     },
@@ -96,7 +96,8 @@ def furnish(folder: Path) -> None:
 
 def play_small(config: Config, **options: Any) -> Outcome:
     """Play a tournament as the command does, a pair a match, here."""
-    small = config if options.get("resume") else config.model_copy(update={"pairs": 1, "jobs": 1})
+    is_given = options.get("resume") or options.get("extends")
+    small = config if is_given else config.model_copy(update={"pairs": 1, "jobs": 1})
     return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
 
 
@@ -114,4 +115,5 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

@@ -50,6 +50,9 @@ ASKED_WRONGLY = [
     (["tournament", "--contender", "ID:improvd"], "did you mean improved? (in ID:improvd)"),
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
     (["tournament", "--resume", "nowhere"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "nowhere", "--contender", "greedy"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "a", "--resume", "b"], "--resume goes on with a run, --extend begins another from one"),
+    (["tournament", "there.py", "--extend", "a"], "--extend plays by the settings of a: leave there.py out"),
     (["match", "random"], "Missing argument 'B'"),
     (
         ["match", "random", "there.py"],
@@ -61,11 +64,15 @@ ASKED_WRONGLY = [
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),
-    (["summary"], "Missing argument 'RUN...'"),
+    (["summary"], "which run? there is none in runs/: name one, or play one with isolation tournament"),
+    (["completion", "csh"], "SHELL: 'csh' is not one of 'bash', 'zsh', 'fish'"),
     (["summary", "there.py"], "there.py: no run lies there (no run.json)"),
     (["compare", "empty"], "empty: no run lies there (no run.json)"),
     (["ratings", "empty"], "empty: no run lies there"),
     (["sprt", "empty", "--alpha", "x"], "--alpha: 'x' is not a number"),
+    (["diff", "empty"], "Missing argument 'RUN'"),
+    (["diff", "empty", "empty"], "empty: no run lies there"),
+    (["tournament", "--dry-run", "--limit", "nodes=0"], "nodes must be a positive whole number"),
     (["plan", "--effect", "0.1", "--elo", "20"], "say what is to be found: --effect"),
     (["plan", "--elo", "inf"], "--elo is a difference in Elo, like 20, not inf"),
     (["published", "empty"], "empty: Is a directory"),
@@ -142,7 +149,7 @@ def test_a_disk_that_cannot_be_written_is_no_fault_of_the_question(
 
 
 def test_no_command_at_all_shows_what_there_is() -> None:
-    assert "Commands:" in CliRunner().invoke(main, []).output
+    assert "tournament" in CliRunner().invoke(main, []).output
 
 
 def test_a_run_is_listed_by_its_own_name_as_well(folder: Path) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.play.crash import GAME, PID, WIDTH
-from experiments.play.played import Part, Played, joined
+from experiments.play.played import Part, Played
 from experiments.roster import make_agent, parse_spec, settings_text, with_program
-from experiments.schedule import Ids, Schedule, by_sides
+from experiments.schedule import Ids, Schedule
 from isolation.engines.agent import EngineAgent
 from isolation.geometry import MOST_COMPILED_CELLS, parse_size
 
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from experiments.design import Plan
     from isolation.agents import Agent
     from isolation.engines.program import Program
+    from isolation.games import Games
+    from isolation.native.memory import Memory
 
 HANGS_AFTER = 60.0
+_PLY_US = 2
+"""Microseconds for what goes with a ply beside thinking."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Batch:
 
 
 class Worker:
-    """Plays games of one task. It holds the task's agents, and belongs to one thread."""
+    """Plays games of one task. It holds the task's agents and what they have answered, and belongs to one thread."""
 
     def __init__(self, task: Task) -> None:
         """Make the agents.
@@ -89,6 +93,7 @@ class Worker:
         """
         self.task = task
         self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
+        self._memory: Memory | None = None
 
     def compile_agents(self, places: Sequence[int]) -> dict[int, str]:
         """Compile or load these agents, or for no place what plays games of compiled agents.
@@ -138,18 +143,33 @@ class Worker:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-            marker: int64[5], kept at the game that is on; see `crash`.
+            marker: int64[4], kept at the game that is on; see `crash`.
         """
+        from isolation.match import play_many
+        from isolation.native.memory import Memory
+
+        schedule = self.task.schedule
+        self._memory = self._memory or Memory()
         marker = np.zeros(WIDTH, np.int64) if marker is None else marker
-        played, matches, seconds = [], [], []
-        for place, games in enumerate(by_sides(self.task.schedule, ids)):
-            marker[:] = (os.getpid(), place, 0, 0, 0)
-            began = time.monotonic()
-            played.append(self._play(games, marker[GAME:], interpreted))
-            matches.append(self.task.schedule.match_of(games[:1]))
-            seconds.append((time.monotonic() - began) / len(games))
+        marker[:] = (os.getpid(), ids[0], 0, 0)
+        now, began = int(time.time() * 1e6), time.monotonic()
+        games = play_many(
+            self.agents,
+            schedule.players(ids),
+            schedule.openings(ids),
+            schedule.seeds(ids).tolist(),
+            schedule.size,
+            self.task.hard_cap,
+            marks=ids,
+            marker=marker[GAME:],
+            memory=self._memory,
+            interpreted=interpreted,
+        )
+        seconds = _shares(games, time.monotonic() - began)
         marker[PID] = -os.getpid()
-        return Batch(joined(played), np.concatenate(matches), np.array(seconds))
+        matches, places = np.unique(schedule.match_of(ids), return_inverse=True)
+        means = np.bincount(places, seconds) / np.bincount(places)
+        return Batch(Played(ids, games, np.full(len(ids), now)), matches, means)
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
         """Have the player (1 or 2) of a game meet the random player from its opening, to see whether that kills us."""
@@ -164,24 +184,12 @@ class Worker:
             sides[0], sides[1], schedule.openings(ids), seeds, schedule.size, self.task.hard_cap, interpreted=True
         )
 
-    def _play(self, ids: Ids, marker: NDArray[np.int64], interpreted: bool) -> Played:
-        """Play games of the same two agents on the same sides."""
-        from isolation.match import play_games
 
-        schedule = self.task.schedule
-        first, second = schedule.players(ids[:1])[0]
-        now = int(time.time() * 1e6)
-        games = play_games(
-            self.agents[first],
-            self.agents[second],
-            schedule.openings(ids),
-            schedule.seeds(ids).tolist(),
-            size=schedule.size,
-            hard_cap=self.task.hard_cap,
-            marker=marker,
-            interpreted=interpreted,
-        )
-        return Played(ids, games, np.full(len(ids), now))
+def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
+    """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply."""
+    weights = np.add.reduceat(games.time_us + _PLY_US, games.offsets[:-1])
+    shares: NDArray[np.float64] = weights * (seconds / weights.sum())
+    return shares
 
 
 def _make_unchanged(text: str, settings: str, task: Task) -> Agent:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
-from experiments.roster.spec import ENGINE, UNITS, Spec, SpecError, fail, number_of, parse_limit
+from experiments.roster.spec import ENGINE, UNITS, Spec, SpecError, fail, number_of, number_text, parse_limit
 from isolation.limits import Limit
 from isolation.loading import expanded
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
 _OPTION = re.compile(r"\s*option\.")
+_MOST_IN_A_NAME = 4
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
 
@@ -152,7 +155,9 @@ def _unknown_player(word: str) -> str:
 def _parse_options(spec: Spec, start: int) -> Spec:
     first = start
     for part in spec.text[start:].split(","):
-        add = _with_switch if part.strip() in SWITCHES else _with_option if _OPTION.match(part) else _with_limit
+        add = _with_switch if part.strip() in SWITCHES else _with_limit
+        if _OPTION.match(part):
+            add = _with_option if spec.kind == ENGINE else _with_parameter
         spec = add(spec, part.strip(), first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
@@ -168,10 +173,25 @@ def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
 
 
+def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
+    name, equals, text = word.partition(".")[2].partition("=")
+    if not spec.method or not spec.target:
+        fail("option. sets a parameter of a heuristic or an engine, and this player has none", spec.text, first, last)
+    if not name or not equals:
+        fail("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
+    if name in dict(spec.parameters):
+        fail(f"{name} is set a second time", spec.text, first, last)
+    try:
+        value = float(text)
+    except ValueError:
+        fail(f"{name} must be a number, not {text!r}", spec.text, first, last)
+    if not isfinite(value):
+        fail(f"{name} must be a finite number, not {text}", spec.text, first, last)
+    return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
+
+
 def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
     name, _, value = word.partition(".")[2].partition("=")
-    if spec.kind != ENGINE:
-        fail("option.NAME=VALUE is for engines only", spec.text, first, last)
     if not name.strip() or not value.strip():
         fail("an option of an engine is written option.NAME=VALUE", spec.text, first, last)
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
@@ -182,7 +202,9 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
     if unit not in UNITS:
         near = get_close_matches(unit.lower(), [*UNITS, *SWITCHES], n=1, cutoff=0.8)
         known = (
-            f"did you mean {near[0]}?" if near else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}"
+            f"did you mean {near[0]}?"
+            if near
+            else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
         )
         fail(f"no option is called {unit!r}; {known}", spec.text, first, last)
     if spec.limit:
@@ -201,7 +223,14 @@ def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
         target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
     differing = [_limit_name(limit)] if limit and limit != usual else []
-    return "_".join([*player, *differing, *spec.switches, *(_plain(name + value) for name, value in spec.options)])
+    options = (_plain(name + value) for name, value in spec.options)
+    return "_".join([*player, *differing, *spec.switches, *options, *_parameter_names(spec.parameters)])
+
+
+def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
+    """Each parameter and its value; of many, something that tells these values from others."""
+    texts = [f"{name}{number_text(value)}" for name, value in parameters]
+    return texts if len(texts) <= _MOST_IN_A_NAME else [sha256(",".join(texts).encode()).hexdigest()[:8]]
 
 
 def _limit_name(limit: Limit) -> str:

@@ -185,6 +185,7 @@ def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
 def _make_search(spec: Spec) -> Agent:
     from isolation.agents import SearchAgent
     from isolation.loading import load_heuristic
+    from isolation.parameters import parameters_of, tuned
     from isolation.search import SearchOptions
 
     path, _, name = spec.target.rpartition(":")
@@ -193,6 +194,8 @@ def _make_search(spec: Spec) -> Agent:
         heuristic, heuristic_name = load_heuristic(path, name).value, f"{Path(path).name}:{name}"
     else:
         heuristic, heuristic_name = heuristics.get(spec.target) if spec.target else None, spec.target
+    parameters_of(heuristic)  # refuses ranges that cannot be
+    heuristic = tuned(heuristic, dict(spec.parameters)) if heuristic else None
     options = SearchOptions(**{SWITCHES[switch]: True for switch in spec.switches})
     return SearchAgent(
         spec.name, METHODS[spec.method], heuristic, heuristic_name, spec.limit, options, is_user_code=spec.is_file

@@ -28,7 +28,8 @@ class Spec:
 
     `kind` is the name of a row of `kinds.KINDS`; `method` how it searches, if it does. `target` is a registry name,
     `*`, `FILE.py:FUNCTION`, for a classic player `FILE.py:CLASS`, or for an engine its name or path; the name is empty
-    where a file stands alone. `options` are those of an engine, and `program` what it is if its name is known.
+    where a file stands alone. `parameters` are those of the heuristic that differ from its defaults, by name and value.
+    `options` are those of an engine, and `program` what it is if its name is known.
     `start` and `end` are where it stands in `text`, for messages.
     """
 
@@ -39,6 +40,7 @@ class Spec:
     target: str = ""
     limit: Limit | None = None
     switches: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, float], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     program: Program | None = None
     start: int = 0
@@ -55,7 +57,8 @@ class Spec:
         player = ":".join(part for part in (head, self.target) if part) or self.kind
         limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
         given = (f"option.{name}={value}" for name, value in self.options)
-        options = ",".join(part for part in (limit, *self.switches, *given) if part)
+        parameters = (f"option.{name}={number_text(value)}" for name, value in self.parameters)
+        options = ",".join(part for part in (limit, *self.switches, *given, *parameters) if part)
         return f"{self.name + '=' if self.name else ''}{player}{'@' + options if options else ''}"
 
 
@@ -83,6 +86,15 @@ def number_of(limit: Limit) -> float:
     """The number of a limit, as short as it goes and in full."""
     number: float = getattr(limit, limit.unit)  # not its value: a float holds no more than 53 bits
     return int(number) if float(number).is_integer() else number
+
+
+def number_text(value: float) -> str:
+    """A number in full, as short as it goes.
+
+    >>> number_text(2.0), number_text(0.1)
+    ('2', '0.1')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
 def fail(message: str, text: str, start: int, end: int) -> NoReturn:

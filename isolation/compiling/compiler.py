@@ -7,12 +7,15 @@ import math
 import random
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
@@ -22,6 +25,7 @@ from isolation.faults import heeding_ctrl_c, name_of
 from isolation.geometry import format_size
 from isolation.native import desks
 from isolation.native.layout import FAILED
+from isolation.parameters import Parameter, Tuned, tuned, values_of
 from isolation.patience import TookTooLong, at_most
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]
@@ -33,12 +37,27 @@ LONGEST_CALL = 2.0
 _UNKNOWN = object()
 
 
+_LINKED = """
+@_isolation.jit
+def linked(game, player, parameters):
+    return score(game, player{arguments})
+"""
+"""What compiled searches call, the same for every heuristic: the function given its parameters from an array."""
+
+
 @dataclass(frozen=True)
 class CompiledHeuristic:
-    """A heuristic that compiles: the function, and the generated module that specialised searches import."""
+    """A heuristic that compiles.
+
+    Attributes:
+        function: the heuristic.
+        score: the generated module that specialised searches import; heuristics that differ in parameters share it.
+        parameters: float64[n], the values of its parameters in the order of `parameters_of`.
+    """
 
     function: Heuristic
     score: ScoreModule
+    parameters: NDArray[np.float64] = field(compare=False)
 
     def evaluate(self, board: Board, player_index: int) -> float:
         """The compiled value of a position with both players placed to player 0 or 1.
@@ -53,7 +72,9 @@ class CompiledHeuristic:
 
     def _evaluate(self, board: Board, player_index: int) -> float | None:
         with desks.lent() as desk:
-            value = self._evaluation(board.height, board.width).call(*pack(board), player_index, desk.address)
+            value = self._evaluation(board.height, board.width).call(
+                *pack(board), player_index, desk.address, desks.address_of(self.parameters)
+            )
             return None if desk.numbers[FAILED] else value
 
     def _evaluation(self, rows: int, columns: int) -> NativeFunction:
@@ -68,7 +89,17 @@ def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Co
     """
     if not isinstance(function, Hashable):  # such as an object of a dataclass, which is no function either
         rewrite(function)
-    return _compile(function, size)
+    return _compile_tuned(function, size) if isinstance(function, Tuned) else _compile(function, size)
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _compile_tuned(function: Tuned, size: tuple[int, int]) -> CompiledHeuristic:
+    return _with_parameters(_compile(function.function, size), function)
+
+
+def _with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> CompiledHeuristic:
+    """The same compiled code for a function that differs in its parameters only."""
+    return CompiledHeuristic(function, compiled.score, np.array(list(values_of(function).values()), np.float64))
 
 
 def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
@@ -78,7 +109,12 @@ def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
 
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
-    return ScoreModule(library.folder() / library.fingerprint(rewritten.source), rewritten.source)
+    arguments = [
+        f", {'int' if parameter.is_whole else ''}(parameters[{place}])"
+        for place, parameter in enumerate(rewritten.parameters)
+    ]
+    text = rewritten.source + _LINKED.format(arguments="".join(arguments))
+    return ScoreModule(library.folder() / library.fingerprint(text), text)
 
 
 def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
@@ -90,7 +126,8 @@ def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     score = _score_module(rewritten)
-    compiled = CompiledHeuristic(function, score)
+    defaults = [parameter.default for parameter in rewritten.parameters]
+    compiled = CompiledHeuristic(function, score, np.array(defaults, np.float64))
     file = _problem_file(score, size)
     problem = _known_problem(file)
     if problem is _UNKNOWN:
@@ -131,7 +168,12 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
         reason, line = rewritten.explain(error)
         return {"reason": reason, "line": line}
     started = time.perf_counter()
-    for board in sample_positions(size, CHECKED_POSITIONS):
+    variants = [
+        compiled,
+        *(_with_parameters(compiled, one) for one in _variants(compiled.function, rewritten.parameters)),
+    ]
+    for number, board in enumerate(sample_positions(size, CHECKED_POSITIONS)):
+        compiled = variants[number % len(variants)]
         for index, player in enumerate(board.players):
             try:
                 expected = _interpreted(compiled.function, board, player)
@@ -147,6 +189,20 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
         if time.perf_counter() - started > LONGEST_CHECK:
             break
     return None
+
+
+def _variants(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heuristic]:
+    """The function under other parameters, ends of their ranges among them, by which it is checked as well."""
+    if not parameters:
+        return []
+    generator = random.Random(1)
+    ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
+    between = [{one.name: one.low + generator.random() * (one.high - one.low) for one in parameters} for _ in range(2)]
+    whole = {one.name for one in parameters if one.is_whole}
+    return [
+        tuned(function, {name: round(value) if name in whole else value for name, value in values.items()})
+        for values in (*ends, *between)
+    ]
 
 
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:

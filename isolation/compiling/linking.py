@@ -47,14 +47,15 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
 
 
 def score_code(score: Any, rows: int, columns: int) -> bytes:
-    """The intermediate code of a heuristic for a board size: its module's `score`."""
+    """The intermediate code of a heuristic for a board size: its module's `linked`."""
 
     def compiled() -> bytes:
         from numba import types
 
+        from isolation.native.linked import PARAMETERS
         from isolation.native.position import PositionType
 
-        module, symbol = _compiled(score.load().score, [PositionType(rows, columns), types.int64])
+        module, symbol = _compiled(score.load().linked, [PositionType(rows, columns), types.int64, PARAMETERS])
         module.get_function(symbol).name = SCORE
         return _bitcode(module, SCORE)
 

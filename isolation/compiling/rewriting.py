@@ -10,7 +10,7 @@ import ast
 import copy
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from types import FunctionType
@@ -18,7 +18,7 @@ from typing import Any
 
 from isolation.compiling.explaining import explain_line, explain_result
 from isolation.compiling.rewrites import constants
-from isolation.compiling.rewrites.base import Place, at, function, statements
+from isolation.compiling.rewrites.base import Place, at, call, function, name, statements
 from isolation.compiling.rewrites.calling import Call
 from isolation.compiling.rewrites.containers import Contain
 from isolation.compiling.rewrites.errors import CompileError, refuse
@@ -32,17 +32,21 @@ from isolation.compiling.rewrites.sources import Definition, definition, paramet
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.faults import clean, told
+from isolation.parameters import Parameter, opened, owners, untuned
 from isolation.syntax import parse, parse_expression
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 
-_RESERVED = re.compile(rf"_[hcv]\d+_|_v_|{SUPPORT}")
+_RESERVED = re.compile(rf"_[hcpv]\d+_|_v_|{SUPPORT}")
 _MOST_FUNCTIONS = 300
+Slots = Mapping[int, Mapping[str, str]]
+"""By the id of a function, the variables that hold its parameters, by the names of its arguments."""
+NO_SLOTS: Slots = {}
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """The source of a module and the name of its function of (game, player).
+    """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
 
     `lines` gives for a line of the source the line of the user's file it comes from.
     """
@@ -50,6 +54,7 @@ class Rewritten:
     source: str
     entry: str
     lines: dict[int, int]
+    parameters: tuple[Parameter, ...]
 
     @property
     def code(self) -> str:
@@ -82,7 +87,7 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     try:
-        return _rewrite(heuristic)
+        return _rewrite(untuned(heuristic))
     except CompileError:
         raise
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
@@ -100,12 +105,27 @@ def _line_reached(error: Exception) -> int | None:
 
 def _rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     module = _Module()
-    value = module.evaluate(heuristic, "the heuristic")
+    slots, parameters = _slots(heuristic)
+    value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
     callee = as_callee(heuristic)
     place = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
-    module.add(at(place, function("score", ["game", "player"], body)))
-    return module.finish("score")
+    module.add(at(place, function("score", ["game", "player", *_variables(slots)], body)))
+    return module.finish("score", parameters)
+
+
+def _slots(heuristic: Any) -> tuple[Slots, tuple[Parameter, ...]]:
+    """The variables that hold the parameters of a heuristic's functions, and these parameters."""
+    slots: dict[int, Mapping[str, str]] = {}
+    parameters: list[Parameter] = []
+    for part, own in owners(heuristic):
+        slots[id(part)] = {name: f"_p{len(parameters) + at}_{name}" for at, name in enumerate(own)}
+        parameters += own.values()
+    return slots, tuple(parameters)
+
+
+def _variables(slots: Slots) -> list[str]:
+    return [variable for own in slots.values() for variable in own.values()]
 
 
 @dataclass
@@ -123,7 +143,7 @@ class _Module:
             part.decorator_list = [parse_expression(f"{SUPPORT}.jit")]
         self.parts.append(part)
 
-    def finish(self, entry: str) -> Rewritten:
+    def finish(self, entry: str, parameters: tuple[Parameter, ...]) -> Rewritten:
         """Return the source."""
         imports = parse(f"from isolation.native import support as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
@@ -131,19 +151,25 @@ class _Module:
         source = ast.unparse(tree) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)
-        return Rewritten(source, entry, lines)
+        return Rewritten(source, entry, lines, parameters)
 
-    def evaluate(self, heuristic: Any, what: str) -> ast.expr:
-        """Write a heuristic and return its call on `game` and `player`."""
-        call = parse_expression("lambda game, player: HEURISTIC(game, player)")
-        assert isinstance(call, ast.Lambda)
+    def evaluate(self, heuristic: Any, what: str, slots: Slots) -> ast.expr:
+        """Write a heuristic and return its call on `game`, `player` and what it has of the slots."""
+        heuristic = opened(heuristic)
+        if hasattr(heuristic, "phases"):
+            given = [name(variable) for variable in ("game", "player", *_variables(slots))]
+            return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
         callee = as_callee(heuristic)
-        if callee is None and not hasattr(heuristic, "phases"):
+        if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
-        at(ast.Pass() if callee is None else _checked(callee), call)
-        known = {"HEURISTIC": callee or heuristic}
-        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
-        written = Call(Place(scope, self.counter), self).visit(call.body)
+        own = slots.get(id(heuristic), {})
+        keywords = "".join(f", {parameter}={variable}" for parameter, variable in own.items())
+        asked = parse_expression(f"lambda game, player: HEURISTIC(game, player{keywords})")
+        assert isinstance(asked, ast.Lambda)
+        at(_checked(callee), asked)
+        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
+        scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked.body)
         assert isinstance(written, ast.expr)
         return written
 
@@ -197,9 +223,13 @@ class _Module:
             rewriting.apply(written)
         return written
 
-    def composite(self, composite: Any, node: ast.AST) -> str:
-        """Write a composite as one function of (game, player): the end judged once, then the phase's weighted sum."""
-        key = ("composite", id(composite))
+    def composite(self, composite: Any, node: ast.AST, slots: Slots = NO_SLOTS) -> str:
+        """Write a composite as one function: the end judged once, then the phase's weighted sum.
+
+        It takes (game, player) and all slots, from which its parts have their parameters; without slots, as where a
+        function calls it, these are at their defaults.
+        """
+        key = ("composite", id(composite), bool(slots))
         if key in self.names:
             return self.names[key]
         self.kept.append(composite)
@@ -210,11 +240,10 @@ class _Module:
             last = until == composite.phases[-1][0]
             lines += ["if True:" if last else f"if filled < {float(until)!r}:", "    total = 0.0"]
             for weight, part in parts:
-                lines.append(
-                    f"    total += {float(weight)!r} * {ast.unparse(self.evaluate(part, 'a part of the composite'))}"
-                )
+                value = ast.unparse(self.evaluate(part, "a part of the composite", slots))
+                lines.append(f"    total += {float(weight)!r} * {value}")
             lines.append("    return total")
-        self.add(at(node, function(new, ["game", "player"], statements("\n".join(lines)))))
+        self.add(at(node, function(new, ["game", "player", *_variables(slots)], statements("\n".join(lines)))))
         return new
 
     def constant(self, value: ast.expr, what: str) -> str:

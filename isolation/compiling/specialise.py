@@ -38,25 +38,25 @@ _PIECES: dict[str, tuple[str, ...]] = {
 _COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
-_ARGUMENTS: dict[Template, int] = {"answers": 12, "evaluate": 7, "games": 16, "perft": 7, "solve": 9}
-_ARGUMENTS_OF_PLAYERS = 11
+_ARGUMENTS: dict[Template, int] = {"answers": 12, "evaluate": 8, "games": 19, "perft": 7, "solve": 9}
+_ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
 from isolation.native.linked import linked_score
 
 @inner
-def score(game, player):
-    return linked_score(game, player)
+def score(game, player, parameters):
+    return linked_score(game, player, parameters)
 """
 _NO_SCORE = """
 @inner
-def score(game, player):
+def score(game, player, parameters):
     return 0.0
 """
 
 
 @dataclass(frozen=True)
 class ScoreModule:
-    """The generated module of a heuristic: its folder in the library, and its text, which defines `score`."""
+    """The generated module of a heuristic: its folder in the library, and its text, which defines `linked`."""
 
     folder: Path
     text: str
@@ -106,7 +106,7 @@ def native_function(
 def _kernel(name: str, template: Template, constants: dict[str, object], has_score: bool) -> tuple[str, str]:
     """The name and the text of a template's module for these constants."""
     header = [
-        "from isolation.native.kernels.inner import inner",
+        "from isolation.native.kernels.inner import inlined, inner",
         *(f"{key} = {value}" for key, value in {**constants, "HAS_SCORE": has_score}.items()),
         _SCORE if has_score else _NO_SCORE,
     ]

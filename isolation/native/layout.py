@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 SCORE = "isolation_score"
-"""The symbol of the heuristic in machine code, float64(position, player)."""
+"""The symbol of the heuristic in machine code, float64(position, player, parameters): float64s one after another."""
 
 # A desk is one block of int64.
 NODES = 0
@@ -24,12 +24,19 @@ EXACT = 12
 NANOSECONDS = 13
 FAILED = 14
 GIVEN_UP = 15
+PARAMETERS = 16
 MAX_PLY = 130
-LENGTH = 16
+LENGTH = 17
 BEST_LENGTH = LENGTH + MAX_PLY
 BEST_LINE = BEST_LENGTH + 1
 LINE = BEST_LINE + MAX_PLY
 DESK_SIZE = LINE + MAX_PLY * MAX_PLY
+
+# A memory is SLOTS slots of int64, each with a question and what was answered: who was asked (0: nobody yet), the blank
+# cells in two words, the cells of both players; the move, score, depth, nodes, nanoseconds, and whether it is exact.
+SLOTS = 1 << 16
+WHO, LOW, HIGH, CELLS, ANSWER = range(5)
+SLOT = ANSWER + 6
 
 STOP_ON_AGREEMENT = 1
 RANDOM_TIES = 2

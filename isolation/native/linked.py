@@ -10,17 +10,22 @@ from numba.extending import intrinsic
 
 from isolation.native.layout import SCORE
 
+PARAMETERS = types.CPointer(types.float64)
+"""What the parameters of a heuristic are to compiled code: numbers one after another."""
+
 
 @intrinsic  # type: ignore[untyped-decorator]
-def linked_score(typingctx: Any, position: Any, player: Any) -> Any:
-    """The worth of a position to a player; an exception of the heuristic goes on to the caller."""
-    signature = types.float64(position, types.int64)
+def linked_score(typingctx: Any, position: Any, player: Any, address: Any) -> Any:
+    """The worth of a position to a player under the parameters at an address; the heuristic's exceptions go on."""
+    signature = types.float64(position, types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         convention = context.call_conv
-        kind = convention.get_function_type(signature.return_type, signature.args)
+        taken = (position, types.int64, PARAMETERS)
+        kind = convention.get_function_type(signature.return_type, taken)
         function = cgutils.get_or_insert_function(builder.module, kind, SCORE)
-        status, value = convention.call_function(builder, function, signature.return_type, signature.args, args)
+        given = [*args[:2], builder.inttoptr(args[2], context.get_value_type(PARAMETERS))]
+        status, value = convention.call_function(builder, function, signature.return_type, taken, given)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return value

@@ -53,7 +53,7 @@ def search(
 
     if not interpreted and is_compilable(board):
         from isolation.compiling.compiler import CompileError, compile_heuristic
-        from isolation.search.compiled import native_search, run_or_explain, settings
+        from isolation.search.compiled import compiled_search, run_or_explain
 
         size = (board.height, board.width)
         try:
@@ -61,8 +61,8 @@ def search(
         except CompileError as error:
             warnings.warn(f"{_name(heuristic)} runs interpreted, some hundred times slower: {error}", stacklevel=2)
         else:
-            native = native_search(compiled, method, chosen, size)
-            return run_or_explain(native, board, settings(limit, chosen), seed, in_python)
+            player = compiled_search(compiled, method, chosen, limit, size)
+            return run_or_explain(player, board, seed, in_python)
     return in_python()
 
 

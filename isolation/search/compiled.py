@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from isolation.search.result import Method, SearchOptions, SearchResult
 
 _SIGN = 1 << 63
 _NO_TIME_LIMIT = 1 << 62
+NO_PARAMETERS = np.zeros(0)
 MOST_NODES_INTERPRETED = 1_000_000
 
 
@@ -34,20 +35,34 @@ class Settings:
 
 @dataclass(frozen=True)
 class CompiledPlayer:
-    """A native player: its code, its settings, and after how many milliseconds its move is late, if ever."""
+    """A native player: its code, its settings, and after how many milliseconds its move is late, if ever.
+
+    `parameters`, float64, are those of its heuristic; compiled code reads them where they lie.
+    """
 
     function: NativeFunction
     settings: Settings
+    parameters: NDArray[np.float64] = field(compare=False)
     late_ms: float | None = None
 
 
 def as_row(player: CompiledPlayer) -> list[int]:
-    """A compiled player as compiled code takes it: the seven numbers of `kernels.calling`."""
+    """A compiled player as compiled code takes it: the nine numbers of `kernels.calling`, without one in a memory."""
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
     settings = player.settings
     return [
         player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
+        desks.address_of(player.parameters), 0,
     ]  # fmt: skip
+
+
+def identity(player: CompiledPlayer) -> tuple[object, ...]:
+    """What tells a compiled player from all others of this process, for good: compiled code is never unloaded."""
+    return player.function.address, player.settings, player.late_ms, player.parameters.tobytes()
+
+
+NOBODY = [0] * 9
+"""The row of who is not there to be asked."""
 
 
 class HeuristicFailed(Exception):
@@ -59,7 +74,7 @@ class HeuristicFailed(Exception):
 
 
 def run_or_explain(
-    function: NativeFunction, board: Board, wanted: Settings, seed: int, interpreted: Callable[[], SearchResult]
+    player: CompiledPlayer, board: Board, seed: int, interpreted: Callable[[], SearchResult]
 ) -> SearchResult:
     """`run_native`; if the heuristic fails, the same search interpreted, which raises the exception itself.
 
@@ -68,7 +83,7 @@ def run_or_explain(
         Exception: whatever the heuristic raised, or NotANumber.
     """
     try:
-        return run_native(function, board, wanted, seed)
+        return run_native(player, board, seed)
     except HeuristicFailed as failure:
         if failure.nodes > MOST_NODES_INTERPRETED:
             raise
@@ -86,16 +101,32 @@ def settings(limit: Limit, options: SearchOptions) -> Settings:
     return Settings(limit.depth or 0, limit.nodes or on_desk.NO_LIMIT, clock, int(milliseconds * 1e6), flags)
 
 
-def native_search(
-    heuristic: CompiledHeuristic | None, method: Method, options: SearchOptions, size: tuple[int, int]
-) -> NativeFunction:
-    """The compiled search of a heuristic by a method, for boards of a size."""
+def compiled_search(
+    heuristic: CompiledHeuristic | None,
+    method: Method,
+    options: SearchOptions,
+    limit: Limit,
+    size: tuple[int, int],
+    late_ms: float | None = None,
+) -> CompiledPlayer:
+    """The compiled search of a heuristic by a method under a limit, for boards of a size."""
     ordered = options.order_moves and method == "alphabeta"
     quiescent = options.quiescence and method != "mcts"
-    return native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
+    function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
+    return CompiledPlayer(function, settings(limit, options), _parameters(heuristic), late_ms)
 
 
-def run_native(function: NativeFunction, board: Board, wanted: Settings, seed: int) -> SearchResult:
+def compiled_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> CompiledPlayer:
+    """The compiled random or greedy player for boards of a size."""
+    function = native_function(template, heuristic.score if heuristic else None, *size)
+    return CompiledPlayer(function, Settings(), _parameters(heuristic))
+
+
+def _parameters(heuristic: CompiledHeuristic | None) -> NDArray[np.float64]:
+    return heuristic.parameters if heuristic else NO_PARAMETERS
+
+
+def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
     """Let a compiled player choose a move at a position with both players placed.
 
     Raises:
@@ -103,9 +134,11 @@ def run_native(function: NativeFunction, board: Board, wanted: Settings, seed: i
     """
     low, high, cell_0, cell_1, turn = pack(board)
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
+    wanted = player.settings
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
     with desks.lent() as desk:
-        score = function.call(low, high, own, other, *numbers, desk.address)
+        parameters = desks.address_of(player.parameters)
+        score = player.function.call(low, high, own, other, *numbers, desk.address, parameters)
         return _read(desk.numbers, score)
 
 
@@ -133,8 +166,3 @@ def _read(desk: NDArray[np.int64], score: float) -> SearchResult:
 def signed(seed: int) -> int:
     """An unsigned 64-bit number as the signed one of the same bits."""
     return seed - 2 * _SIGN if seed >= _SIGN else seed
-
-
-def native_player(template: Template, heuristic: CompiledHeuristic | None, size: tuple[int, int]) -> NativeFunction:
-    """The compiled random or greedy player for boards of a size."""
-    return native_function(template, heuristic.score if heuristic else None, *size)

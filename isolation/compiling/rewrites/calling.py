@@ -17,6 +17,7 @@ from isolation.compiling.rewrites.errors import CHANCE_AND_TIME, refuse, refuse_
 from isolation.compiling.rewrites.literals import written_out
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
 from isolation.compiling.rewrites.sources import CHANGING_METHODS, Definition, definition, parameters
+from isolation.parameters import opened
 from isolation.syntax import parse_expression
 
 _BUILTINS = {abs, bool, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
@@ -121,8 +122,8 @@ class Call(Rewrite):
         callee = self.callee(node.func)
         if callee is not None:
             return self._call_helper(callee, node)
-        if hasattr(found.value, "phases"):
-            composite = self.writer.composite(found.value, node)
+        if hasattr(opened(found.value), "phases"):
+            composite = self.writer.composite(opened(found.value), node)
             return at(node, call(name(composite), *map(self.visit, node.args)))
         return self._call_library(found.value, node)
 

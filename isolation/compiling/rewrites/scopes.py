@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
 from isolation.compiling.rewrites.sources import Definition, assigned, changed_globals, file_tree, parameters
+from isolation.parameters import opened
 
 Kind = Literal["game", "player"]
 SUPPORT = "_isolation"  # the name of isolation.native.support in generated modules
@@ -182,6 +183,7 @@ def as_callee(value: object) -> Callee | None:
     """Return the function behind a callable value: cached, compiled and partial ones are looked through."""
     if isinstance(value, Callee):
         return value
+    value = opened(value)
     if isinstance(value, functools.partial):
         inner = as_callee(value.func)
         if inner is None or not isinstance(inner.target, FunctionType):

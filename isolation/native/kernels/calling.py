@@ -11,10 +11,10 @@ from numba.extending import intrinsic
 from isolation.native.kernels.desk import pointer_to
 from isolation.native.kernels.inner import inner
 
-# A compiled player is a row of seven numbers.
-ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER = range(7)
-PLAYER_ROW = 7
-_ARGUMENTS = [types.uint64, types.uint64, *[types.int64] * 9]
+# A compiled player is a row of nine numbers, of which the last is its number in a memory, 0 without one.
+ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER, PARAMETERS, NUMBER = range(9)
+PLAYER_ROW = 9
+_ARGUMENTS = [types.uint64, types.uint64, *[types.int64] * 10]
 
 int8s_at = pointer_to(types.int8)
 int16s_at = pointer_to(types.int16)
@@ -26,7 +26,7 @@ float64s_at = pointer_to(types.float64)
 @intrinsic
 def _call(
     typingctx: Any, address: Any, low: Any, high: Any, own: Any, other: Any, depth: Any, nodes: Any, clock: Any,
-    budget: Any, flags: Any, seed: Any, desk: Any,
+    budget: Any, flags: Any, seed: Any, desk: Any, parameters: Any,
 ) -> Any:  # fmt: skip
     """Call a compiled player's entry by its address."""
 
@@ -44,4 +44,5 @@ def ask(players: Any, row: int, low: int, high: int, own: int, other: int, seed:
     return _call(
         players[row + ADDRESS], low, high, own, other, players[row + DEPTH_LIMIT], players[row + NODE_LIMIT],
         players[row + CLOCK], players[row + BUDGET], players[row + FLAGS], int64(seed), address,
+        players[row + PARAMETERS],
     )  # fmt: skip

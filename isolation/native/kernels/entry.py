@@ -5,18 +5,28 @@ from __future__ import annotations
 from isolation.native.kernels.desk import desk_at, nanoseconds, open_desk
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import COLUMNS, ROWS, think
-from isolation.native.layout import BEST_LENGTH, DEPTH, EXACT, FAILED, GIVEN_UP, NANOSECONDS, RANDOM, WALL_CLOCK
+from isolation.native.layout import (
+    BEST_LENGTH,
+    DEPTH,
+    EXACT,
+    FAILED,
+    GIVEN_UP,
+    NANOSECONDS,
+    PARAMETERS,
+    RANDOM,
+    WALL_CLOCK,
+)
 from isolation.native.position import make_position
 
 
 @inner
 def entry(
     low: int, high: int, own: int, other: int, depth: int, nodes: int, clock: int, budget: int, flags: int, seed: int,
-    address: int,
+    address: int, parameters: int,
 ) -> float:  # fmt: skip
     """Choose a move for the player on `own`; the answers lie on the desk at `address`, the score is returned.
 
-    An exception of the heuristic is left on the desk as FAILED.
+    The heuristic's parameters lie at `parameters` (float64). An exception of it is left on the desk as FAILED.
     """
     desk = desk_at(address)
     start = nanoseconds(WALL_CLOCK)
@@ -25,6 +35,7 @@ def entry(
     desk[EXACT] = 0
     desk[BEST_LENGTH] = 0
     desk[RANDOM] = seed
+    desk[PARAMETERS] = parameters
     open_desk(desk, nodes, clock, budget)
     score = think(make_position(ROWS, COLUMNS, low, high, own, other, 0), depth, flags, desk)
     desk[FAILED] = desk[GIVEN_UP]

@@ -10,10 +10,12 @@ from isolation.native.position import make_position
 
 
 @inner
-def entry(low: int, high: int, cell_0: int, cell_1: int, turn: int, player: int, address: int) -> float:
-    """The heuristic's value to a player; an exception is left on the desk as FAILED."""
+def entry(
+    low: int, high: int, cell_0: int, cell_1: int, turn: int, player: int, address: int, parameters: int,
+) -> float:  # fmt: skip
+    """The heuristic's value to a player under its parameters (float64); an exception is left on the desk as FAILED."""
     desk = desk_at(address)
     desk[FAILED] = 1
-    value = float(score(make_position(ROWS, COLUMNS, low, high, cell_0, cell_1, turn), player))
+    value = float(score(make_position(ROWS, COLUMNS, low, high, cell_0, cell_1, turn), player, parameters))
     desk[FAILED] = 0
     return value

@@ -8,7 +8,7 @@ from isolation.native.bits import is_empty, lowest, popcount
 from isolation.native.kernels.desk import count_node, give_up
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import QUIESCENT, score
-from isolation.native.layout import HORIZON
+from isolation.native.layout import HORIZON, PARAMETERS
 from isolation.native.position import after, location_of, moves_from
 
 LARGEST = 1.7976931348623157e308
@@ -20,7 +20,7 @@ def appraise(position: Any, desk: Any) -> float:
 
     NaN is a failure of the heuristic, as an exception is; to raise one here would slow down the search.
     """
-    value = float(score(position, 0))
+    value = float(score(position, 0, desk[PARAMETERS]))
     if value > LARGEST:
         return LARGEST
     if value < -LARGEST:

@@ -15,13 +15,13 @@ HAS_SCORE = False
 
 
 @inner
-def score(game: Any, player: Any) -> float:
-    """The heuristic: the worth of a position to a player."""
+def score(game: Any, player: Any, parameters: int) -> float:
+    """The heuristic: the worth of a position to a player under the parameters at an address."""
     return 0.0
 
 
 @inner
-def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -> float:
     """The search below the root: minimax or alpha-beta."""
     return 0.0
 

@@ -1,0 +1,289 @@
+"""Parameters of heuristics: the numbers a function takes beside a position, their ranges, and functions that have them.
+
+A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. A range is
+given as `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`, by the constraints of `annotated_types`; otherwise tools
+look from 0 to twice the default. A whole number as default takes whole numbers only, unless it is annotated `float`. A
+composite has the parameters of its parts.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property, lru_cache, partial
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import annotated_types
+
+Heuristic = Callable[..., float]
+
+
+class ParameterError(ValueError):
+    """A heuristic does not have such a parameter, or the parameter cannot have that value; one line says why."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a heuristic takes.
+
+    Attributes:
+        name: what specs call it.
+        default: its value where nobody gives another.
+        low, high: the range that tools look through, ends included; both finite.
+        least, most: what it may be given, as far as it is declared; else infinite.
+    """
+
+    name: str
+    default: float
+    low: float
+    high: float
+    least: float = -math.inf
+    most: float = math.inf
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it takes whole numbers only."""
+        return isinstance(self.default, int)
+
+    def checked(self, value: float) -> float:
+        """The value as the heuristic takes it.
+
+        Raises:
+            ParameterError: it lies outside of the declared range, or is no whole number where one is wanted.
+        """
+        if not math.isfinite(value):
+            raise ParameterError(f"{self.name} must be a finite number, not {value:g}")
+        if self.is_whole and value != int(value):
+            raise ParameterError(
+                f"{self.name} takes whole numbers, as its default {self.default} is one, not {value:g}"
+            )
+        if not self.least <= value <= self.most:
+            raise ParameterError(f"{self.name} must be {self.allowed}, not {value:g}")
+        return int(value) if self.is_whole else float(value)
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.default:g} ({self.low:g} to {self.high:g})"
+
+    @property
+    def allowed(self) -> str:
+        """The declared range, in words."""
+        if self.most == math.inf:
+            return f"at least {self.least:g}"
+        return f"at most {self.most:g}" if self.least == -math.inf else f"from {self.least:g} to {self.most:g}"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A heuristic some of whose parameters have values of their own; called like any heuristic.
+
+    Two that differ in values only share compiled code.
+    """
+
+    function: Heuristic
+    values: tuple[tuple[str, float], ...]
+
+    def __call__(self, game: Any, player: Any) -> float:
+        """The function's value with these parameters."""
+        return self.bound(game, player)
+
+    @cached_property
+    def bound(self) -> Heuristic:
+        """The function with its parameters filled in: a partial function, or a composite of those."""
+        values = dict(self.values)
+        given = {
+            id(part): {own: values[one.name] for own, one in parameters.items() if one.name in values}
+            for part, parameters in owners(self.function)
+        }
+        filled: Heuristic = _filled(self.function, given)
+        return filled
+
+
+def parameters_of(heuristic: Any) -> tuple[Parameter, ...]:
+    """The parameters of a heuristic, in the order of its signature; those of a composite part by part.
+
+    Parts that are the same function share their parameters. Where different parts have parameters of the same name,
+    these are called `PART.NAME`.
+
+    Raises:
+        ParameterError: a range is empty, or does not hold the default.
+    """
+    if isinstance(heuristic, Tuned):
+        values = dict(heuristic.values)
+        own = parameters_of(heuristic.function)
+        return tuple(replace(one, default=values.get(one.name, one.default)) for one in own)
+    return _parameters(heuristic) if isinstance(heuristic, Hashable) else _parameters.__wrapped__(heuristic)
+
+
+@lru_cache(maxsize=1024)
+def _parameters(heuristic: Any) -> tuple[Parameter, ...]:
+    return tuple(one for _, parameters in owners(heuristic) for one in parameters.values())
+
+
+def values_of(heuristic: Any) -> dict[str, float]:
+    """The values of a heuristic's parameters, its own or the defaults, in the order of `parameters_of`."""
+    return {one.name: one.default for one in parameters_of(heuristic)}
+
+
+def tuned(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
+    """The heuristic with values for some of its parameters; itself if there are none.
+
+    Raises:
+        ParameterError: it has no such parameter, or the parameter cannot have that value.
+    """
+    if not values:
+        return heuristic
+    known = {one.name: one for one in parameters_of(heuristic)}
+    for name in values:
+        if name not in known:
+            raise ParameterError(f"{name_of(heuristic)} has no parameter {name!r}; {_hint(name, known)}")
+    checked = {name: known[name].checked(values[name]) for name in known if name in values}
+    base, before = (heuristic.function, dict(heuristic.values)) if isinstance(heuristic, Tuned) else (heuristic, {})
+    return Tuned(base, tuple((name, (before | checked)[name]) for name in known if name in before | checked))
+
+
+def untuned(heuristic: Any) -> Any:
+    """The function behind a heuristic, whose parameters are at their defaults."""
+    return heuristic.function if isinstance(heuristic, Tuned) else heuristic
+
+
+def opened(heuristic: Any) -> Any:
+    """What has values of its own as a partial function, or as a composite of those; anything else as it is."""
+    return heuristic.bound if isinstance(heuristic, Tuned) else heuristic
+
+
+def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
+    """The functions of a heuristic that have parameters, each with these by the names of its arguments."""
+    parts: list[tuple[Any, dict[str, Parameter]]] = []
+    for part in _parts(heuristic):
+        if own := _declared(part):
+            parts.append((part, own))
+    names = [name for _, own in parts for name in own]
+    if len(names) == len(set(names)):
+        return parts
+    called: list[str] = []
+    for part, _ in parts:
+        like = sum(name.rstrip("0123456789") == name_of(part) for name in called)
+        called.append(f"{name_of(part)}{like + 1 if like else ''}")
+    return [
+        (part, {name: _renamed(one, prefix) if names.count(name) > 1 else one for name, one in own.items()})
+        for prefix, (part, own) in zip(called, parts, strict=True)
+    ]
+
+
+def _renamed(parameter: Parameter, prefix: str) -> Parameter:
+    return replace(parameter, name=f"{prefix}.{parameter.name}")
+
+
+def name_of(heuristic: Any) -> str:
+    """The name of the function behind a heuristic."""
+    heuristic = untuned(heuristic)
+    while isinstance(heuristic, partial):
+        heuristic = heuristic.func
+    return str(getattr(heuristic, "__name__", type(heuristic).__name__))
+
+
+def _parts(heuristic: Any) -> list[Any]:
+    """The functions of a composite, each once; of anything else itself."""
+    heuristic = opened(heuristic)
+    if not hasattr(heuristic, "phases"):
+        return [heuristic]
+    found: list[Any] = []
+    for _, parts in heuristic.phases:
+        for _, part in parts:
+            found += [inner for inner in _parts(part) if not any(inner is known for known in found)]
+    return found
+
+
+def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
+    """The heuristic, its functions with these arguments filled in."""
+    heuristic = opened(heuristic)
+    if not hasattr(heuristic, "phases"):
+        return partial(heuristic, **given[id(heuristic)]) if given.get(id(heuristic)) else heuristic
+    phases = tuple(
+        (until, tuple((weight, _filled(part, given)) for weight, part in parts)) for until, parts in heuristic.phases
+    )
+    return replace(heuristic, phases=phases)
+
+
+def _declared(function: Any) -> dict[str, Parameter]:
+    """The parameters in the signature of a function."""
+    try:
+        arguments = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # built-ins that do not tell, and what cannot be called
+        return {}
+    numbers = [
+        one
+        for one in arguments
+        if one.kind is one.KEYWORD_ONLY and _is_number(one.default) and _takes(function, one.name)
+    ]
+    hints = _hints(function) if numbers else {}
+    return {one.name: _parameter(one.name, one.default, hints.get(one.name)) for one in numbers}
+
+
+def _takes(function: Any, name: str) -> bool:
+    """Whether a function takes a keyword that it shows: a decorator may show the signature of what it hides."""
+    try:
+        inspect.signature(function, follow_wrapped=False).bind_partial(**{name: 0})
+    except TypeError:
+        return False
+    except ValueError:  # a cache
+        return True
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    while isinstance(function, partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception:  # annotations may be anything
+        return dict(getattr(function, "__annotations__", {}))
+
+
+def _parameter(name: str, default: float, hint: Any) -> Parameter:
+    kind, *constraints = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    default = float(default) if kind is float else default
+    least, most = _bounds(constraints, isinstance(default, int))
+    if not least <= default <= most:
+        raise ParameterError(f"the default of {name}, {default:g}, is not within its range, {least:g} to {most:g}")
+    low, high = sorted((0 * default, 2 * default))
+    low, high = (least if least > -math.inf else low), (most if most < math.inf else high)
+    return Parameter(name, default, min(low, default), max(high, default), least, most)
+
+
+def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:
+    """The range that annotations declare, ends included."""
+    least, most = -math.inf, math.inf
+    for one in _unpacked(constraints):
+        if isinstance(one, annotated_types.Ge):
+            least = max(least, one.ge)  # type: ignore[call-overload]
+        elif isinstance(one, annotated_types.Gt):
+            least = max(least, one.gt + 1 if is_whole else math.nextafter(one.gt, math.inf))  # type: ignore[operator, arg-type]
+        elif isinstance(one, annotated_types.Le):
+            most = min(most, one.le)  # type: ignore[call-overload]
+        elif isinstance(one, annotated_types.Lt):
+            most = min(most, one.lt - 1 if is_whole else math.nextafter(one.lt, -math.inf))  # type: ignore[operator, arg-type]
+    return least, most
+
+
+def _unpacked(constraints: list[Any]) -> Iterator[Any]:
+    for one in constraints:
+        if isinstance(one, annotated_types.GroupedMetadata):
+            yield from one
+        else:
+            yield one
+
+
+def _hint(name: str, known: Mapping[str, Parameter]) -> str:
+    if not known:
+        return "it has none: a parameter is a keyword-only argument whose default is a number, as in `*, reach=0.5`"
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"

@@ -1,0 +1,355 @@
+"""Parameters of heuristics: declared, set, and carried into compiled code as numbers."""
+
+import json
+from collections.abc import Callable
+from functools import lru_cache, partial, wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import annotated_types
+import numpy as np
+import pytest
+from annotated_types import Interval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_threads import at_once
+
+from experiments.catalogue import file_catalogue
+from experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
+from heuristics import get
+from heuristics.composite import Composite
+from isolation import Board, Limit, search
+from isolation.agents import GreedyAgent, SearchAgent, code_hash
+from isolation.answers import Positions, answer_all
+from isolation.compiling import compiler, linking
+from isolation.compiling.compiler import CompileError, compile_heuristic
+from isolation.match import play_games
+from isolation.parameters import Parameter, ParameterError, name_of, parameters_of, tuned, values_of
+from isolation.speed import random_openings
+
+Range = Annotated[float, Interval(ge=-2, le=3)]
+
+
+def share(own: float, other: float, weight: float) -> float:
+    return own - weight * other
+
+
+def reaching(game: Any, player: Any, *, reach: Range = 0.5, blocking: float = 1.0, shared: int = 2) -> float:
+    """A float in a range, one without, a whole number; one of them goes to a helper."""
+    own = game.get_legal_moves(player)
+    other = game.get_legal_moves(game.get_opponent(player))
+    far = game.reach(own)
+    return share(float(len(own)), len(other), blocking) + reach * len(far) + shared * len(own & other) / 7
+
+
+def central(game: Any, player: Any, *, reach: float = 0.25, power: int = 2) -> float:
+    row, column = game.get_player_location(player)
+    return -reach * float(abs(row - 3) ** power + abs(column - 3) ** power)
+
+
+def within(game: Any, player: Any) -> float:
+    return float(both(game, player)) / 3 + 0.1 * set_(game, player)
+
+
+both = Composite(phases=((0.4, ((1.0, reaching), (0.5, central))), (1.0, ((2.0, reaching), (1.0, get("improved"))))))
+set_ = tuned(both, {"power": 1, "reaching.reach": 0.75})
+VALUES = {"reach": st.floats(-2, 3), "blocking": st.floats(-9, 9), "shared": st.integers(-5, 5)}
+BOTH = {"reaching.reach": VALUES["reach"], "central.reach": st.floats(-1, 1), "power": st.integers(0, 3)}
+
+
+def of(function: Callable[..., float]) -> dict[str, Parameter]:
+    return {one.name: one for one in parameters_of(function)}
+
+
+def test_a_parameter_is_a_keyword_only_argument_whose_default_is_a_number() -> None:
+    def several(
+        game: Any, player: Any, *, a: float = 1.0, b: str = "x", c: Any = None, d: bool = True, e: int = 3
+    ) -> Any:
+        return a
+
+    def positional(game: Any, player: Any, weight: float = 1.0) -> float:
+        return weight
+
+    assert list(of(several)) == ["a", "e"]
+    assert parameters_of(positional) == ()
+    assert parameters_of(get("improved")) == ()
+
+
+@pytest.mark.parametrize(
+    ("annotation", "default", "low", "high", "least", "most"),
+    [
+        (float, 0.5, 0, 1, -np.inf, np.inf),
+        (float, -2.0, -4, 0, -np.inf, np.inf),
+        (Annotated[float, Interval(ge=0.25, le=2)], 0.5, 0.25, 2, 0.25, 2),
+        (Annotated[float, annotated_types.Ge(-1)], 0.5, -1, 1, -1, np.inf),
+        (Annotated[float, annotated_types.Le(0.75)], 0.5, 0, 0.75, -np.inf, 0.75),
+        (Annotated[float, Interval(gt=0, lt=1)], 0.5, 5e-324, np.nextafter(1, 0), 5e-324, np.nextafter(1, 0)),
+        (Annotated[int, Interval(gt=0, lt=9)], 2, 1, 8, 1, 8),
+        ("Nonsense", 0.5, 0, 1, -np.inf, np.inf),
+    ],
+)
+def test_a_range_is_declared_or_reaches_from_zero_to_twice_the_default(
+    annotation: Any, default: float, low: float, high: float, least: float, most: float
+) -> None:
+    def function(game: Any, player: Any, *, weight: annotation = default) -> float:
+        return weight  # type: ignore[no-any-return]
+
+    assert parameters_of(function) == (Parameter("weight", default, low, high, least, most),)
+
+
+def test_a_default_outside_of_its_range_is_refused() -> None:
+    def function(game: Any, player: Any, *, weight: Annotated[float, Interval(ge=1)] = 0.5) -> float:
+        return weight
+
+    with pytest.raises(ParameterError, match=r"the default of weight, 0\.5, is not within its range, 1 to inf"):
+        parameters_of(function)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"reech": 1.0}, "reaching has no parameter 'reech'; did you mean reach?"),
+        ({"x": 1.0}, "reaching has no parameter 'x'; it has reach, blocking, shared"),
+        ({"reach": 3.5}, "reach must be from -2 to 3, not 3.5"),
+        ({"shared": 1.5}, "shared takes whole numbers, as its default 2 is one, not 1.5"),
+        ({"blocking": float("inf")}, "blocking must be a finite number, not inf"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(values: dict[str, float], message: str) -> None:
+    with pytest.raises(ParameterError, match=f"^{message.replace('?', '.')}$"):
+        tuned(reaching, values)
+
+
+def test_a_function_without_parameters_says_what_one_is() -> None:
+    with pytest.raises(
+        ParameterError, match="improved has no parameter 'x'; it has none: a parameter is a keyword-only"
+    ):
+        tuned(get("improved"), {"x": 1.0})
+
+
+def test_a_range_that_is_not_declared_does_not_bind() -> None:
+    assert values_of(tuned(reaching, {"blocking": -7.5})) == {"reach": 0.5, "blocking": -7.5, "shared": 2}
+
+
+def test_values_are_added_to_those_set_before() -> None:
+    twice = tuned(tuned(reaching, {"reach": 1.0, "blocking": 2.0}), {"reach": 0.0})
+    assert values_of(twice) == {"reach": 0.0, "blocking": 2.0, "shared": 2}
+    assert twice == tuned(reaching, {"blocking": 2.0, "reach": 0.0})
+    assert tuned(reaching, {}) is reaching
+    assert name_of(twice) == "reaching"
+
+
+def test_partial_functions_caches_and_decorators_keep_what_they_take() -> None:
+    @wraps(reaching)
+    def closed(game: Any, player: Any) -> float:
+        return reaching(game, player)
+
+    @wraps(reaching)
+    def open_(*args: Any, **kwargs: Any) -> float:
+        return reaching(*args, **kwargs)
+
+    assert values_of(partial(reaching, reach=1.5)) == {"reach": 1.5, "blocking": 1.0, "shared": 2}
+    assert of(partial(reaching, reach=1.5))["reach"].high == 3
+    assert list(of(lru_cache(reaching))) == list(of(open_)) == list(of(reaching))
+    assert of(closed) == {}
+
+
+def test_a_composite_has_the_parameters_of_its_parts_under_names_of_their_own() -> None:
+    assert values_of(both) == {"reaching.reach": 0.5, "blocking": 1.0, "shared": 2, "central.reach": 0.25, "power": 2}
+    near, far = partial(central, power=1), partial(central, power=3)
+    halves = Composite(phases=((1.0, ((1.0, near), (1.0, far), (1.0, near))),))
+    assert values_of(halves) == {
+        "central.reach": 0.25, "central.power": 1, "central2.reach": 0.25, "central2.power": 3,
+    }  # fmt: skip
+    assert parameters_of(within) == ()
+
+
+def test_a_composite_gives_its_parts_what_it_was_given() -> None:
+    board = Board.from_moves([24, 14, 9, 29])
+    other = tuned(both, {"reaching.reach": -1.0, "central.reach": 1.0, "power": 1})
+    by_hand = 1.0 * reaching(board, board.active_player, reach=-1.0)
+    by_hand += 0.5 * central(board, board.active_player, reach=1.0, power=1)
+    assert other(board, board.active_player) == by_hand
+
+
+def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:
+    board = Board.from_moves(opening)
+    for method, limit in (("alphabeta", Limit(depth=3)), ("minimax", Limit(depth=2)), ("mcts", Limit(nodes=60))):
+        for options in ({}, {"quiescence": True}) if method != "mcts" else ({},):
+            found = search(board, function, limit, method, **options)  # type: ignore[arg-type]
+            expected = search(board, function, limit, method, interpreted=True, **options)  # type: ignore[arg-type]
+            assert (found.move, found.score, found.nodes, found.pv) == (
+                expected.move, expected.score, expected.nodes, expected.pv,
+            )  # fmt: skip
+
+
+@settings(max_examples=12)
+@given(st.fixed_dictionaries(VALUES), st.sampled_from(random_openings(10, 20)))
+def test_compiled_code_takes_the_numbers_it_is_given(values: dict[str, float], opening: tuple[int, ...]) -> None:
+    same_as_interpreted(tuned(reaching, values), opening)
+
+
+@settings(max_examples=8)
+@given(st.fixed_dictionaries(BOTH), st.sampled_from([*random_openings(5, 12), *random_openings(5, 24)]))
+def test_composites_pass_numbers_on_in_compiled_code(values: dict[str, float], opening: tuple[int, ...]) -> None:
+    same_as_interpreted(tuned(both, values), opening)
+
+
+def test_parts_with_values_of_their_own_and_composites_in_functions_compile_too() -> None:
+    opening = random_openings(1, 14)[0]
+    nested = Composite(phases=((1.0, ((1.0, tuned(both, {"power": 3})), (0.5, tuned(reaching, {"reach": 2.0})))),))
+    same_as_interpreted(nested, opening)
+    same_as_interpreted(tuned(nested, {"power": 1}), opening)
+    same_as_interpreted(within, opening)
+    same_as_interpreted(partial(reaching, reach=1.5), opening)
+
+
+def test_a_new_vector_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> bytes:
+        raise AssertionError("this compiles")
+
+    board = Board.from_moves([24, 14])
+    search(board, both, Limit(depth=2))
+    for module, name in ((linking, "kernel_code"), (linking, "score_code"), (linking, "load"), (compiler, "rewrite")):
+        monkeypatch.setattr(module, name, fail)
+    scores = {search(board, tuned(both, {"blocking": 0.1 * n}), Limit(depth=2)).score for n in range(5)}
+    assert len(scores) == 5
+
+
+def searcher(name: str, **values: float) -> SearchAgent:
+    return SearchAgent(name, "alphabeta", tuned(reaching, values), "reaching", Limit(depth=2))
+
+
+def test_two_players_of_one_heuristic_each_keep_their_numbers() -> None:
+    first, second = searcher("first", reach=2.0), searcher("second", reach=-2.0, blocking=3.0)
+    openings = random_openings(6, 6)
+    for pair in ((first, second), (second, first), (first, first)):
+        games = play_games(*pair, openings, range(6))
+        expected = play_games(*pair, openings, range(6), interpreted=True)
+        assert games.moves.tolist() == expected.moves.tolist()
+        np.testing.assert_array_equal(games.score, expected.score)
+        np.testing.assert_array_equal(games.nodes, expected.nodes)
+
+
+def test_batches_of_positions_are_answered_with_the_numbers_given() -> None:
+    positions = Positions.of(random_openings(30, 12), "7x7")
+    seeds = np.zeros(30, np.uint64)
+    cells = set()
+    for agent in (
+        searcher("near", reach=-2.0),
+        searcher("far", reach=3.0),
+        GreedyAgent("x", tuned(both, {"power": 0})),
+    ):
+        answers = answer_all(agent, positions, seeds)
+        for index in range(30):
+            board = Board.from_moves(positions[index])
+            assert agent.open().choose(board, 0).move == answers.cells[index]
+            same = answer_all(agent, positions.take(np.array([index])), seeds[:1])
+            assert same.cells[0] == answers.cells[index]
+        cells.add(tuple(answers.cells.tolist()))
+    assert len(cells) == 3
+
+
+def test_threads_do_not_mix_numbers_up() -> None:
+    board = Board.from_moves([24, 14])
+    tuples = [tuned(reaching, {"reach": 0.3 * n}) for n in range(8)]
+    asked = [lambda f=function: search(board, f, Limit(depth=5)).score for function in tuples]
+    assert at_once(asked) == [one() for one in asked]
+
+
+def test_code_that_differs_at_the_end_of_a_range_is_not_trusted() -> None:
+    def growing(game: Any, player: Any, *, power: Annotated[int, Interval(ge=0, le=40)] = 2) -> float:
+        return float(10**power % 7 + len(game.get_legal_moves(player)))
+
+    with pytest.raises(CompileError, match=r"compiled, it gives .* where Python gives"):
+        compile_heuristic(growing)
+
+
+FILE = '''
+from typing import Annotated
+from annotated_types import Interval
+
+def score(game, player, *, reach: Annotated[float, Interval(ge=0, le=2)] = 0.5, blocking=1.0):
+    """How far it gets."""
+    return reach * len(game.get_legal_moves(player)) - blocking
+
+def other(game, player, *, reach: Annotated[float, Interval(ge=0, le=2)] = 3.0):
+    return reach
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my.py"
+    path.write_text(FILE)
+    return path
+
+
+def test_specs_set_parameters(file: Path) -> None:
+    spec = complete(parse_spec(f"ID:{file}:score@nodes=2000, option.reach=0.7 ,order,option.blocking=2"))
+    assert spec.parameters == (("blocking", 2.0), ("reach", 0.7))
+    assert str(spec).endswith(":score@nodes=2000,order,option.blocking=2,option.reach=0.7")
+    assert complete(parse_spec(str(spec))).parameters == spec.parameters
+    assert spec.name.endswith(".my.score_2000nodes_order_blocking2_reach0.7")
+    assert values_of(make_agent(spec).heuristic) == {"reach": 0.7, "blocking": 2.0}
+
+
+def test_many_parameters_make_a_short_name_of_their_own() -> None:
+    first, second = (
+        complete(parse_spec("ID:improved@" + ",".join(f"option.p{n}={n + more}" for n in range(9)))).name
+        for more in (0, 0.5)
+    )
+    assert first != second
+    assert len(first) < 30
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("option.reach=9", "reach must be from 0 to 2, not 9"),
+        ("option.reech=1", "score has no parameter 'reech'; did you mean reach?"),
+        ("option.reach=much", "reach must be a number, not 'much'"),
+        ("option.reach=nan", "reach must be a finite number, not nan"),
+        ("option.reach", "a parameter is set by option.NAME=NUMBER"),
+        ("option.=1", "a parameter is set by option.NAME=NUMBER"),
+        ("option.reach=1,option.reach=1", "reach is set a second time"),
+    ],
+)
+def test_wrong_options_are_underlined(file: Path, options: str, message: str) -> None:
+    with pytest.raises(SpecError) as refusal:
+        parse_agent(f"ID:{file}:score@{options}")
+    assert str(refusal.value).startswith(f"{message}\n")
+
+
+def test_players_without_a_heuristic_have_no_parameters() -> None:
+    for text in ("random@option.x=1", "MCTS@option.x=1", "perfect@option.x=1"):
+        with pytest.raises(SpecError, match=r"option\. sets a parameter of a heuristic, and this player has none"):
+            parse_spec(text)
+
+
+def test_settings_carry_the_values_and_vectors_share_the_code(file: Path) -> None:
+    plain, other = (parse_agent(f"ID:{file}:score@nodes=300{more}") for more in ("", ",option.reach=0.7"))
+    assert plain.settings()["parameters"] == {"reach": 0.5, "blocking": 1.0}
+    assert other.settings()["parameters"] == {"reach": 0.7, "blocking": 1.0}
+    assert plain.settings()["code"] == other.settings()["code"]
+    assert "parameters" not in parse_agent("ID:improved").settings()
+    spec = complete(parse_spec(f"ID:{file}:score@option.reach=0.7"))
+    assert json.loads(settings_text(spec, make_agent(spec)))["parameters"]["reach"] == 0.7
+
+
+def test_another_default_is_another_agent() -> None:
+    def first(game: Any, player: Any, *, weight: float = 1.0) -> float:
+        return weight
+
+    def second(game: Any, player: Any, *, weight: float = 2.0) -> float:
+        return weight
+
+    agents = [SearchAgent("x", "alphabeta", function, "x", Limit(depth=1)) for function in (first, second)]
+    assert agents[0].settings() != agents[1].settings()
+    assert code_hash(tuned(first, {"weight": 5.0})) == code_hash(first)
+
+
+def test_a_file_lists_its_parameters_and_what_is_wrong_with_them(file: Path) -> None:
+    listed = {one.name: one.parameters for one in file_catalogue(file)}
+    assert listed["score"] == "reach=0.5 (0 to 2), blocking=1 (0 to 2)"
+    assert listed["other"] == "the default of reach, 3, is not within its range, 0 to 2"
