@@ -90,6 +90,7 @@ def furnish(folder: Path) -> None:
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
+    (folder / "games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na5 2. Nc6 1-0')
     for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
         (folder / name).touch()
 
