@@ -32,7 +32,7 @@ from commands.errors import one_line_errors
 
 READING = (
     *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
-    *("runs", "games", "replay", "board", "show"),
+    *("runs", "games", "replay", "board", "show", "export"),
 )
 """The commands that neither play nor search, and work on Windows as well."""
 
@@ -41,7 +41,8 @@ GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
     "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
     "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
-    "Look at games": ("games", "replay", "board", "show"),
+    "Look at games": ("games", "replay", "board", "show", "export", "import"),
+    "Players in any language": ("engine", "test-engine"),
     "Perfect play": ("solve", "label", "accuracy"),
     "The engine and the shell": ("perft", "bench", "cache", "completion"),
 }
