@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from commands.completion import complete_run, complete_spec
 from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.config import Config
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -151,38 +154,46 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
     keys = run_keys(options)
+    if is_dry and extend:
+        raise ValueError("--dry-run says what a whole run would play, not what --extend adds to one: leave one out")
     if is_dry:
         say_what_would_be_played(file, keys, resume)
     elif is_watched:
-        play_watched(file, keys, resume, retry)
+        play_watched(file, keys, resume, extend, retry)
     else:
-        play_told(file, keys, resume, retry)
+        play_told(file, keys, resume, extend, retry)
 
 
-def play_watched(file: Path | None, keys: dict[str, Any], resume: str | None, retry: bool) -> None:
+def asked_config(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None) -> Config:
+    """What is to be played."""
+    from experiments.play.extension import extended_config
+    from experiments.runs import asked_for
+
+    return extended_config(extend, keys) if extend else asked_for(file, keys, resume)
+
+
+def play_watched(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None, retry: bool) -> None:
     """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
-    from experiments.runs import asked_for, new_directory
+    from experiments.runs import new_directory
     from reports.watch.server import watched
 
-    path = Path(resume) if resume else new_directory(asked_for(file, keys, None))
+    path = Path(resume) if resume else new_directory(asked_config(file, keys, None, extend))
     with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
-        play_told(file, keys if resume else {**keys, "out": str(path)}, resume, retry)
+        play_told(file, keys if resume else {**keys, "out": str(path)}, resume, extend, retry)
         click.echo("The page stays until Ctrl-C.")
         with suppress(KeyboardInterrupt):
             stay()
 
 
-def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, retry: bool) -> None:
+def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None, retry: bool) -> None:
     """Play, shown on the terminal, and say how it ended."""
     from experiments.play.interrupts import heard_once
 
     with heard_once():
         try:
-            from experiments.play.extension import extended_config
-            from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            config = extended_config(extend, keys) if extend else asked_for(file, keys, resume)
+            config = asked_config(file, keys, resume, extend)
             extends = Path(extend) if extend else None
             outcome = play_shown(config, resume=resume is not None, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
