@@ -15,7 +15,18 @@ from typing import Any
 
 import click
 
-from commands import cluster, engine, findings, games, heuristics, learning, perfect_play, screening, tournaments
+from commands import (
+    cluster,
+    engine,
+    features,
+    findings,
+    games,
+    heuristics,
+    learning,
+    perfect_play,
+    screening,
+    tournaments,
+)
 from commands.errors import one_line_errors
 
 READING = (
@@ -68,7 +79,8 @@ def main() -> None:
     warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
 
 
-for _subject in (heuristics, screening, learning, engine, tournaments, findings, perfect_play, games, cluster):
+_SUBJECTS = (heuristics, screening, features, learning, engine, tournaments, findings, perfect_play, games, cluster)
+for _subject in _SUBJECTS:
     for _command in _subject.COMMANDS:
         main.add_command(_command)
 
