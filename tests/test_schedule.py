@@ -9,7 +9,7 @@ import pytest
 
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
-from experiments.schedule import Schedule, by_sides, pair_points, points_table, record_points
+from experiments.schedule import Schedule, pair_points, points_table, record_points
 
 
 def plan_of(**keys: object) -> Plan:
@@ -95,27 +95,32 @@ def test_the_two_games_of_a_pair_share_an_opening_and_a_pair_id(classic: Plan) -
     assert np.array_equal(schedule.players(ids)[::2], schedule.players(ids)[1::2, ::-1])
 
 
-def test_seeds_hang_on_agents_and_opening_not_on_the_order_or_the_company() -> None:
-    small = plan_of(contenders=["AB:open"], opponents=["random"], pairs=5)
-    large = plan_of(contenders=["MM:open", "AB:open"], opponents=["greedy", "random"], pairs=9)
+def seeds_of(**keys: object) -> dict[object, int]:
+    """The seed of each game, by who moves first, who second, and the opening."""
+    plan = plan_of(**keys)
+    return dict(zip(games_of(plan), plan.schedule.seeds(all_ids(plan.schedule)).tolist(), strict=True))
 
-    def seeds(plan: Plan) -> dict[object, int]:
-        return dict(zip(games_of(plan), plan.schedule.seeds(all_ids(plan.schedule)).tolist(), strict=True))
 
-    shared = {game: seed for game, seed in seeds(large).items() if "AB_Open" in game and game in seeds(small)}
+def test_seeds_do_not_hang_on_the_company_or_the_number_of_pairs() -> None:
+    small = seeds_of(contenders=["AB:open"], opponents=["random"], pairs=5)
+    large = seeds_of(contenders=["MM:open", "AB:open"], opponents=["greedy", "random"], pairs=9)
+    shared = {game: seed for game, seed in large.items() if "AB_Open" in game and game in small}
     assert len(shared) == 10
-    assert shared == {game: seed for game, seed in seeds(small).items() if "AB_Open" in game}
-    assert len(set(seeds(large).values())) == len(seeds(large))
-    assert not set(seeds(small).values()) & set(
-        seeds(plan_of(contenders=["AB:open"], opponents=["random"], seed=2)).values()
-    )
+    assert shared == {game: seed for game, seed in small.items() if "AB_Open" in game}
 
 
-def test_groups_hold_the_games_of_two_agents_on_the_same_sides(classic: Plan) -> None:
-    ids = all_ids(classic.schedule)[100:900]
-    split = by_sides(classic.schedule, ids)
-    assert sorted(np.concatenate(split).tolist()) == ids.tolist()
-    assert all(len(np.unique(classic.schedule.players(group), axis=0)) == 1 for group in split)
+def test_seeds_hang_on_opening_side_opponent_and_the_run_and_not_on_the_contender() -> None:
+    keys: dict[str, object] = {"opponents": ["random", "R=random"], "pairs": 5, "control": False}
+    seeds = seeds_of(contenders=["MM:open"], baseline="AB:open", **keys)
+    own = {game: seed for game, seed in seeds.items() if "MM_Open" in game}
+    assert len(set(own.values())) == len(own) == 20
+    assert own == {
+        tuple("MM_Open" if part == "AB_Open" else part for part in game): seed
+        for game, seed in seeds.items()
+        if "AB_Open" in game
+    }
+    again = seeds_of(contenders=["MM:open"], baseline="AB:open", seed=2, **keys)
+    assert not set(seeds.values()) & set(again.values())
 
 
 def test_results_are_counted_for_the_first_agent_of_the_match() -> None:
