@@ -20,6 +20,7 @@ from commands import (
     cluster,
     completion,
     engine,
+    features,
     findings,
     games,
     heuristics,
@@ -111,6 +112,7 @@ def main() -> None:
 for _subject in (
     heuristics,
     screening,
+    features,
     learning,
     engine,
     tournaments,

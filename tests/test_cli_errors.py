@@ -19,6 +19,8 @@ ASKED_WRONGLY = [
     (["match", "random", "greedy", "--openings", "random:99999"], "random:99999 has more plies than any board"),
     (["match", "random", "greedy", "--sprt", "0,1e300"], "differences lie between -1,000 and 1,000"),
     (["screen", "nowhere.py"], "no such file: nowhere.py"),
+    (["features", "linkz"], "no heuristic is called 'linkz'; did you mean links"),
+    (["features", "--at", "ms=5"], "features are asked at depth=N or nodes=N, not at ms=5"),
     (["screen", "random", "--suite", "nowhere"], "nowhere"),
     (["suite", "nope"], "No such command 'nope'"),
     (["fit", "nowhere.py"], "no such file: nowhere.py"),
