@@ -6,8 +6,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,9 @@ from commands.completion import complete_run, complete_spec
 from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.config import Config
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -150,43 +154,59 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
         raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
-    keys = run_keys(options)
+    wanted = Wanted(file, run_keys(options), resume, extend, retry)
     if is_dry:
-        say_what_would_be_played(file, keys, resume)
+        say_what_would_be_played(wanted)
     elif is_watched:
-        play_watched(file, keys, resume, retry)
+        play_watched(wanted)
     else:
-        play_told(file, keys, resume, retry)
+        play_told(wanted)
 
 
-def play_watched(file: Path | None, keys: dict[str, Any], resume: str | None, retry: bool) -> None:
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be played: a file and keys that replace its own, or a run to go on with, or one to extend."""
+
+    file: Path | None
+    keys: dict[str, Any]
+    resume: str | None
+    extend: str | None
+    retry: bool
+
+    def config(self) -> Config:
+        """The configuration that this comes to."""
+        from experiments.play.extension import extended_config
+        from experiments.runs import asked_for
+
+        return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
+
+
+def play_watched(wanted: Wanted) -> None:
     """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
-    from experiments.runs import asked_for, new_directory
+    from experiments.runs import new_directory
     from reports.watch.server import watched
 
-    path = Path(resume) if resume else new_directory(asked_for(file, keys, None))
+    path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
     with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
-        play_told(file, keys if resume else {**keys, "out": str(path)}, resume, retry)
+        play_told(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
         click.echo("The page stays until Ctrl-C.")
         with suppress(KeyboardInterrupt):
             stay()
 
 
-def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, retry: bool) -> None:
+def play_told(wanted: Wanted) -> None:
     """Play, shown on the terminal, and say how it ended."""
     from experiments.play.interrupts import heard_once
 
     with heard_once():
         try:
-            from experiments.play.extension import extended_config
-            from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            config = extended_config(extend, keys) if extend else asked_for(file, keys, resume)
-            extends = Path(extend) if extend else None
-            outcome = play_shown(config, resume=resume is not None, retry_forfeits=retry, extends=extends)
+            config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
+            resume, retry = wanted.resume is not None, wanted.retry
+            outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
-            kept = f"{resume} is as it was" if resume else "nothing was written"
+            kept = f"{wanted.resume} is as it was" if wanted.resume else "nothing was written"
             click.echo(f"Interrupted before there was a game to play; {kept}.")
             is_finished = False
         else:
@@ -198,15 +218,14 @@ def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, retry
         sys.exit(1)
 
 
-def say_what_would_be_played(file: Path | None, keys: dict[str, Any], resume: str | None) -> None:
+def say_what_would_be_played(wanted: Wanted) -> None:
     """Print the agents, the number of games, and a guess at the time."""
     from experiments.design import make_plan
     from experiments.log import count_games
-    from experiments.runs import asked_for
     from reports.dry_run import dry_run_section
 
-    plan = make_plan(asked_for(file, keys, resume))
-    print_sections([dry_run_section(plan, count_games(Path(resume)) if resume else 0)], "table")
+    plan = make_plan(wanted.config())
+    print_sections([dry_run_section(plan, count_games(Path(wanted.resume)) if wanted.resume else 0)], "table")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:
