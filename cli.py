@@ -16,7 +16,18 @@ from typing import Any
 
 import click
 
-from commands import cluster, completion, engine, findings, games, heuristics, perfect_play, screening, tournaments
+from commands import (
+    cluster,
+    completion,
+    engine,
+    findings,
+    games,
+    heuristics,
+    learning,
+    perfect_play,
+    screening,
+    tournaments,
+)
 from commands.errors import one_line_errors
 
 READING = (
@@ -28,7 +39,7 @@ READING = (
 
 GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
-    "Play": ("tournament", "match", "plan", "play", "scheduler", "worker"),
+    "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
     "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
     "Look at games": ("games", "replay", "board", "show", "export", "import"),
     "Players in any language": ("engine", "test-engine"),
@@ -97,7 +108,18 @@ def main() -> None:
     warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
 
 
-for _subject in (heuristics, screening, engine, tournaments, findings, perfect_play, games, cluster, completion):
+for _subject in (
+    heuristics,
+    screening,
+    learning,
+    engine,
+    tournaments,
+    findings,
+    perfect_play,
+    games,
+    cluster,
+    completion,
+):
     for _command in _subject.COMMANDS:
         main.add_command(_command)
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from commands.completion import complete_run, complete_spec
-from commands.options import cluster_option, format_option, number, whole_number
+from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.config import Config
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,6 +38,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
         ),
+        click.option("--watch", is_flag=True, default=None, help="Also show the run as a page in the browser."),
         click.option(
             "--dry-run",
             is_flag=True,
@@ -106,6 +110,22 @@ def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
         raise ValueError(f"{words[key]}: {message}") from error
 
 
+@click.command("watch")
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def watch_run(run: Path | None, port: int, no_open: bool) -> None:
+    """Serve the page of a run that is being played: standings, forfeits, games as they end."""
+    from experiments.runs import load_run
+    from reports.watch import server
+
+    path = load_run(run_or_latest(run)).path
+    with suppress(KeyboardInterrupt):
+        server.watch(
+            path, port, lambda address: click.echo(f"The run is shown at {address} (Ctrl-C ends it)."), not no_open
+        )
+
+
 @click.command("runs")
 @click.argument("home", required=False, type=click.Path(path_type=Path))
 @format_option
@@ -125,9 +145,7 @@ def list_runs(home: Path | None, output: Format) -> None:
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
-    from experiments.play.interrupts import heard_once
-
-    is_dry = options.pop("dry_run", None)
+    is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
@@ -136,16 +154,46 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
     keys = run_keys(options)
+    if is_dry and extend:
+        raise ValueError("--dry-run says what a whole run would play, not what --extend adds to one: leave one out")
     if is_dry:
         say_what_would_be_played(file, keys, resume)
-        return
+    elif is_watched:
+        play_watched(file, keys, resume, extend, retry)
+    else:
+        play_told(file, keys, resume, extend, retry)
+
+
+def asked_config(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None) -> Config:
+    """What is to be played."""
+    from experiments.play.extension import extended_config
+    from experiments.runs import asked_for
+
+    return extended_config(extend, keys) if extend else asked_for(file, keys, resume)
+
+
+def play_watched(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None, retry: bool) -> None:
+    """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
+    from experiments.runs import new_directory
+    from reports.watch.server import watched
+
+    path = Path(resume) if resume else new_directory(asked_config(file, keys, None, extend))
+    with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
+        play_told(file, keys if resume else {**keys, "out": str(path)}, resume, extend, retry)
+        click.echo("The page stays until Ctrl-C.")
+        with suppress(KeyboardInterrupt):
+            stay()
+
+
+def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None, retry: bool) -> None:
+    """Play, shown on the terminal, and say how it ended."""
+    from experiments.play.interrupts import heard_once
+
     with heard_once():
         try:
-            from experiments.play.extension import extended_config
-            from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            config = extended_config(extend, keys) if extend else asked_for(file, keys, resume)
+            config = asked_config(file, keys, resume, extend)
             extends = Path(extend) if extend else None
             outcome = play_shown(config, resume=resume is not None, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
@@ -182,4 +230,4 @@ def run_keys(options: dict[str, Any]) -> dict[str, Any]:
     return keys
 
 
-COMMANDS = (tournament, match, list_runs)
+COMMANDS = (tournament, match, watch_run, list_runs)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from contextlib import nullcontext
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -27,15 +28,8 @@ from reports.board import server
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
-    **{
-        "RUN": "runs/first",
-        "RUN…": "runs/first",
-        "SPEC…": "random",
-        "SPEC": "MM:null",
-        "runs/…": "runs/first",
-        "AGENT": "ID_Improved",
-    },
-    **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
+    **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
+    **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
     **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
@@ -48,13 +42,15 @@ MORE = {
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
+    "fit": ("--suite", "8x8", "--limit", "nodes=20"),
     "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
 
 HEURISTIC = """
-def score(game, player):
-    return float(len(game.get_legal_moves(player)))
+def score(game, player, *, reach=0.5):
+    moves = game.get_legal_moves(player)
+    return float(len(moves)) + reach * len(game.reach(moves))
 
 def custom_score(game, player):
     return score(game, player)
@@ -116,5 +112,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
+    patch.setattr("reports.watch.server.watched", lambda run, announce: nullcontext(lambda: None))
     patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))
