@@ -2,7 +2,7 @@
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
 `finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
-have written to standard error, if any play.
+have written to standard error and said of their searches, if any play.
 """
 
 from __future__ import annotations
