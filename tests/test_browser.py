@@ -400,6 +400,19 @@ def test_a_page_of_another_origin_reads_nothing(browser, address):
     page.close()
 
 
+def test_the_best_move_and_the_line_to_the_end_can_be_seen_and_played(visit, address):
+    board = Board.from_moves([0, 7, 11, 14], "5x5")
+    line = solve(board).line
+    page = visit(f"{address}#board=5x5&moves=a0,c1,b2,e2")
+    page.get_by_label("Exact result").check()
+    expect(page.locator("#win-bar")).to_have_accessible_name(f"Player {solve(board).winner} wins under perfect play")
+    expect(page.locator("#board .arrow")).to_have_count(1)
+    buttons = page.locator("#exact-line button")
+    expect(buttons).to_have_text([cell_name(one, 5) for one in line])
+    buttons.nth(1).click()
+    expect(page.locator("#standing")).to_contain_text(f"Ply 6: {cell_name(line[1], 5)}.")
+
+
 # Reviewing
 
 
@@ -428,6 +441,7 @@ def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     page = visit(f"{address}#board=5x5&moves={','.join(names)}")
     page.get_by_role("button", name="Review this game").click()
     mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a won game; ")
+    assert 0 < len(kept) < 5
     expect(mistake).to_contain_text(" or ".join(cell_name(one, 5) for one in kept))
     expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
     mistake.click()

@@ -1,6 +1,6 @@
 // The analysis board: what is shown, and what happens when something is chosen.
 
-import { make, showBoard, showValue } from "./board.js";
+import { drawArrow, make, showBoard, showValue } from "./board.js";
 import { drawChart, heuristicSeries, loggedSeries } from "./chart.js";
 import { cellName, legalCells, parseSize, standing } from "./game.js";
 import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway } from "./review.js";
@@ -47,11 +47,29 @@ function show() {
 function drawPosition() {
   if (state.editing) {
     showBoard(find("board"), { ...makeRoot(state.editing).position, last: null }, { onCell: editCell, anyCell: true });
-    return;
+    find("win-bar").hidden = true;
+    return drawArrow(find("board"), null);
   }
   const numbers = new Map(pathTo(state.node).slice(1).map((step) => [step.cell, step.ply]));
   const wins = state.exact?.node === state.node ? state.exact.moves : keptBefore();
   showBoard(find("board"), state.node.position, { numbers, values: overlayValues(), wins, onCell: choose });
+  showResult();
+}
+
+/** The exact result, where it is asked for and known: an arrow for the best move, and a bar for who wins. */
+function showResult() {
+  const { node } = state, known = state.exact?.node === node ? state.exact : null;
+  drawArrow(find("board"), node.position.knights[node.position.turn - 1], known?.line[0]);
+  const bar = find("win-bar");
+  bar.hidden = !known?.winner;
+  bar.dataset.winner = String(known?.winner ?? "");
+  bar.setAttribute("aria-label", known?.winner ? `Player ${known.winner} wins under perfect play` : "");
+  find("exact-line").hidden = !known?.line.length;
+  find("exact-line").replaceChildren(...(known?.line ?? []).map((cell, index) => {
+    const button = make("button", { type: "button" }, cellName(cell, node.position.columns));
+    button.onclick = () => goTo(known.line.slice(0, index + 1).reduce(addMove, node));
+    return button;
+  }));
 }
 
 function overlayValues() {
@@ -277,7 +295,6 @@ function valueCell(answer, cell) {
 
 // --- the exact result ---
 
-const LINE_SHOWN = 12;
 let solving = null;
 
 async function refreshExact() {
@@ -292,7 +309,7 @@ async function refreshExact() {
   try {
     const answer = await ask("/api/solve", { position: question(node) }, solving.signal);
     if (state.node !== node) return;
-    state.exact = { node, moves: answer.moves };
+    state.exact = { node, moves: answer.moves, winner: answer.winner, line: answer.line };
     find("exact").textContent = describeExact(answer, node.position);
     drawPosition();
   } catch (error) {
@@ -308,8 +325,7 @@ function describeExact({ winner, moves, undecided, line }, position) {
     `Player ${winner} wins under perfect play`,
     moves.length ? `, with ${names(moves)}` : "",
     undecided.length ? ` (not known in the time there is: ${names(undecided)})` : "",
-    line.length > 1 ? `, as in ${names(line.slice(0, LINE_SHOWN))}` : "",
-    line.length > LINE_SHOWN ? " …" : ".",
+    line.length > 1 ? ", as in the line below." : ".",
   ].join("");
 }
 
@@ -606,7 +622,7 @@ function wire() {
   find("clear").onclick = emptyBoard;
   document.addEventListener("keydown", keyPressed);
   window.addEventListener("hashchange", openLink);
-  window.addEventListener("resize", drawScores);
+  window.addEventListener("resize", () => { drawScores(); showResult(); });
 }
 
 async function copyLink() {

@@ -3,6 +3,8 @@
 import { cellName } from "./game.js";
 import { question } from "./tree.js";
 
+const MOST_NAMED = 4;
+
 /**
  * Solve the positions before each move of a line, the last ones first, as they are quick.
  *
@@ -36,7 +38,8 @@ export function mistakesOf(line, answers) {
 /** What is to be said of a mistake: the move, and those that kept the win. */
 export function describeMistake(node, answer) {
   const { columns } = node.position;
-  const better = answer.moves.map((cell) => cellName(cell, columns)).join(" or ");
+  const names = answer.moves.map((cell) => cellName(cell, columns));
+  const better = names.length > MOST_NAMED ? `${names.length} moves, ${names[0]} among them,` : names.join(" or ");
   return `${node.ply}. ${cellName(node.cell, columns)} lost a won game; ${better} kept the win.`;
 }
 
