@@ -24,7 +24,7 @@ from isolation.engines.program import Language, Program
 from isolation.geometry import format_size, parse_size
 from isolation.loading import expanded
 
-Format = Literal["gauntlet", "round-robin", "head-to-head"]
+Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
 JOBS_A_CORE = 8
@@ -34,6 +34,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True},
     "head-to-head": {"baseline": "ID:improved"},
     "round-robin": {},
+    "best-of": {"opponents": CLASSIC_OPPONENTS, "pairs": 1000},
 }
 
 
@@ -109,18 +110,18 @@ class Config(BaseModel):
             if is_known and key not in allowed and data.get(key):
                 raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
         openings = data.get("openings", "random:2")
-        pairs = 100 if str(openings).startswith("random") else "all"
-        filled = {"pairs": pairs, **allowed, **data}
+        pairs = allowed.get("pairs", 100) if str(openings).startswith("random") else "all"
+        filled = {**allowed, "pairs": pairs, **data}
         return _with_tuples(filled)
 
     @model_validator(mode="after")
     def _agree(self) -> Config:
-        if self.format == "gauntlet" and not self.opponents:
-            raise ValueError("opponents is empty: a gauntlet needs at least one")
+        if self.format in ("gauntlet", "best-of") and not self.opponents:
+            raise ValueError(f"opponents is empty: a {self.format} needs at least one")
         if self.pairs == "all" and self.opening_spec.kind == "random":
             raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
-        if self.sprt and self.format == "round-robin":
-            raise ValueError("sprt needs a baseline to test against: a round-robin has none")
+        if self.sprt and "baseline" not in _DEFAULTS[self.format]:
+            raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
         if self.cluster and self.jobs:
             raise ValueError(
                 "jobs and cluster do not go together: each machine of a cluster has jobs of its own, which isolation "
@@ -320,6 +321,7 @@ board = "7x7"
 
 # gauntlet: each contender, the baseline and the control play every opponent.
 # head-to-head: each contender plays the baseline. round-robin: the contenders play each other.
+# best-of: each contender plays every opponent, and drops out once another is shown to be better.
 format = "gauntlet"
 
 # Who plays. Agents are named by short specs (docs/tournaments.md):
@@ -334,7 +336,7 @@ contenders = ["ID:*"]
 # What the contenders are compared with (gauntlet, head-to-head).
 baseline = "ID:improved"
 
-# Whom they all play (gauntlet).
+# Whom they all play (gauntlet, best-of).
 opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
 
 # Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with.

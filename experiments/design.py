@@ -76,6 +76,8 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent") -> Plan:
     notes += skipped
     if not matches:
         raise ValueError("nothing to play: no two different agents are left to meet")
+    if config.format == "best-of":
+        _check_contest(entrants, matches)
     cells = np.concatenate([shared.cells, own])
     names = tuple(entrant.agent.name for entrant in entrants)
     schedule = Schedule(shared.size, config.seed, names, matches, cells, seeds_by)
@@ -229,13 +231,27 @@ def _make_matches(
     return tuple(matches), notes
 
 
+def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
+    """Refuse a best-of whose contenders do not all meet the same opponents."""
+    contenders = [place for place, entrant in enumerate(entrants) if "contender" in entrant.roles]
+    if len(contenders) < 2:
+        raise ValueError("contenders: a best-of needs at least two to choose from")
+    opponents = {place for place, entrant in enumerate(entrants) if "opponent" in entrant.roles}
+    for one in contenders:
+        if opponents - {match.second for match in matches if match.first == one}:
+            raise ValueError(
+                f"contenders: {entrants[one].agent.name} is an opponent too, and does not meet itself; in a best-of "
+                "all contenders meet the same opponents"
+            )
+
+
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
     """Who meets whom, as places among the entrants."""
 
     def having(*roles: Role) -> list[int]:
         return [place for place, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
 
-    if config.format == "gauntlet":
+    if config.format in ("gauntlet", "best-of"):
         return [(one, other) for one in having("baseline", "contender", "control") for other in having("opponent")]
     if config.format == "head-to-head":
         return [(one, other) for one in having("contender") for other in having("baseline")]

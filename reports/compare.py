@@ -12,10 +12,12 @@ from experiments.inference.duel import Duel
 from experiments.inference.pairs import PairInterval
 from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
+from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
+from reports.best_of import contest_section
 from reports.cells import Elo, Estimate, Points, PValue, Range, Share, Times, counted, estimate_of
 from reports.sections import Section
 from reports.summary import pair_cells, run_notes
@@ -37,8 +39,13 @@ DEAR = 1.25
 def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section, ...]:
     """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each.
 
+    Of a best-of it says who is left.
+
     `worth` is a difference worth having, in share of games won.
     """
+    if contest := read_contest(findings):
+        theory = theory_section(findings)
+        return contest_section(findings, contest), *([theory] if theory else [])
     if each := judge_each(findings):
         theory = theory_section(findings)
         return each_section(findings, each, worth), *([theory] if theory else [])

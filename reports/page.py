@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
 from experiments.runs import CONFIG
+from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
@@ -23,6 +24,7 @@ from isolation.durable import write_text
 from isolation.shell import command
 from reports import charts
 from reports.accuracy import accuracy_sections, theory_section
+from reports.best_of import contest_section, contest_sentence
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import duels_section, each_section, effects_section, verdict_section
 from reports.plots import KINDS, draw_kind
@@ -158,6 +160,8 @@ def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
 
 
 def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+    if contest := read_contest(findings):
+        return [contest_sentence(contest)]
     if verdicts is None:
         best = next((row for row in rating_sections(findings)[0].rows), None)
         if best is None:
@@ -216,6 +220,8 @@ def agents_section(findings: Findings) -> Section:
 
 
 def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: Any) -> list[Section]:
+    if contest := read_contest(findings):
+        return [contest_section(findings, contest)]
     if verdicts is None:
         each = judge_each(findings)
         return [each_section(findings, each)] if each else []

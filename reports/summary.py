@@ -149,7 +149,7 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
     if games < planned and findings.stopped_early:
         notes.append(
             f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values that are "
-            "not made for that are too sure of themselves; `isolation sprt` has those that are."
+            f"not made for that are too sure of themselves; `isolation {findings.judged_by}` has those that are."
         )
     elif games < planned:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")

@@ -142,7 +142,10 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
             'openings = "placements,blue"',
             "openings = \"placements,blue\": after the comma stands same or other, not 'blue'",
         ),
-        ('format = "swiss"', "format = \"swiss\": input should be 'gauntlet', 'round-robin' or 'head-to-head'"),
+        (
+            'format = "swiss"',
+            "format = \"swiss\": input should be 'gauntlet', 'round-robin', 'head-to-head' or 'best-of'",
+        ),
         ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
         ("hard_cap = -1", "hard_cap = -1: input should be greater than or equal to 0"),
         ("sprt = [3]", "sprt = [3]: two rising differences are needed, like [0, 20]"),

@@ -60,6 +60,8 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
         raise ValueError(f"{info.path} is not finished: go on with {command('tournament', '--resume', info.path)}")
     if info.requested.get("equal_cost"):
         raise ValueError(f"{info.path} was played at equal cost, measured when it began: play a new run")
+    if info.requested["format"] == "best-of":
+        raise ValueError(f"{info.path} is a best-of, whose contenders stop by what all others do: play a new run")
     known = load_config(info.path / runs.CONFIG).model_dump(exclude=set(GO_WITH_IT))
     contenders = load_config(info.path / runs.CONFIG).contenders
     return load_config(None, {**known, **keys, "contenders": (*contenders, *keys["contenders"])})

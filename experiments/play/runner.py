@@ -28,7 +28,7 @@ from experiments.play.playing import play_missing
 from experiments.play.pool import Fleet, Machine, MakePool, Pool, UnreachableError
 from experiments.play.preparation import Kit, kit_of, measure_in, prepare
 from experiments.play.recovery import KILLED
-from experiments.play.stopping import sprt_rule
+from experiments.play.stopping import stop_rule
 from experiments.play.worker import HANGS_AFTER, task_of
 from experiments.schedule import points_table
 from isolation.loading import expanded
@@ -100,7 +100,7 @@ def play_tournament(
     resume: bool = False,
     retry_forfeits: bool = False,
     extends: Path | None = None,
-    stop: Callable[[Plan], Stop | None] = sprt_rule,
+    stop: Callable[[Plan], Stop | None] = stop_rule,
     show: Show = lambda progress: None,
     measure: Measure | None = None,
     pools: MakePool | None = None,

@@ -100,11 +100,16 @@ class Findings:
     def stopped_early(self) -> bool:
         """Whether a stop rule ended a run before all planned games were played."""
         return any(
-            source.info.requested.get("sprt")
+            (source.info.requested.get("sprt") or source.info.requested["format"] == "best-of")
             and is_finished(source.info.path)
             and count_games(source.info.path) < source.info.games
             for source in self.sources
         )
+
+    @property
+    def judged_by(self) -> str:
+        """The command that knows how a run's stop rule looked at its games."""
+        return "compare" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """The population, if none of these agents leaves anything to chance; else None."""
