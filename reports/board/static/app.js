@@ -353,7 +353,8 @@ async function review() {
   try {
     const solve = (position) => ask("/api/solve", { position }, asking.signal, "-review");
     const answers = await solveLine(line, solve, (done) => { find("review-bar").value = done; });
-    state.review = { line, answers, mistakes: mistakesOf(line, answers) };
+    const own = line === state.logged ? state.game.opening : 0; // nobody chose the plies of the opening
+    state.review = { line, answers, mistakes: mistakesOf(line, answers).filter((ply) => ply > own) };
   } catch (error) {
     complain(error);
   }
