@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isolation.contained import WantsToEnd, hushed, unending
-from reports.tables import Format, render_rows
+from reports.tables import Format, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
+    from reports.headlines import Headline
     from reports.sections import Section
 
 
@@ -26,6 +27,12 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
     from reports.sections import render_sections
 
     click.echo(render_sections(sections, output, only))
+
+
+def print_headline(headline: Headline) -> None:
+    """Print what is said first, and where the rest is."""
+    print_sections([headline.section], "table")
+    click.echo(wrapped(f"More: --table {'|'.join(headline.tables)}; --full for everything.", terminal_width()))
 
 
 @contextmanager

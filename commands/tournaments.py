@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
+from commands.completion import complete_run, complete_spec
 from commands.options import cluster_option, format_option, number, whole_number
-from commands.output import print_rows, write_new
+from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
 
 
@@ -31,7 +32,15 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
         click.option("--out", help="Directory of the run."),
-        click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),
+        click.option(
+            "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
+        ),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            default=None,
+            help="Say what would be played, and about how long it takes; play nothing.",
+        ),
         click.option(
             "--retry-forfeits",
             is_flag=True,
@@ -46,9 +55,11 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("tournament")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.")
-@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.")
-@click.option("--baseline", metavar="SPEC", help="What contenders are compared with.")
+@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.",
+              shell_complete=complete_spec)  # fmt: skip
+@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.",
+              shell_complete=complete_spec)  # fmt: skip
+@click.option("--baseline", metavar="SPEC", shell_complete=complete_spec, help="What contenders are compared with.")
 @click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
 @click.option("--extend", metavar="RUN", help="Play further contenders in a finished run's tournament; see the docs.")
 @click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
@@ -69,8 +80,8 @@ def tournament(file: Path | None, init: bool, resume: str | None, extend: str | 
 
 
 @click.command("match")
-@click.argument("agent_1", metavar="A")
-@click.argument("agent_2", metavar="B")
+@click.argument("agent_1", metavar="A", shell_complete=complete_spec)
+@click.argument("agent_2", metavar="B", shell_complete=complete_spec)
 @run_options
 def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
     """Play agents A and B head to head, from random openings of four plies."""
@@ -116,6 +127,7 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
     from experiments.play.interrupts import heard_once
 
+    is_dry = options.pop("dry_run", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
@@ -124,6 +136,9 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
     keys = run_keys(options)
+    if is_dry:
+        say_what_would_be_played(file, keys, resume, extend)
+        return
     with heard_once():
         try:
             from experiments.play.extension import extended_config
@@ -144,6 +159,22 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     if not is_finished:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
         sys.exit(1)
+
+
+def say_what_would_be_played(file: Path | None, keys: dict[str, Any], resume: str | None, run: str | None) -> None:
+    """Print the agents, the number of games, and a guess at the time; `run` is what is to be extended, if anything."""
+    from experiments.design import make_plan
+    from experiments.log import count_games
+    from experiments.play.extension import extend, extended_config
+    from experiments.runs import asked_for
+    from reports.dry_run import dry_run_section
+
+    if run:
+        extension = extend(Path(run), extended_config(run, keys))
+        plan, played = extension.plan, extension.games
+    else:
+        plan, played = make_plan(asked_for(file, keys, resume)), count_games(Path(resume)) if resume else 0
+    print_sections([dry_run_section(plan, played)], "table")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from experiments.openings import Colours
 from experiments.roster import parse_limit
+from isolation.engines.program import Language, Program
 from isolation.geometry import format_size, parse_size
+from isolation.loading import expanded
 
 Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
 
@@ -44,6 +46,30 @@ class OpeningSpec:
     plies: int = 2
     path: str = ""
     colours: Colours = "any"
+
+
+class Engine(BaseModel):
+    """An engine of the file, by the name that specs call it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(min_length=1, pattern=r"^[^\s@/,=]+$")
+    command: tuple[str, ...] = Field(min_length=1)
+    protocol: Language = ""
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    directory: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listed(cls, data: Any) -> Any:
+        """The command as a list, as TOML and JSON have it."""
+        return _with_tuples(data) if isinstance(data, dict) else data
+
+    @property
+    def program(self) -> Program:
+        """What the engine is."""
+        options = tuple((name, _option_text(value)) for name, value in self.options.items())
+        return Program(self.command, self.protocol, options, str(expanded(self.directory)) if self.directory else "")
 
 
 LARGEST_DIFFERENCE = 1_000
@@ -71,6 +97,7 @@ class Config(BaseModel):
     jobs: int = Field(default=0, ge=0)
     cluster: str | None = Field(default=None, min_length=1)
     out: str | None = None
+    engines: tuple[Engine, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -85,7 +112,7 @@ class Config(BaseModel):
         openings = data.get("openings", "random:2")
         pairs = allowed.get("pairs", 100) if str(openings).startswith("random") else "all"
         filled = {**allowed, "pairs": pairs, **data}
-        return {key: tuple(value) if isinstance(value, list) else value for key, value in filled.items()}
+        return _with_tuples(filled)
 
     @model_validator(mode="after")
     def _agree(self) -> Config:
@@ -145,6 +172,19 @@ class Config(BaseModel):
         if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
             raise ValueError(f"differences lie between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
         return value
+
+    @field_validator("engines")
+    @classmethod
+    def _check_engines(cls, value: tuple[Engine, ...] | None) -> tuple[Engine, ...] | None:
+        names = [engine.name for engine in value or ()]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two engines are called {twice}")
+        return value or None
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """The engines of the file by name."""
+        return {engine.name: engine.program for engine in self.engines or ()}
 
     @property
     def opening_spec(self) -> OpeningSpec:
@@ -212,7 +252,13 @@ def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | N
 def to_toml(config: Config) -> str:
     """The configuration as TOML, every key written out; `load_config` reads it back as an equal one."""
     values = config.model_dump(exclude_none=True)
-    return "".join(f"{key} = {_toml_value(value)}\n" for key, value in values.items())
+    engines = values.pop("engines", ())
+    lines = [f"{key} = {_toml_value(value)}\n" for key, value in values.items()]
+    for engine in engines:
+        options = ", ".join(f"{_toml_value(name)} = {_toml_value(value)}" for name, value in engine["options"].items())
+        lines += ["\n[[engines]]\n", *(f"{key} = {_toml_value(engine[key])}\n" for key in engine if key != "options")]
+        lines += [f"options = {{{options}}}\n"]
+    return "".join(lines)
 
 
 def example_toml() -> str:
@@ -242,6 +288,15 @@ def _explain(error: ValidationError) -> str:
         near = get_close_matches(key, Config.model_fields, n=2)
         return f"unknown key {key}; " + (f"did you mean {' or '.join(near)}?" if near else f"keys are {_keys()}")
     return f"{key} = {json.dumps(first['input'], default=str, ensure_ascii=False)}: {message[:1].lower()}{message[1:]}"
+
+
+def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+
+
+def _option_text(value: str | float | bool) -> str:
+    """The value of an engine's option as its protocol has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _keys() -> str:
@@ -320,4 +375,10 @@ jobs = 0
 
 # The directory of the run; without it a new one under runs/.
 # out = "runs/my-tournament"
+
+# Engines, programs in any language (docs/engines.md); specs name them, as in engine:mine@nodes=5000.
+# [[engines]]
+# name = "mine"
+# command = ["./my_player", "--quiet"]
+# protocol = "ugi"
 """

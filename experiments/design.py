@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
 import numpy as np
 
-from experiments.config import Config
+from experiments.config import Config, Engine
 from experiments.openings import OpeningSet, file_openings, placement_openings, random_openings
-from experiments.roster import Spec, complete, expand, make_agent, named, parse_limit, parse_spec, settings_text
+from experiments.roster import (
+    Spec,
+    complete,
+    expand,
+    make_agent,
+    named,
+    parse_limit,
+    parse_spec,
+    settings_text,
+    with_program,
+)
 from experiments.schedule import Match, Schedule, SeedsBy
 from isolation.geometry import parse_size
 from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
+    from isolation.engines.program import Program
 
 Role = Literal["baseline", "contender", "control", "opponent"]
 
@@ -85,17 +96,17 @@ def make_entrants(config: Config) -> tuple[Entrant, ...]:
     Raises:
         ValueError: a spec is wrong (the message says which key), or two agents share a name or play alike.
     """
-    limit = parse_limit(config.limit)
+    limit, programs = parse_limit(config.limit), config.programs
     baseline = [_one(config.baseline, "baseline", config)] if config.baseline else []
     contenders = [
         _entrant(spec, "contender", f"contenders[{place}]")
         for place, text in enumerate(config.contenders)
-        for spec in _specs(text, f"contenders[{place}]", limit)
+        for spec in _specs(text, f"contenders[{place}]", limit, programs)
     ]
     opponents = [
         _entrant(spec, "opponent", f"opponents[{place}]")
         for place, text in enumerate(config.opponents)
-        for spec in _specs(text, f"opponents[{place}]", limit)
+        for spec in _specs(text, f"opponents[{place}]", limit, programs)
     ]
     wild = any(parse_spec(text).target == "*" for text in config.contenders)
     if wild and baseline:
@@ -140,15 +151,15 @@ def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[
     return shared, own, notes
 
 
-def _specs(text: str, key: str, limit: Any) -> list[Spec]:
+def _specs(text: str, key: str, limit: Any, programs: Mapping[str, Program]) -> list[Spec]:
     try:
-        return [complete(spec, limit) for spec in expand(named(parse_spec(text)))]
+        return [complete(spec, limit) for spec in expand(with_program(named(parse_spec(text)), programs))]
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
 
 
 def _one(text: str, key: str, config: Config) -> Entrant:
-    specs = _specs(text, key, parse_limit(config.limit))
+    specs = _specs(text, key, parse_limit(config.limit), config.programs)
     if len(specs) != 1:
         raise ValueError(f"{key}: exactly one agent is needed, not {text}")
     return _entrant(specs[0], "baseline", key)
@@ -302,7 +313,17 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
         "baseline": next(iter(with_role("baseline")), None),
         "opponents": with_role("opponent"),
         "pairs": pairs,
+        "engines": _in_their_places(config),
         "cluster": None,  # where a run is played is not what is played
         **(path if spec.kind == "file" else {}),
     }
     return config.model_copy(update=changes)
+
+
+def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
+    """The engines of a configuration, which are found from any directory."""
+    if not config.engines:
+        return None
+    return tuple(
+        one.model_copy(update={"directory": str(expanded(one.directory or ".").absolute())}) for one in config.engines
+    )

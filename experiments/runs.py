@@ -1,7 +1,8 @@
 """The directory of a run.
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
-`finished.json` appears when the run has come to its end; `lock` keeps a second writer out.
+`finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
+have written to standard error, if any play.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ HOME = Path("runs")
 CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
+ENGINES = "engines"
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,21 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
         except (ValueError, OSError) as error:
             warnings.warn(f"{path} is left out: {error}", stacklevel=2)
     return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
+
+
+def latest_run(home: Path = HOME) -> Path:
+    """The run below a directory that was started last.
+
+    Raises:
+        ValueError: there is none.
+    """
+    try:
+        found = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
+    except ValueError as error:
+        raise ValueError(f"which run? the latest cannot be told: {error}") from None
+    if not found:
+        raise ValueError(f"which run? there is none in {home}/: name one, or play one with isolation tournament")
+    return max(found, key=lambda info: (info.created_at, info.path.name)).path
 
 
 def is_finished(path: Path) -> bool:

@@ -287,9 +287,15 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
-    if hard_cap is None or not might_hang(agent):
+    if hard_cap is None:
         return agent.open()
+    from isolation.engines.agent import EngineAgent
     from isolation.engines.guard import guard
+
+    if isinstance(agent, EngineAgent):
+        return agent.capped(hard_cap).open()
+    if not might_hang(agent):
+        return agent.open()
 
     return guard(agent, size, hard_cap)
 

@@ -56,7 +56,8 @@ def theory_section(findings: Findings) -> Section | None:
         winners |= opening_winners(source.info.path)
     if not winners:
         return None
-    splits = by_theory(findings.games, winners, findings.measured)
+    found = {one.agent: one for one in by_theory(findings.games, winners, findings.measured)}
+    splits = [found[name] for name in findings.in_order(found)]
     has_unknown = any(one.unknown for one in splits)
     rows = tuple(
         {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_engines import engine
 from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
@@ -76,6 +77,7 @@ def furnish(folder: Path) -> None:
     for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(PLAYER)
+    engine(folder / "my_player")
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
@@ -102,4 +104,5 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

@@ -7,16 +7,19 @@ from dataclasses import replace
 
 import pytest
 from board_server import serving
+from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
 from test_board_server import distance
 
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
+from experiments.verdicts.findings import load_findings
 from isolation import Board
 from isolation.notation import cell_name
 from reports.board.answers import move_values
 from reports.board.questions import Position, board_of
 from reports.board.shelf import Shelf
+from reports.page import write_report
 from reports.replay import replay_of_run
 from reports.replay_page import replay_page
 
@@ -28,6 +31,31 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
 
 Solution = namedtuple("Solution", "winner moves undecided line")
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (colour, under) => {
+    canvas.fillStyle = `rgb(${under.join()})`; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (c) => c.map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
+  const behind = (element) => {
+    const chain = [];
+    for (let one = element; one; one = one.parentElement) chain.unshift(getComputedStyle(one).backgroundColor);
+    return chain.reduce((under, colour) => rgb(colour, under), [255, 255, 255]);
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest("svg, script")) continue;
+    const back = behind(element);
+    const [a, b] = [light(back), light(rgb(getComputedStyle(element).color, back))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) poor.push(element.outerHTML.slice(0, 80));
+  }
+  return poor;
+}"""
+"""Elements whose text has a contrast below 4.5 to what is behind it."""
 PHONE = {"width": 390, "height": 844}
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -440,3 +468,45 @@ def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
     page.keyboard.press("End")
     page.locator("#chart").click(position={"x": 46, "y": 40})
     expect(page.locator("#slider")).to_have_value("0")
+
+
+# The report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    names = tuple(f"ID_a_heuristic_of_a_rather_long_name_{number}" for number in range(8))
+    rates = {"Base": 0.5} | {name: 0.3 + 0.05 * number for number, name in enumerate(names)}
+    run = gauntlet(12, random_wins(rates), contenders=names).write(folder / "run")
+    return write_report(load_findings([run]), folder / "report.html").as_uri()
+
+
+def test_tables_of_the_report_are_sorted_by_a_click_and_filtered_by_typing(visit, report):
+    page = visit(report)
+    table = page.locator("#comparison table.rows").first
+    names = table.locator("tbody th")
+    before = names.all_text_contents()
+    table.get_by_role("button", name="difference").click()
+    expect(names).to_have_text(before[::-1])
+    expect(table.get_by_role("columnheader", name="difference")).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("searchbox", name="Filter rows: Standings").fill("name_3")
+    standings = page.get_by_role("region", name="Standings").locator("tbody tr:visible")
+    expect(standings).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1280, 1920])
+def test_no_part_of_the_report_s_first_table_is_out_of_sight(visit, report, width):
+    page = visit(report, viewport={"width": width, "height": 900})
+    wider = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    assert not wider
+    if width >= 1024:
+        hidden = page.locator("#comparison .scroll").first.evaluate("part => part.scrollWidth - part.clientWidth")
+        assert hidden <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, scheme):
+    page = visit(report, color_scheme=scheme)
+    poor = page.evaluate(CONTRAST)
+    assert poor == []

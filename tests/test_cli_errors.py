@@ -59,11 +59,15 @@ ASKED_WRONGLY = [
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),
-    (["summary"], "Missing argument 'RUN...'"),
+    (["summary"], "which run? there is none in runs/: name one, or play one with isolation tournament"),
+    (["completion", "csh"], "SHELL: 'csh' is not one of 'bash', 'zsh', 'fish'"),
     (["summary", "there.py"], "there.py: no run lies there (no run.json)"),
     (["compare", "empty"], "empty: no run lies there (no run.json)"),
     (["ratings", "empty"], "empty: no run lies there"),
     (["sprt", "empty", "--alpha", "x"], "--alpha: 'x' is not a number"),
+    (["diff", "empty"], "Missing argument 'RUN'"),
+    (["diff", "empty", "empty"], "empty: no run lies there"),
+    (["tournament", "--dry-run", "--limit", "nodes=0"], "nodes must be a positive whole number"),
     (["plan", "--effect", "0.1", "--elo", "20"], "say what is to be found: --effect"),
     (["plan", "--elo", "inf"], "--elo is a difference in Elo, like 20, not inf"),
     (["published", "empty"], "empty: Is a directory"),
@@ -73,6 +77,7 @@ ASKED_WRONGLY = [
     (["label", "empty", "--sample", "0"], "--sample: 0 is less than 1"),
     (["accuracy", "empty"], "empty: no run lies there"),
     (["show", "--svg", "nowhere/a.svg"], "nowhere/a.svg: No such file or directory"),
+    (["show", "--fen", "7/7"], "not a FEN: '7/7'; one is written like 7/7/7/3N3/7/n6/7 w - - 0 1"),
     (["show", "--png", "empty/nowhere/a.png"], "empty/nowhere/a.png: No such file or directory"),
     (["replay"], "which game?"),
     (["replay", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
@@ -139,7 +144,7 @@ def test_a_disk_that_cannot_be_written_is_no_fault_of_the_question(
 
 
 def test_no_command_at_all_shows_what_there_is() -> None:
-    assert "Commands:" in CliRunner().invoke(main, []).output
+    assert "tournament" in CliRunner().invoke(main, []).output
 
 
 def test_a_run_is_listed_by_its_own_name_as_well(folder: Path) -> None:

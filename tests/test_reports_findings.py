@@ -189,9 +189,9 @@ def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
     run = with_control(gauntlet(20))
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     rows = rows_of(sections, "verdicts")
-    assert rows[-1]["contender"] == "Base_control"
-    assert rows[-1]["adjusted_p"] is None
-    assert rows[-1]["verdict"] == "no difference"
+    (control,) = by(rows, "contender", "Base_control")
+    assert control["adjusted_p"] is None
+    assert control["verdict"] == "no difference"
     assert any("differs from itself" in note for note in sections[0].notes)
 
 

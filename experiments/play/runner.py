@@ -266,7 +266,7 @@ def _play_in(
     """
     plan, known = ledger.plan, len(notes)
     with pools(jobs) as pool:
-        pool.assign(task_of(plan))
+        pool.assign(task_of(plan, str((ledger.path / runs.ENGINES).absolute())))
         if pool.fleet is None:
             _prepare(pool, plan, jobs, interrupted, notes, report)
 

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +15,15 @@ from numpy.typing import NDArray
 
 from experiments.play.crash import GAME, PID, WIDTH
 from experiments.play.played import Part, Played
-from experiments.roster import make_agent, parse_spec, settings_text
+from experiments.roster import make_agent, parse_spec, settings_text, with_program
 from experiments.schedule import Ids, Schedule
+from isolation.engines.agent import EngineAgent
 from isolation.geometry import MOST_COMPILED_CELLS, parse_size
 
 if TYPE_CHECKING:
     from experiments.design import Plan
     from isolation.agents import Agent
+    from isolation.engines.program import Program
     from isolation.games import Games
     from isolation.native.memory import Memory
 
@@ -33,7 +36,8 @@ _PLY_US = 2
 class Task:
     """What a worker must know before it can play: the games, and the agents by spec and expected settings.
 
-    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap.
+    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap. `programs`
+    are the engines by name, and `errors` is the folder for what they write to standard error, if there is one.
     """
 
     schedule: Schedule
@@ -41,9 +45,11 @@ class Task:
     settings: tuple[str, ...]
     hard_cap: float | None
     patience: tuple[float, ...]
+    programs: tuple[tuple[str, Program], ...] = ()
+    errors: str = ""
 
 
-def task_of(plan: Plan) -> Task:
+def task_of(plan: Plan, errors: str = "") -> Task:
     """What workers must know of a plan."""
     cap = plan.config.hard_cap
     return Task(
@@ -52,6 +58,8 @@ def task_of(plan: Plan) -> Task:
         settings=tuple(entrant.settings for entrant in plan.entrants),
         hard_cap=cap or None,
         patience=tuple(patience(entrant.agent) if cap is None else math.inf for entrant in plan.entrants),
+        programs=tuple(plan.config.programs.items()),
+        errors=errors,
     )
 
 
@@ -84,7 +92,7 @@ class Worker:
             ValueError: a user's file cannot be loaded any more, or has changed since the run began.
         """
         self.task = task
-        self.agents = [_make_unchanged(*pair) for pair in zip(task.specs, task.settings, strict=True)]
+        self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
         self._memory: Memory | None = None
 
     def compile_agents(self, places: Sequence[int]) -> dict[int, str]:
@@ -184,9 +192,9 @@ def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
     return shares
 
 
-def _make_unchanged(text: str, settings: str) -> Agent:
-    spec = parse_spec(text)
+def _make_unchanged(text: str, settings: str, task: Task) -> Agent:
+    spec = with_program(parse_spec(text), dict(task.programs))
     agent = make_agent(spec)
     if settings_text(spec, agent) != settings:
         raise ValueError(f"the code of {agent.name} has changed since the run began")
-    return agent
+    return agent.keeping_errors(Path(task.errors)) if isinstance(agent, EngineAgent) and task.errors else agent

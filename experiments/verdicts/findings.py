@@ -7,7 +7,7 @@ meaning the same player. A deterministic player repeats its games; a game that s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ import pandas as pd
 from experiments.belonging import check_facts
 from experiments.facts import AgentFacts, read_facts, run_facts
 from experiments.inference.pairing import PairTable, pair_games
+from experiments.inference.standings import standings
 from experiments.log import count_games, read_games
 from experiments.runs import RunInfo, is_finished, load_run
 
@@ -73,6 +74,16 @@ class Findings:
     def measured(self) -> tuple[str, ...]:
         """Whose results matter: baseline, contenders and controls, best known first; all if that is nobody."""
         return self.having("baseline", "contender", "control") or self.pairs.agents
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """Whoever has played, by the share of games won in complete pairs, best first: the order of tables."""
+        return tuple(one.agent for one in standings(self.pairs))
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """These agents in the order of `ranked`; those that have not played last, as they come."""
+        place = {name: rank for rank, name in enumerate(self.ranked)}
+        return sorted(names, key=lambda name: place.get(name, len(place)))
 
     @property
     def planned(self) -> int:
