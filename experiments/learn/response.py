@@ -149,15 +149,29 @@ def _p_value(rows: Floats, contests: Contests, place: int, offset: int, loss: fl
 
 def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
     """Where the quadratic is greatest between the edges, from a start and from the middle."""
-    count = edges.shape[1]
+    linear, square = _matrices(beta, edges.shape[1])
+    if (np.linalg.eigvalsh(square) < 0).all():
+        top = np.asarray(np.linalg.solve(-2 * square, linear), np.float64)
+        if (top >= edges[0]).all() and (top <= edges[1]).all():
+            return top
 
-    def below(point: Floats) -> float:
-        return -float(features(point[None])[0] @ beta)
+    def below(point: Floats) -> tuple[float, Floats]:
+        return -float(linear @ point + point @ square @ point), -(linear + 2 * square @ point)
 
     starts = (np.clip(start, *edges), edges.mean(axis=0))
-    found = [minimize(below, one, bounds=list(zip(*edges, strict=True)), method="L-BFGS-B") for one in starts]
-    best = min(found, key=lambda one: one.fun).x
-    return np.asarray(best, np.float64).reshape(count)
+    bounds = list(zip(*edges, strict=True))
+    found = [minimize(below, one, jac=True, bounds=bounds, method="L-BFGS-B") for one in starts]
+    return np.asarray(min(found, key=lambda one: one.fun).x, np.float64)
+
+
+def _matrices(beta: Floats, count: int) -> tuple[Floats, Floats]:
+    """The quadratic of these coefficients as b·x + x·C·x."""
+    square = np.diag(beta[count : 2 * count])
+    if count <= _MOST_CROSSED:
+        rows, columns = np.triu_indices(count, 1)
+        square[rows, columns] += beta[2 * count :] / 2
+        square[columns, rows] += beta[2 * count :] / 2
+    return beta[:count], square
 
 
 def _promised(beta: Floats, best: Floats, start: Floats, offset: int) -> float:
