@@ -192,7 +192,7 @@ def _measured(agents: Sequence[Agent], board: str, rounds: int) -> list[float]:
         for place, agent in enumerate(agents):
             started = time.thread_time()
             nodes = answer_all(agent, positions, seeds).nodes.sum()
-            best[place] = min(best[place], (time.thread_time() - started) / nodes * 1e9)
+            best[place] = min(best[place], float((time.thread_time() - started) / nodes * 1e9))
     return best
 
 
