@@ -7,19 +7,20 @@ python examples/joust.py FOLDER --quick     the same with few games, in another 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.inference.standings import standings
 from experiments.log import read_games
-from experiments.theory import by_theory, opening_winners
+from experiments.theory import TheorySplit, by_theory, opening_winners
 from experiments.verdicts.findings import Findings
 from isolation.engines.protocol import variants_text
 from isolation.geometry import parse_size
@@ -30,6 +31,10 @@ PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
 FAIRY = "Fairy-Stockfish"
 AGENTS = {"perfect": "perfect", "territory": "ID:territory"}
 """Ours by the name that the page has for them: what solves the end of a game, and the heuristic that wins most."""
+MOST_FORFEITS = 0.05
+"""A row of more says nothing of how anybody plays."""
+PLIES = slice(2, 14)
+"""Where depths are looked at: behind the placements, and before most games are decided."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,14 @@ class Scale:
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
     pairs: int = 24
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the page says of an agent on a board under a limit, and the share of its games that somebody forfeited."""
+
+    cells: tuple[str, ...]
+    forfeits: float
 
 
 QUICK = Scale(("7x7",), ("nodes=200",), 2)
@@ -56,24 +69,30 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     program = (folder / PACKAGE).absolute()
     if not program.is_file():
         raise click.UsageError(f"{program} is not there: npm install fairy-stockfish-nnue.wasm in {folder}")
-    rows = [
-        row
-        for limit in scale.limits
-        for board in scale.boards
-        for row in _rows(_match(home, program, board, limit, scale.pairs, jobs), board, limit)
-    ]
+    rows = []
+    for limit in scale.limits:
+        for board in scale.boards:
+            found = _match(home, program, board, limit, scale.pairs, jobs)
+            rows += [
+                _row(found, split, board, limit) for split in by_theory(found.games, _winners(found), list(AGENTS))
+            ]
     docs = home if quick else DOCS
     (docs / "joust.md").write_text(page_text(rows, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(rows: list[list[str]], scale: Scale) -> str:
-    """The page as Markdown."""
+def page_text(rows: Sequence[Row], scale: Scale) -> str:
+    """The page as Markdown; rows with too many forfeits are named and left out."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
     )  # fmt: skip
-    return templates.get_template("joust.md.jinja").render(rows=rows, pairs=scale.pairs)
+    return templates.get_template("joust.md.jinja").render(
+        rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
+        left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
+        pairs=scale.pairs,
+        most=f"{MOST_FORFEITS:.0%}",
+    )
 
 
 def _match(home: Path, program: Path, board: str, limit: str, pairs: int, jobs: int) -> Findings:
@@ -102,23 +121,22 @@ def _match(home: Path, program: Path, board: str, limit: str, pairs: int, jobs: 
     return played(home / f"{board}-{limit.replace('=', '-')}", keys)
 
 
-def _rows(found: Findings, board: str, limit: str) -> list[list[str]]:
-    """For each of our agents: all games, those from openings that are won for it, those from lost ones, forfeits."""
-    rates = {one.agent: one.rate for one in standings(found.pairs)}
-    splits = by_theory(found.games, _winners(found), list(AGENTS))
-    return [
-        [
-            board,
-            limit.replace("=", " "),
-            f"`{split.agent}`",
-            f"{split.won + split.lost:,}",
-            estimate_of(rates[split.agent]).shown,
-            estimate_of(split.converted).shown,
-            estimate_of(split.saved).shown,
-            str(_forfeits(found.games, split.agent)),
-        ]
-        for split in sorted(splits, key=lambda one: list(AGENTS).index(one.agent))
-    ]
+def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
+    """One of our agents: all games, those from openings that are won for it, those from lost ones, depths of both."""
+    rate = next(one.rate for one in standings(found.pairs) if one.agent == split.agent)
+    shares = (estimate_of(share).shown for share in (rate, split.converted, split.saved))
+    games = read_games(found.sources[0].info.path, ["agent_1", "agent_2", "depth", "reason"])
+    games = games[(games["agent_1"] == split.agent) | (games["agent_2"] == split.agent)]
+    depths = (f"{_depth(games, name):.0f}" for name in (split.agent, FAIRY))
+    cells = (board, limit.replace("=", " "), f"`{split.agent}`", f"{len(games):,}", *shares, *depths)
+    return Row(cells, float((games["reason"] != Reason.NO_MOVES.word).mean()))
+
+
+def _depth(games: pd.DataFrame, agent: str) -> float:
+    """The median depth that an agent reaches in `PLIES`."""
+    first = (games["agent_1"] == agent).to_numpy()
+    plies = [depth[PLIES][0 if leads else 1 :: 2] for depth, leads in zip(games["depth"], first, strict=True)]
+    return float(np.median(np.concatenate(plies)))
 
 
 def _winners(found: Findings) -> Mapping[int, int]:
@@ -127,12 +145,6 @@ def _winners(found: Findings) -> Mapping[int, int]:
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()
     by_rule = dict(zip(frame["opening_id"].tolist(), frame["colours"].map({"same": 1, "other": 2}), strict=True))
     return by_rule | opening_winners(run)
-
-
-def _forfeits(games: pd.DataFrame, agent: str) -> int:
-    """Games with an agent that ended otherwise than by a player without a move."""
-    mine = (games["agent_1"] == agent) | (games["agent_2"] == agent)
-    return int((mine & (games["reason"] != Reason.NO_MOVES.word)).sum())
 
 
 if __name__ == "__main__":
