@@ -16,21 +16,34 @@ from typing import Any
 
 import click
 
-from commands import cluster, completion, engine, findings, games, heuristics, perfect_play, screening, tournaments
+from commands import (
+    cluster,
+    completion,
+    engine,
+    features,
+    findings,
+    games,
+    heuristics,
+    learning,
+    perfect_play,
+    screening,
+    tournaments,
+)
 from commands.errors import one_line_errors
 
 READING = (
     *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
-    *("runs", "games", "replay", "board", "show"),
+    *("runs", "games", "replay", "board", "show", "export"),
 )
 """The commands that neither play nor search, and work on Windows as well."""
 
 
 GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
-    "Play": ("tournament", "match", "plan", "play", "scheduler", "worker"),
+    "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
     "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
-    "Look at games": ("games", "replay", "board", "show"),
+    "Look at games": ("games", "replay", "board", "show", "export", "import"),
+    "Players in any language": ("engine", "test-engine"),
     "Perfect play": ("solve", "label", "accuracy"),
     "The engine and the shell": ("perft", "bench", "cache", "completion"),
 }
@@ -96,7 +109,19 @@ def main() -> None:
     warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
 
 
-for _subject in (heuristics, screening, engine, tournaments, findings, perfect_play, games, cluster, completion):
+for _subject in (
+    heuristics,
+    screening,
+    features,
+    learning,
+    engine,
+    tournaments,
+    findings,
+    perfect_play,
+    games,
+    cluster,
+    completion,
+):
     for _command in _subject.COMMANDS:
         main.add_command(_command)
 

@@ -12,7 +12,7 @@ import click
 
 from commands.completion import complete_run, complete_spec
 from commands.options import board_option, format_option, moves_option, run_or_latest
-from commands.output import print_rows
+from commands.output import print_rows, write_pieces
 from isolation.shell import command
 from reports.tables import Format
 
@@ -197,4 +197,34 @@ def ask_line(prompt: str) -> str:
     return input(prompt)
 
 
-COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent)
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--to", "kind", type=click.Choice(["pgn", "csv", "jsonl"]), required=True, help="What to write.")
+@click.option("--out", type=click.Path(path_type=Path), help="The file to write; it must not exist yet.")
+def export_games(run: Path, kind: Any, out: Path | None) -> None:
+    """Write the games of a run for other programs: PGN, CSV, or JSON a line."""
+    from experiments.exporting import exported
+
+    pieces = exported(run, kind)
+    if out is None:
+        for piece in pieces:
+            click.echo(piece, nl=False)
+        return
+    write_pieces(out, pieces)
+    click.echo(f"Wrote {out}")
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The directory of the run.")
+def import_games(file: Path, out: Path) -> None:
+    """Make a run of games that were played elsewhere, to analyse them here; FILE is PGN."""
+    from experiments.importing import import_pgn
+
+    imported = import_pgn(file, out)
+    for note in imported.notes:
+        click.echo(f"Note: {note}", err=True)
+    click.echo(f"{imported.games:,} games in {out}: {command('summary', out)}")
+
+
+COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent, export_games, import_games)

@@ -60,3 +60,14 @@ def write_new(path: Path, text: str) -> None:
             new.write(text)
     except FileExistsError:
         raise ValueError(f"{path} exists already: choose another name, or remove it first") from None
+
+
+def write_pieces(path: Path, pieces: Iterator[str]) -> None:
+    """Write a file that must not exist yet, a piece at a time."""
+    first = next(pieces, "")  # what is wrong with the pieces shows before there is a file
+    try:
+        with path.open("x", encoding="utf-8") as new:
+            new.write(first)
+            new.writelines(pieces)
+    except FileExistsError:
+        raise ValueError(f"{path} exists already: choose another name, or remove it first") from None

@@ -83,7 +83,7 @@ def solve_board(
 @click.command("label")
 @click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--sample", type=click.IntRange(min=1), help="Only so many games, drawn at random.")
-@click.option("--first-ply", type=click.IntRange(min=0), default=0, help="Leave out the plies before this one.")
+@click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Leave out the plies before this one.")
 @click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
 @cluster_option
@@ -100,7 +100,7 @@ def label(
     labelled = run_or_latest(run)
     with kept_if_interrupted(f"what was labelled is in {labelled}"), counting("games") as show:
         games = label_run(
-            labelled, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs, cluster=cluster, show=show
+            labelled, sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster, show=show
         )
     click.echo(f"{counted(games, 'game')} labelled. Next: {command('accuracy', labelled)}")
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from commands.completion import complete_run, complete_spec
-from commands.options import cluster_option, format_option, number, whole_number
+from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.config import Config
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,6 +39,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
         ),
+        click.option("--watch", is_flag=True, default=None, help="Also show the run as a page in the browser."),
         click.option(
             "--dry-run",
             is_flag=True,
@@ -106,6 +111,22 @@ def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
         raise ValueError(f"{words[key]}: {message}") from error
 
 
+@click.command("watch")
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def watch_run(run: Path | None, port: int, no_open: bool) -> None:
+    """Serve the page of a run that is being played: standings, forfeits, games as they end."""
+    from experiments.runs import load_run
+    from reports.watch import server
+
+    path = load_run(run_or_latest(run)).path
+    with suppress(KeyboardInterrupt):
+        server.watch(
+            path, port, lambda address: click.echo(f"The run is shown at {address} (Ctrl-C ends it)."), not no_open
+        )
+
+
 @click.command("runs")
 @click.argument("home", required=False, type=click.Path(path_type=Path))
 @format_option
@@ -125,9 +146,7 @@ def list_runs(home: Path | None, output: Format) -> None:
 
 def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
-    from experiments.play.interrupts import heard_once
-
-    is_dry = options.pop("dry_run", None)
+    is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
@@ -135,21 +154,59 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
         raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
-    keys = run_keys(options)
+    wanted = Wanted(file, run_keys(options), resume, extend, retry)
     if is_dry:
-        say_what_would_be_played(file, keys, resume, extend)
-        return
+        say_what_would_be_played(wanted)
+    elif is_watched:
+        play_watched(wanted)
+    else:
+        play_told(wanted)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be played: a file and keys that replace its own, or a run to go on with, or one to extend."""
+
+    file: Path | None
+    keys: dict[str, Any]
+    resume: str | None
+    extend: str | None
+    retry: bool
+
+    def config(self) -> Config:
+        """The configuration that this comes to."""
+        from experiments.play.extension import extended_config
+        from experiments.runs import asked_for
+
+        return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
+
+
+def play_watched(wanted: Wanted) -> None:
+    """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
+    from experiments.runs import new_directory
+    from reports.watch.server import watched
+
+    path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
+    with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
+        play_told(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
+        click.echo("The page stays until Ctrl-C.")
+        with suppress(KeyboardInterrupt):
+            stay()
+
+
+def play_told(wanted: Wanted) -> None:
+    """Play, shown on the terminal, and say how it ended."""
+    from experiments.play.interrupts import heard_once
+
     with heard_once():
         try:
-            from experiments.play.extension import extended_config
-            from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            config = extended_config(extend, keys) if extend else asked_for(file, keys, resume)
-            extends = Path(extend) if extend else None
-            outcome = play_shown(config, resume=resume is not None, retry_forfeits=retry, extends=extends)
+            config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
+            resume, retry = wanted.resume is not None, wanted.retry
+            outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
-            kept = f"{resume} is as it was" if resume else "nothing was written"
+            kept = f"{wanted.resume} is as it was" if wanted.resume else "nothing was written"
             click.echo(f"Interrupted before there was a game to play; {kept}.")
             is_finished = False
         else:
@@ -161,19 +218,18 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
         sys.exit(1)
 
 
-def say_what_would_be_played(file: Path | None, keys: dict[str, Any], resume: str | None, run: str | None) -> None:
-    """Print the agents, the number of games, and a guess at the time; `run` is what is to be extended, if anything."""
+def say_what_would_be_played(wanted: Wanted) -> None:
+    """Print the agents, the number of games, and a guess at the time."""
     from experiments.design import make_plan
     from experiments.log import count_games
-    from experiments.play.extension import extend, extended_config
-    from experiments.runs import asked_for
+    from experiments.play.extension import extend
     from reports.dry_run import dry_run_section
 
-    if run:
-        extension = extend(Path(run), extended_config(run, keys))
+    if wanted.extend:
+        extension = extend(Path(wanted.extend), wanted.config())
         plan, played = extension.plan, extension.games
     else:
-        plan, played = make_plan(asked_for(file, keys, resume)), count_games(Path(resume)) if resume else 0
+        plan, played = make_plan(wanted.config()), count_games(Path(wanted.resume)) if wanted.resume else 0
     print_sections([dry_run_section(plan, played)], "table")
 
 
@@ -187,4 +243,4 @@ def run_keys(options: dict[str, Any]) -> dict[str, Any]:
     return keys
 
 
-COMMANDS = (tournament, match, list_runs)
+COMMANDS = (tournament, match, watch_run, list_runs)

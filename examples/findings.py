@@ -50,7 +50,7 @@ PUBLISHED_NAMES = {
 }
 
 
-NEW = ("territory", "two_step_mobility", "horizon", "phased")
+NEW = ("learned", "territory", "two_step_mobility", "horizon", "phased")
 OUTCOMES = (
     *("better at every limit", "better at some limits", "not told apart anywhere"),
     *("worse at some limits", "worse at every limit"),

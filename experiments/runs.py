@@ -2,7 +2,7 @@
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
 `finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
-have written to standard error, if any play.
+have written to standard error and said of their searches, if any play.
 """
 
 from __future__ import annotations
@@ -165,13 +165,26 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         versions=log.versions(),
         seeds_by=plan.schedule.seeds_by,
     )
-    facts = {key: value for key, value in asdict(info).items() if key != "path"}
     try:
         make_folder(log.games_folder(path))
         write_text(path / CONFIG, to_toml(plan.config))
-        write_json(path / FACTS, facts)
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
+    write_info(info)
+
+
+def write_info(info: RunInfo) -> None:
+    """Write down what is known of a run, which makes its directory one.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    facts = {key: value for key, value in asdict(info).items() if key != "path"}
+    try:
+        make_folder(log.games_folder(info.path))
+        write_json(info.path / FACTS, facts)
+    except OSError as error:
+        raise ValueError(f"{info.path}: cannot write there: {error.strerror}") from None
 
 
 def is_run(path: Path) -> bool:

@@ -1,9 +1,8 @@
 """Features: small scores to put together, by weights in a composite, or by a fit.
 
-Each is an evaluation function of its own, usable by name like any other, and each costs a few instructions. A feature is
-what the player has minus what the opponent has, unless its first line says otherwise; what favours whoever is to move
-counts for the player to move and against the other. *Nearer* cells are those a player gets to in fewer jumps than the
-other, or in as many and moving first, within five jumps; what lies further hardly ever decides (`docs/features.md`).
+Each is an evaluation function of its own, usable by name like any other: what the player has minus what the opponent
+has. What favours whoever is to move counts for the player to move and against the other. *Nearer* cells are those a
+player gets to in fewer jumps than the other, or in as many and moving first, within five jumps.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def _answer_compiled(player: CompiledPlayer, positions: Positions, seeds: NDArra
     count = len(positions)
     cells, failure = np.empty(count, np.int16), np.empty(count, np.int8)
     nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
-    asked = [np.ascontiguousarray(column) for column in (*_packed(positions), np.asarray(seeds, np.uint64))]
+    asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
     row = np.array(as_row(player), np.int64)
     with desks.lent() as desk:
         native_function("answers", None, *parse_size(positions.size)).call(
@@ -128,8 +128,8 @@ def _answer_compiled(player: CompiledPlayer, positions: Positions, seeds: NDArra
     return Answers(cells, failure, "", nodes, nanoseconds)
 
 
-def _packed(positions: Positions) -> tuple[NDArray[Any], ...]:
-    """Blank cells in two words, the cell of the side to move, that of the other: what compiled code takes."""
+def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
+    """Positions as compiled code takes them: blank cells in two words, the cell of the side to move, the other's."""
     count, plies = len(positions), positions.plies
     moves = positions.moves.astype(np.int64)
     position = np.repeat(np.arange(count), plies)

@@ -349,7 +349,7 @@ class Board(ClassicState):
         return MoveList([divmod(cell, width) for cell in cells_of(mask & self.blank)])
 
     def links(self, cells: Iterable[Move]) -> int:
-        """How many pairs of these (row, column) cells are a knight's move apart; a cell that is given twice counts once."""
+        """How many pairs of these (row, column) cells are a knight's move apart; a cell given twice counts once."""
         given = {row * self.width + column for row, column in cells}
         mask = sum(1 << cell for cell in given)
         return sum((self._grid.knight[cell] & mask).bit_count() for cell in given) // 2

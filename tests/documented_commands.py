@@ -2,7 +2,9 @@
 
 import re
 import shlex
+from contextlib import nullcontext
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
 from experiments.suite import building, sources
+from isolation.engines import child, compliance
 from reports import progress
 from reports.board import server
 
@@ -27,7 +30,7 @@ STANDING_FOR = {
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
     **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
-    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786"},
+    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
@@ -39,13 +42,15 @@ MORE = {
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
+    "fit": ("--suite", "8x8", "--limit", "nodes=20"),
     "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
 
 HEURISTIC = """
-def score(game, player):
-    return float(len(game.get_legal_moves(player)))
+def score(game, player, *, reach=0.5):
+    moves = game.get_legal_moves(player)
+    return float(len(moves)) + reach * len(game.reach(moves))
 
 def custom_score(game, player):
     return score(game, player)
@@ -81,6 +86,7 @@ def furnish(folder: Path) -> None:
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
+    (folder / "games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na5 2. Nc6 1-0')
     for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
         (folder / name).touch()
 
@@ -102,7 +108,11 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(building, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
+    patch.setattr(compliance, "check_engine", lambda program: iter(()))
+    patch.setattr(child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
+    patch.setattr("reports.watch.server.watched", lambda run, announce: nullcontext(lambda: None))
     patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

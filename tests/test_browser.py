@@ -10,6 +10,7 @@ from board_server import serving
 from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
 from test_board_server import distance
+from test_watch import watching
 
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
@@ -510,3 +511,23 @@ def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, sch
     page = visit(report, color_scheme=scheme)
     poor = page.evaluate(CONTRAST)
     assert poor == []
+
+
+# The page of a run that is being played
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, viewport, scheme):
+    names = ("ID_a_heuristic_of_a_rather_long_name_indeed", EVIL)
+    path = gauntlet(12, random_wins({"Base": 0.5, names[0]: 0.9, EVIL: 0.2}), contenders=names).write(tmp_path / "run")
+    with watching(path) as port:
+        page = visit(f"http://127.0.0.1:{port}/", viewport=viewport, color_scheme=scheme)
+        expect(page.locator("#standings tbody tr .agent")).to_have_text([names[0], "Base", EVIL])
+        expect(page.locator("#line")).to_have_text("144 of 144 games, 100.0 %")
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        assert page.evaluate(CONTRAST) == []
+        expect(page.get_by_role("link")).to_have_count(0)
+        (path / "finished.json").write_text("{}")
+        page.get_by_role("link", name="The run has ended: its report").click()
+        expect(page.locator("#comparison h2")).to_contain_text("beat")

@@ -1,5 +1,6 @@
 """Engines that are processes: they play whole games, and whatever they do, runs go on and nothing is left behind."""
 
+import json
 import os
 import signal
 import subprocess
@@ -57,6 +58,10 @@ def test_an_engine_plays_whole_games_in_one_process(tmp_path, kept):
     kept._waiting[0][2].end()
     (errors,) = tmp_path.glob("Mine-*.txt")
     assert errors.read_text() == "hello\n" * 4
+    (searches,) = tmp_path.glob("Mine-*.jsonl")
+    first = json.loads(searches.read_text().splitlines()[0])
+    assert first == {"fen": "5/5/5/5[Nn] w - - 0 1", "score": 1.5, "depth": 2, "nodes": 7, "pv": [0]}
+    assert len(searches.read_text().splitlines()) == sum(sum(depth == 2 for depth in game.depth) for game in games)
 
 
 @pytest.mark.parametrize("state", STATES)

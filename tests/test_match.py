@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import heuristics
+from experiments.roster import parse_agent
 from isolation import Board, Limit, play
 from isolation.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
 from isolation.faults import LONGEST
@@ -440,3 +441,12 @@ def test_settings_tell_agents_apart_that_differ_in_anything():
 )  # fmt: skip
 def test_only_agents_without_clock_and_chance_are_deterministic(agent, expected):
     assert agent.is_deterministic is expected
+
+
+@pytest.mark.parametrize("size", ["5x5", "13x14"])  # compiled, and beyond what is compiled
+def test_a_move_at_random_has_no_score(size):
+    record = play(parse_agent("random"), parse_agent("greedy"), opening=[6, 1], size=size)
+    own, others = record.score[2::2], record.score[3::2]
+    assert own
+    assert all(math.isnan(score) for score in own)
+    assert not any(math.isnan(score) for score in others)

@@ -124,7 +124,6 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
         ("engine:sh@order", "order", "order is an option of AB and ID only"),
-        ("ID:open@option.Hash=3", "option.Hash=3", "open_moves has no parameter 'Hash'"),
         ("", "", "a player is missing"),
         ("greedy@ms=5", "ms=5", "greedy has no limit"),
         ("greedy@ties", "ties", "ties is an option of MM and AB and ID only"),

@@ -20,7 +20,10 @@ from isolation.compiling import FUNCTIONS_REMEMBERED, library
 from isolation.compiling.linking import kernel_code, linked, load, score_code
 from isolation.syntax import parse
 
-Template = Literal["minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "games", "answers", "perft", "solve"]
+Template = Literal[
+    "minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers", "perft",
+    "solve",
+]  # fmt: skip
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
 _PIECES: dict[str, tuple[str, ...]] = {
@@ -34,11 +37,21 @@ _PIECES: dict[str, tuple[str, ...]] = {
     "answers": ("answers",),
     "perft": ("perft",),
     "solve": ("solve",),
+    "values": ("values",),
+    "lines": ("leaves", "alphabeta", "root", "lines"),
 }
 _COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
-_ARGUMENTS: dict[Template, int] = {"answers": 12, "evaluate": 8, "games": 19, "perft": 7, "solve": 9}
+_ARGUMENTS: dict[Template, int] = {
+    "answers": 12,
+    "evaluate": 8,
+    "games": 19,
+    "perft": 7,
+    "solve": 9,
+    "values": 10,
+    "lines": 12,
+}
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
 from isolation.native.linked import linked_score

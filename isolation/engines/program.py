@@ -39,11 +39,10 @@ class Program:
         if self.directory and not Path(self.directory).is_dir():
             raise ValueError(f"there is no directory {self.directory}")
         first, *arguments = self.command
-        path = str(Path(self.directory, first)) if os.path.dirname(first) else first
+        path = os.path.join(self.directory, first) if os.path.dirname(first) else first
         found = shutil.which(path)
         if found is None:
-            known = "may not be run as a program: chmod +x makes it one" if Path(path).is_file() else "is no program"
-            raise ValueError(f"{path} {known}")
+            raise ValueError(f"{path} {_why_not(path)}")
         return (str(Path(found).absolute()), *arguments)
 
     def facts(self) -> dict[str, object]:
@@ -58,6 +57,15 @@ class Program:
             words.append(f"{file.name} {_content(file)}" if file.is_file() else word)
         options = [f"{name}={value}" for name, value in self.options]
         return {"command": words, "protocol": self.protocol, "options": options}
+
+
+def _why_not(path: str) -> str:
+    """Why what lies at a path, or is called so, is not run."""
+    if not Path(path).is_file():
+        return "is no program"
+    if os.path.dirname(path):
+        return "may not be run as a program: chmod +x makes it one"
+    return f"is no program; did you mean ./{path}?"
 
 
 def _content(path: Path) -> str:

@@ -1,0 +1,205 @@
+"""Commands that look for better parameters of a heuristic: fit, tune, sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from commands.options import board_option, cluster_option, format_option, table_option
+from commands.output import containing, print_sections
+from commands.perfect_play import kept_if_interrupted, save_plot
+from isolation.shell import command
+from isolation.survival import go_on_in_a_child
+from reports.tables import Format
+
+out_option = click.option(
+    "--out", type=click.Path(path_type=Path), help="Keep the games in this file: the same command goes on there."
+)
+
+
+@click.command("fit")
+@click.argument("reference", metavar="FILE[:FUNCTION]")
+@click.option("--at", default="depth=1", show_default=True, metavar="LIMIT",
+              help="How far a search looks before the heuristic is asked: depth=N or nodes=N.")  # fmt: skip
+@click.option(
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+)
+@click.option("--parameter", "wanted", multiple=True, metavar="PARAMETER", help="Fit only this one; may be repeated.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Of the screening in the end.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of further starts.")
+@click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
+@table_option
+@format_option
+def fit_heuristic(
+    reference: str, at: str, name: str, wanted: tuple[str, ...], limit: str, seed: int, patch: Path | None,
+    only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Fit a heuristic's parameters to proven results, and screen it before and after on positions held out.
+
+    Fitted is on the openings of a suite's split fit: of two moves of one position, the one that keeps the win should
+    look better. Judged is on those of its split screen.
+    """
+    go_on_in_a_child(reference)
+    from experiments.catalogue import heuristic_named
+    from experiments.learn.fitting import fit
+    from experiments.learn.judging import screened
+    from experiments.roster import parse_limit
+    from experiments.suite import read_suite
+    from isolation.loading import load_heuristic
+    from reports.learning import fit_sections
+    from reports.screening import screening_sections
+
+    at_limit, screen_limit = parse_limit(at), parse_limit(limit)
+    if not at_limit.is_reproducible:
+        raise ValueError(f"--at: a fit looks at depth=N or nodes=N, not at {at}")
+    with containing(reference):
+        path, function = heuristic_named(reference)
+        heuristic = load_heuristic(path, function).value
+        held_out = read_suite(name, "screen")
+        found = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
+        screening = screened(heuristic, found.values, held_out, screen_limit)
+    sections = [*fit_sections(found), *screening_sections(screening)[:1]]
+    print_sections(sections, output, only)
+    if output == "table" and only is None:
+        say_how_to_go_on(f"ID:{path}:{function}", found.values)
+    if patch:
+        write_patch(patch, path, function, found.values)
+
+
+def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
+    """The agent under its new parameters, and how games judge it."""
+    from experiments.learn.subject import options_text
+
+    new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
+    click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec)}")
+
+
+def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float]) -> None:
+    """Write new defaults as a patch.
+
+    Raises:
+        ValueError: the function is none of a user's file.
+    """
+    from experiments.learn.patching import patch_of_defaults
+    from isolation.durable import write_text
+
+    if not path.endswith(".py"):
+        raise ValueError("--patch: there is no file of yours to patch; only FILE.py:FUNCTION has one")
+    text = patch_of_defaults(Path(path), function, values)
+    write_text(patch, text)
+    click.echo(f"Wrote {patch}. {path} is as it was; to take the new defaults over: patch {path} {patch}", err=True)
+
+
+@click.command("tune")
+@click.argument("spec", metavar="SPEC")
+@click.option("--opponent", metavar="SPEC", help="Whom to beat; otherwise itself under other values.")
+@click.option(
+    "--limit", default="nodes=1000", show_default=True, help="Of agents that name none: the one to be played."
+)
+@click.option(
+    "--games", type=click.IntRange(min=160), default=20_000, show_default=True, help="How many to learn from."
+)
+@click.option("--pairs", type=click.IntRange(min=10), default=1000, show_default=True,
+              help="Openings held out, each played twice, to judge the result.")  # fmt: skip
+@click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this one; may be repeated.")
+@board_option
+@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of openings and directions.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@cluster_option
+@out_option
+@click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
+@table_option
+@format_option
+def tune_agent(
+    spec: str, opponent: str | None, limit: str, games: int, pairs: int, wanted: tuple[str, ...], size: str, plies: int,
+    seed: int, jobs: int, cluster: str | None, out: Path | None, patch: Path | None, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Tune the parameters of an agent's heuristic by games, and judge the result on openings held out.
+
+    SPSA plays both ends of random directions on shared openings, and a quadratic fitted to all games says where the top
+    is, between which values it lies, and which parameters matter.
+    """
+    go_on_in_a_child(spec)
+    from experiments.learn.contest import subject_of
+    from experiments.learn.spsa import plan_of
+    from experiments.learn.tuning import OPENINGS, Question, judge, tune
+    from experiments.roster import complete, named, parse_limit, parse_spec
+    from reports.learning import judged_section, tuning_sections, watching
+    from reports.progress import counting
+
+    chosen = parse_limit(limit)
+    agent = subject_of(spec, chosen)
+    other = complete(named(parse_spec(opponent)), chosen) if opponent else None
+    games_of_one = games // 2 if other else games
+    question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
+    kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
+    with kept_if_interrupted(kept), containing(spec):
+        with watching() as show:
+            found = tune(question, out, jobs=jobs, cluster=cluster, show=show)
+        sections = list(tuning_sections(found))
+        if found.values:
+            with counting("batches") as count:
+                judgement = judge(question, found.values, pairs, jobs=jobs, cluster=cluster, show=count)
+            sections.append(judged_section(found, judgement))
+    print_sections(sections, output, only)
+    if output == "table" and only is None:
+        if found.values:
+            say_how_to_go_on(spec, found.values)
+        else:
+            click.echo("\nNo parameter matters as far as these games tell: the values stay what they are.")
+    if patch and found.values:
+        path, _, function = agent.target.rpartition(":")
+        write_patch(patch, path, function, found.values)
+
+
+@click.command("sweep")
+@click.argument("spec", metavar="SPEC")
+@click.option("--over", multiple=True, required=True, metavar="WHAT=VALUES",
+              help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000; may be repeated.")  # fmt: skip
+@click.option("--opponent", metavar="SPEC", help="Whom to meet; otherwise the agent as it is.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
+@click.option(
+    "--pairs", type=click.IntRange(min=2), default=300, show_default=True, help="Openings, each played twice."
+)
+@board_option
+@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the openings.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@cluster_option
+@out_option
+@click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as SVG, PNG or PDF.")
+@format_option
+def sweep_agent(
+    spec: str, over: tuple[str, ...], opponent: str | None, limit: str, pairs: int, size: str, plies: int, seed: int,
+    jobs: int, cluster: str | None, out: Path | None, plot: Path | None, output: Format,
+) -> None:  # fmt: skip
+    """Play an agent under every combination of some values, against one opponent on shared openings."""
+    go_on_in_a_child(spec)
+    from experiments.learn.contest import subject_of
+    from experiments.learn.sweeping import parse_axis, sweep
+    from experiments.roster import named, parse_limit, parse_spec
+    from reports.learning import sweep_section
+    from reports.progress import counting
+
+    axes = [parse_axis(text) for text in over]
+    default = parse_limit(limit)
+    agent = subject_of(spec, default)
+    bare = named(parse_spec(spec))
+    other = named(parse_spec(opponent)) if opponent else None
+    kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
+    with kept_if_interrupted(kept), containing(spec), counting("batches") as show:
+        points = sweep(
+            bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
+            cluster=cluster, show=show,
+        )  # fmt: skip
+    print_sections([sweep_section(axes, points, opponent or agent.name)], output)
+    if plot:
+        from reports.plots.response import response_plot
+
+        save_plot(response_plot(axes, points, opponent or agent.name), plot)
+
+
+COMMANDS = (fit_heuristic, tune_agent, sweep_agent)

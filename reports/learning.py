@@ -1,0 +1,211 @@
+"""What was learned of a heuristic's parameters, in tables and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from experiments.inference.clusters import Interval
+from experiments.learn.fitting import Fit, FittedParameter
+from experiments.learn.response import ALPHA
+from experiments.learn.sweeping import Axis, Point
+from experiments.learn.tuning import Judgement, Progress, TunedParameter, Tuning
+from isolation.limits import Limit
+from reports.cells import Points, PValue, Share, counted, estimate_of
+from reports.sections import Section
+
+
+def fit_sections(fit: Fit) -> tuple[Section, ...]:
+    """The parameters before and after, and their profiles."""
+    rows = tuple(
+        {
+            "parameter": one.name,
+            "range": between(*one.range),
+            "before": short(one.before),
+            "after": short(one.after),
+            "interval": between(one.low, one.high),
+            "matters": one.matters,
+        }
+        for one in fit.parameters
+    )
+    kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
+    notes = [
+        f"{fit.heuristic} is {kind}. {counted(fit.decisions, 'decision')} with {counted(fit.pairs, 'pair')} of moves, "
+        f"seen at {fit.at}. Intervals are 95 %, by opening up to symmetry.",
+        _ranked("fitted on", fit.ranked),
+        _ranked("of openings held out", fit.ranked_held_out),
+        *_remarks(fit.parameters),
+    ]
+    return Section("parameters", f"The parameters of {fit.heuristic}, fitted", rows, tuple(notes)), _profiles(fit)
+
+
+def _profiles(fit: Fit) -> Section:
+    rows = tuple(
+        {"parameter": one.name, "value": short(value), "worse_by": round(worse, 1)}
+        for one in fit.parameters
+        for value, worse in one.profile
+    )
+    note = (
+        "Each value with all other parameters fitted again. Worse by: twice the loss of log likelihood, as clustered "
+        "openings make it; beyond 3.8 it is more than chance."
+    )
+    return Section("profiles", "Profiles", rows, (note,))
+
+
+def _ranked(where: str, shares: tuple[float, float]) -> str:
+    before, after = (Share(share).shown for share in shares)
+    return f"Of the decisions {where}, its best move keeps the win in {before} before and {after} after."
+
+
+def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
+    """What to do about parameters that do not matter, and about those that end at a bound."""
+    found = [
+        f"{one.name} does not matter: no value of its range is worse than the best by more than chance."
+        for one in parameters
+        if not one.matters
+    ]
+    return found + [
+        f"{one.name} ends at the {one.end} end of its range, {short(one.after)}: a wider range, "
+        f"as in Annotated[float, Interval(ge=…, le=…)], may be better."
+        for one in parameters
+        if one.end and one.matters
+    ]
+
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Progress], None]]:
+    """Show on the terminal where a tuning stands: each parameter's path, round by round."""
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        yield lambda progress: None
+        return
+    with Live(console=console, transient=True) as live:
+        yield lambda progress: live.update(path_table(progress))
+
+
+def path_table(progress: Progress, width: int = 40) -> Table:
+    """A row a parameter: where it began, where it stands, and its path."""
+    table = Table("parameter", "began", "now", "path", title=f"round {progress.done} of {progress.rounds}")
+    for name, values in zip(progress.names, progress.path.T, strict=True):
+        low, high = min(values), max(values)
+        shown = values[:: max(1, len(values) // width)]
+        bars = "".join(_BARS[int((value - low) / (high - low or 1) * (len(_BARS) - 1))] for value in shown)
+        table.add_row(name, short(values[0]), short(values[-1]), bars)
+    return table
+
+
+def tuning_sections(tuning: Tuning) -> tuple[Section, ...]:
+    """The parameters before and after."""
+    rows = tuple(
+        {
+            "parameter": one.name,
+            "range": between(*one.range),
+            "before": short(one.before),
+            "after": short(one.after),
+            "best": between(one.low, one.high),
+            "p_value": PValue(one.p_value),
+        }
+        for one in tuning.parameters
+    )
+    notes = [
+        f"{tuning.games:,} games. Best: where 95 % of the best values lie that the games allow, within what was "
+        "played. The p-value says how likely such games are if a parameter does not matter; such a one stays as it is.",
+        *_told(tuning.parameters),
+    ]
+    if tuning.forfeits:
+        notes.append(f"{counted(tuning.forfeits, 'game')} ended by an error, a late or an illegal move.")
+    return (Section("parameters", "The parameters, tuned", rows, tuple(notes)),)
+
+
+def judged_section(tuning: Tuning, judgement: Judgement) -> Section:
+    """What training promised beside what held-out openings say."""
+    against = judgement.gain is not None
+    rows = [
+        {
+            "what": "gain against the opponent" if against else "share of games won of the old values",
+            "promised": _estimate(tuning.promised, against),
+            "held_out": _estimate(judgement.gain if against else judgement.rate, against),
+            "p_value": PValue(judgement.gain_p_value if against else judgement.p_value),
+        }
+    ]
+    if against:
+        rows += [
+            {"what": "share of games won of the old values", "promised": None,
+             "held_out": _estimate(judgement.rate, False), "p_value": PValue(judgement.p_value)},
+            {"what": "share won of the opponent, before", "promised": None,
+             "held_out": _estimate(judgement.before, False), "p_value": None},
+            {"what": "share won of the opponent, after", "promised": None,
+             "held_out": _estimate(judgement.after, False), "p_value": None},
+        ]  # fmt: skip
+    note = (
+        f"Held out: {counted(judgement.pairs, 'opening')} of orbits that nothing was learned from, each played twice. "
+        "What is promised is the best of much that was tried, and mostly too much."
+    )
+    return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
+
+
+def sweep_section(axes: Sequence[Axis], points: Sequence[Point], opponent: str) -> Section:
+    """A row a combination, with the share of games won."""
+    rows = tuple(
+        {
+            **{axis.name: _value(value) for axis, value in zip(axes, point.values, strict=True)},
+            "won": estimate_of(point.rate),
+        }
+        for point in points
+    )
+    forfeits = sum(point.forfeits for point in points)
+    notes = [
+        f"{counted(points[0].openings, 'opening')}, the same for all, each played twice. 95 % intervals, by opening up "
+        "to symmetry, each for itself: the highest of many is too high."
+    ]
+    notes += [f"{counted(forfeits, 'game')} ended by an error, a late or an illegal move."] if forfeits else []
+    return Section("sweep", f"Won against {opponent}", rows, tuple(notes))
+
+
+def _value(value: Limit | float) -> str:
+    return str(value) if isinstance(value, Limit) else short(value)
+
+
+def judged_sentence(judgement: Judgement) -> str:
+    """The verdict of the openings held out."""
+    if judgement.gain is not None:
+        lead, p_value, whom = judgement.gain.estimate, judgement.gain_p_value, "against the opponent"
+    else:
+        lead, p_value, whom = judgement.rate.estimate - 0.5, judgement.p_value, "head to head"
+    if p_value > ALPHA or not lead:
+        return f"On openings held out the new values cannot be told from the old ones {whom}: keep the old ones."
+    if lead > 0:
+        return f"On openings held out the new values are better than the old ones {whom}."
+    return f"On openings held out the new values are worse than the old ones {whom}: keep the old ones."
+
+
+def _estimate(interval: Interval | None, is_difference: bool) -> object:
+    return None if interval is None else estimate_of(interval, Points if is_difference else Share)
+
+
+def _told(parameters: Sequence[TunedParameter]) -> list[str]:
+    found = [f"{one.name} does not matter, as far as these games tell." for one in parameters if not one.matters]
+    return found + [
+        f"{one.name} ends at the {one.edge} end of what was played, {short(one.after)}: go on from there, or widen its "
+        "range."
+        for one in parameters
+        if one.edge and one.matters
+    ]
+
+
+def short(value: float) -> str:
+    """A number in few digits."""
+    return "–" if math.isnan(value) else f"{value:.4g}"
+
+
+def between(low: float, high: float) -> str:
+    """Two ends, as in 0.3 to 1.2."""
+    return f"{short(low)} to {short(high)}"

@@ -1,0 +1,205 @@
+"""Parameters fitted to proven results."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from annotated_types import Interval
+from click.testing import CliRunner
+
+from cli import main
+from experiments.learn.comparisons import compare_moves
+from experiments.learn.fitting import Fit, fit
+from experiments.learn.patching import patch_of_defaults
+from experiments.learn.subject import space_of
+from experiments.suite import Suite, read_suite
+from experiments.suite.store import split_of
+from heuristics import get
+from isolation import Board, Limit
+from isolation.answers import Positions
+from isolation.appraisal import Asking, appraise_all, expected_lines, is_over
+from isolation.compiling.compiler import compile_heuristic, sample_positions
+from isolation.parameters import ParameterError, tuned
+from isolation.search.interpreted import value_of_move
+from isolation.speed import random_openings
+
+Wide = Annotated[float, Interval(ge=-8, le=8)]
+
+
+def linear(game: Any, player: Any, *, own: Wide = 1.0, reach: Wide = 0.0, idle: Wide = 1.0) -> float:
+    moves = game.get_legal_moves(player)
+    theirs = game.get_legal_moves(game.get_opponent(player))
+    return own * len(moves) - 1.0 * len(theirs) + reach * len(game.reach(moves)) + 0.0 * idle
+
+
+def curved(game: Any, player: Any, *, power: Annotated[float, Interval(ge=0.2, le=3)] = 1.0, whole: int = 2) -> float:
+    moves = game.get_legal_moves(player)
+    theirs = game.get_legal_moves(game.get_opponent(player))
+    far = game.reach(moves)
+    return float(len(moves)) ** power - len(theirs) + float(len(far)) * (whole - 1) / 4
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return read_suite("7x7", "fit").sample(900, 1)
+
+
+def judged_by(suite: Suite, function: Any, **values: float) -> Suite:
+    """The suite as if one move of each position kept the win, the likelier the more this heuristic values it."""
+    after = [(*suite.positions[int(row)], int(cell)) for row, cell in zip(suite.position_of, suite.legal, strict=True)]
+    asking = Asking.of(Positions.of(after, suite.size), suite.positions.plies[suite.position_of] % 2)
+    worth = appraise_all(compile_heuristic(tuned(function, values)), asking, np.array(list(values.values())))
+    worth += np.random.default_rng(1).gumbel(size=len(worth))  # whose largest is drawn with chances exp(worth)
+    best = np.maximum.reduceat(worth, suite.starts[:-1])[suite.position_of]
+    return replace(suite, keeps=worth == best)
+
+
+def fitted(function: Any, suite: Suite, at: Limit | None = None, **options: Any) -> Fit:
+    return fit(function, suite, suite, at or Limit(depth=1), **options)
+
+
+def test_a_heuristic_is_asked_for_many_positions_as_for_one() -> None:
+    openings = [*random_openings(20, 9), *random_openings(20, 24)]
+    positions, players = Positions.of(openings, "7x7"), np.arange(40) % 2
+    values = appraise_all(compile_heuristic(linear), Asking.of(positions, players), np.array([2.0, -0.5, 1.0]))
+    for value, opening, player in zip(values, openings, players, strict=True):
+        board = Board.from_moves(opening)
+        assert value == linear(board, board.players[player], own=2.0, reach=-0.5)
+
+
+def test_games_are_over_where_the_side_to_move_has_no_move() -> None:
+    boards = list(sample_positions((7, 7), 200))
+    over = is_over(Positions.of([board.history for board in boards], "7x7"))
+    assert over.tolist() == [not board.legal_cells() for board in boards]
+    assert 0 < over.sum() < len(over)
+
+
+def test_a_search_expects_from_a_move_what_one_that_began_before_it_does() -> None:
+    openings = random_openings(10, 20)
+    heuristic = get("open")  # which is worth something else to either side
+    for opening in openings:
+        board = Board.from_moves(opening)
+        for cell in board.legal_cells():
+            after = (*opening, cell)
+            if not Board.from_moves(after).legal_cells():
+                continue
+            lines = expected_lines(compile_heuristic(heuristic), Positions.of([after], "7x7"), np.zeros(0), 2, None)
+            worth = value_of_move(board, heuristic, cell, 3)
+            assert -lines.scores[0] == worth
+            if np.isfinite(worth):
+                leaf = Board.from_moves((*after, *lines.cells[0, : lines.plies[0]].tolist()))
+                assert lines.plies[0] == 2
+                assert heuristic(leaf, leaf.players[board.active_index]) == worth
+
+
+def test_pairs_are_of_one_decision_and_weigh_one_a_decision(suite: Suite) -> None:
+    pairs = compare_moves(suite, Limit(depth=1), compile_heuristic(linear), np.array([1.0, 0.0, 1.0]))
+    assert (pairs.decision[pairs.kept] == pairs.decision[pairs.lost]).all()
+    assert pairs.keeps[pairs.kept].all()
+    assert not pairs.keeps[pairs.lost].any()
+    np.testing.assert_allclose(pairs.weights.sum(), pairs.decisions)
+    assert 0.9 < pairs.decisions / suite.is_telling.sum() <= 1
+    assert pairs.ranked(pairs.keeps.astype(float)) == 1
+    assert pairs.ranked(-pairs.keeps.astype(float)) == 0
+
+
+def test_a_linear_heuristic_finds_the_weights_that_judged(suite: Suite) -> None:
+    found = fitted(linear, judged_by(suite, linear, own=-1.5, reach=0.5, idle=0.0))
+    assert found.is_linear
+    for name, value in (("own", -1.5), ("reach", 0.5)):
+        one = next(one for one in found.parameters if one.name == name)
+        assert one.low < value < one.high
+        assert one.high - one.low < 2
+    assert found.ranked[1] > found.ranked[0] + 0.2
+    assert [one.matters for one in found.parameters] == [True, True, False]
+    idle = found.parameters[2]
+    assert idle.after == 1.0
+    assert idle.high - idle.low > 15
+
+
+def test_a_curved_heuristic_with_a_whole_number_does_too(suite: Suite) -> None:
+    found = fitted(curved, judged_by(suite, curved, power=1.5, whole=4))
+    assert not found.is_linear
+    assert found.values["whole"] == 4
+    assert found.values["power"] == pytest.approx(1.5, abs=0.2)
+    assert found.parameters[1].end == "upper"
+
+
+def test_looking_through_a_search_leaves_out_what_it_sees_and_fits_the_rest(suite: Suite) -> None:
+    near, far = (fitted(linear, suite, limit) for limit in (Limit(depth=1), Limit(depth=3)))
+    assert far.decisions < near.decisions
+    assert far.values != near.values
+    assert fitted(linear, suite, Limit(nodes=60)).decisions < near.decisions
+
+
+def test_intervals_hold_what_other_openings_say() -> None:
+    whole = read_suite("7x7")
+    halves = [whole.take(np.flatnonzero(whole.split == split)) for split in ("fit", "screen")]
+    assert set(split_of(halves[0].orbit)) == {"fit"}
+    first, second = (fitted(linear, half, only=["own", "reach"]) for half in halves)
+    for one, other in zip(first.parameters, second.parameters, strict=True):
+        assert one.low < other.high
+        assert other.low < one.high
+
+
+def test_only_the_parameters_that_are_named_move(suite: Suite) -> None:
+    assert fitted(linear, suite, only=["reach"]).values.keys() == {"reach"}
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted", "message"),
+    [
+        (get("improved"), (), "improved has no parameters: declare some as keyword-only arguments"),
+        (linear, ("x",), "linear has no parameter 'x'; it has own, reach, idle"),
+    ],
+)
+def test_what_cannot_be_fitted_says_so(suite: Suite, function: Any, wanted: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        fitted(function, suite, only=wanted)
+
+
+def test_a_range_of_one_number_wants_another() -> None:
+    def zero(game: Any, player: Any, *, weight: float = 0.0) -> float:
+        return weight
+
+    with pytest.raises(ParameterError, match="the range of weight is a single number, 0: declare one, as in weight: "):
+        space_of(zero)
+
+
+FILE = '''"""Für alle."""
+from annotated_types import Interval
+
+def score(game, player, *, own=1.0, reach=0.25, depth=2):  # größer, besser
+    moves = game.get_legal_moves(player)
+    return own * len(moves) + reach * len(game.reach(moves)) - depth * len(game.get_legal_moves(game.inactive_player))
+'''
+
+
+def test_a_patch_gives_new_defaults_and_leaves_the_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE, encoding="utf-8")
+    (tmp_path / "it.patch").write_text(
+        patch_of_defaults(path, "score", {"own": 1.0, "reach": -0.5, "depth": 3.0}), encoding="utf-8"
+    )
+    assert path.read_text(encoding="utf-8") == FILE
+    subprocess.run(["patch", str(path), str(tmp_path / "it.patch")], check=True, capture_output=True)
+    assert path.read_text(encoding="utf-8") == FILE.replace("reach=0.25, depth=2", "reach=-0.5, depth=3")
+    with pytest.raises(ValueError, match="has no `def score` with a default for x, so there is nothing to patch"):
+        patch_of_defaults(path, "score", {"x": 1.0})
+
+
+def test_the_command_fits_screens_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(FILE, encoding="utf-8")
+    result = CliRunner().invoke(
+        main, ["fit", "mine.py", "--suite", "8x8", "--limit", "nodes=50", "--parameter", "reach", "--patch", "it.patch"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "score is linear in its parameters." in result.output
+    assert "The new agent: ID:mine.py:score@option.reach=" in result.output
+    assert "before" in result.output
+    assert "-def score(game, player, *, own=1.0, reach=0.25, depth=2)" in Path("it.patch").read_text(encoding="utf-8")
+    assert Path("mine.py").read_text(encoding="utf-8") == FILE
