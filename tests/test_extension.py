@@ -176,7 +176,7 @@ def test_what_must_not_mix_is_refused_and_nothing_is_written(
     [
         ({"contenders": ()}, "--extend needs somebody who is new: name a --contender"),
         ({"contenders": ("Same=ID:center",)}, "Same plays exactly like ID_Center"),
-        ({"contenders": ("ID:centre",)}, "no heuristic is called 'centre'"),
+        ({"contenders": ("ID:zentrum",)}, "no heuristic is called .zentrum."),
         ({"pairs": 9}, "--extend plays by the settings of .*: leave --pairs out"),
         ({"opponents": ("greedy",)}, "leave --opponent out"),
         ({"hard_cap": 2.0}, "leave --hard-cap out"),
