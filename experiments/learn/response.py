@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
-from scipy.stats import chi2
+from scipy.stats import norm
 
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
-"""Up to which p-value a parameter matters."""
+"""Up to which p-value something speaks for another value of a parameter."""
 DRAWS = 300
 _PRIOR = 10.0
 """The standard deviation of the coefficients' prior: a hundred to one over a tenth of the range."""
@@ -50,10 +50,10 @@ class Response:
     """What the games say.
 
     Attributes:
-        best: float64[p], where strength is greatest within what was played; parameters that do not matter are held at
-            the start.
+        best: float64[p], where strength is greatest within what was played; parameters for whose move
+            nothing speaks are held at the start.
         low, high: float64[p], between which 95 % of the best points lie that the games allow.
-        p_values: float64[p], of the hypothesis that a parameter does not matter.
+        p_values: float64[p], see `importance`.
         promised: the share of games that the best point should win of the start, or gain against the opponent.
         promised_low, promised_high: its 95 % interval.
         edges: float64[2, p], between which games were played.
@@ -70,28 +70,25 @@ class Response:
 
 
 def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
-    """For each parameter, the p-value of the hypothesis that it does not matter.
+    """For each parameter, the p-value of the hypothesis that moving it changes nothing.
 
-    The lead is regressed on the differences of all parameters and their squares, and both terms of a parameter are
-    tested together (Wald), with errors that need no model of the games (White 1980). As the signs of a direction are
-    drawn for each parameter apart, what a quadratic cannot say of one parameter is never laid to another.
+    What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
+    own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
+    path itself would not do: it follows the leads, luck included.
 
     Args:
         upper, lower: float64[n, p], the two ends of n directions.
         leads: float64[n], by how much the share of games that the upper end won is larger.
     """
-    rows = np.hstack([upper - lower, upper**2 - lower**2])
-    inverse = np.linalg.pinv(rows.T @ rows)
-    beta = inverse @ rows.T @ leads
-    freedom = len(rows) / max(1, len(rows) - rows.shape[1])
-    pull = rows * (leads - rows @ beta)[:, None]
-    covariance = freedom * inverse @ (pull.T @ pull) @ inverse
     count = upper.shape[1]
     found = []
     for place in range(count):
-        terms = [place, count + place]
-        wald = beta[terms] @ np.linalg.pinv(covariance[np.ix_(terms, terms)]) @ beta[terms]
-        found.append(float(chi2.sf(wald, len(terms))))
+        others = np.arange(count) != place
+        terms = np.hstack([(upper - lower)[:, others], (upper**2 - lower**2)[:, others]])
+        rest = leads - terms @ np.linalg.lstsq(terms, leads, rcond=None)[0] if count > 1 else leads
+        signs = np.sign(upper[:, place] - lower[:, place])
+        spread = float(np.sqrt(np.sum((rest * signs) ** 2)))
+        found.append(2 * float(norm.sf(abs(float(signs @ rest)) / spread)) if spread else 1.0)
     return np.array(found)
 
 
@@ -100,7 +97,7 @@ def respond(contests: Contests, start: Floats, p_values: Floats) -> Response:
 
     Args:
         start: float64[p], the point that the best one is compared with.
-        p_values: float64[p], see `importance`; parameters that do not matter are held at the start.
+        p_values: float64[p], see `importance`; those for whose move nothing speaks are held at the start.
     """
     rows = _rows(contests)
     beta, covariance = _fitted(rows, contests)
