@@ -222,10 +222,15 @@ def say_what_would_be_played(wanted: Wanted) -> None:
     """Print the agents, the number of games, and a guess at the time."""
     from experiments.design import make_plan
     from experiments.log import count_games
+    from experiments.play.extension import extend
     from reports.dry_run import dry_run_section
 
-    plan = make_plan(wanted.config())
-    print_sections([dry_run_section(plan, count_games(Path(wanted.resume)) if wanted.resume else 0)], "table")
+    if wanted.extend:
+        extension = extend(Path(wanted.extend), wanted.config())
+        plan, played = extension.plan, extension.games
+    else:
+        plan, played = make_plan(wanted.config()), count_games(Path(wanted.resume)) if wanted.resume else 0
+    print_sections([dry_run_section(plan, played)], "table")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ python examples/learned.py --quick    the same with few games, in another place,
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +30,8 @@ from experiments.suite.asking import ask_all
 from experiments.suite.screening import Score, score
 from experiments.suite.store import split_of
 from experiments.verdicts.comparisons import judge as judge_run
-from isolation.agents import Agent
-from isolation.answers import Positions, answer_all
-from isolation.geometry import parse_size
 from isolation.limits import Limit
-from isolation.speed import random_openings
+from isolation.speed import processor_times
 from reports.cells import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
@@ -175,25 +171,11 @@ def _costs(specs: Sequence[str], board: str, rounds: int, home: Path) -> list[fl
     missing = [spec for spec in specs if spec not in known]
     if missing:
         both = [BASELINE, *missing] if BASELINE not in missing else missing
-        found = _measured([parse_agent(f"{spec}@nodes=1000") for spec in both], board, rounds)
+        found = processor_times([parse_agent(f"{spec}@nodes=1000") for spec in both], board, rounds)
         scaled = float(known.get(BASELINE, found[0])) / found[0]
         known |= {spec: repr(one * scaled) for spec, one in zip(both, found, strict=True)}
         kept.write_text("\n".join(f"{spec}={one}" for spec, one in known.items()))
     return [float(known[spec]) for spec in specs]
-
-
-def _measured(agents: Sequence[Agent], board: str, rounds: int) -> list[float]:
-    rows, columns = parse_size(board)
-    plies = (2, rows * columns // 4)
-    positions = Positions.of([cells for n in plies for cells in random_openings(30, n, board)], board)
-    seeds = np.zeros(len(positions), np.uint64)
-    best = [float("inf")] * len(agents)
-    for _ in range(rounds + 1):
-        for place, agent in enumerate(agents):
-            started = time.thread_time()
-            nodes = answer_all(agent, positions, seeds).nodes.sum()
-            best[place] = min(best[place], (time.thread_time() - started) / nodes * 1e9)
-    return best
 
 
 def _screened(suite: Any, cost: int, scale: Scale, jobs: int) -> list[str]:

@@ -160,14 +160,14 @@ def imbalance(game: Game, player: Player) -> float:
 
 def own_region(game: Game, player: Player) -> float:
     """Cells that the other will never get to."""
-    own, other = _everywhere(game, player), _everywhere(game, game.get_opponent(player))
+    own, other = everywhere(game, player), everywhere(game, game.get_opponent(player))
     return float(len(own - other) - len(other - own))
 
 
 def own_walks(game: Game, player: Player) -> float:
     """Once the players are parted for good: the longest walk that the colours of one's region allow; 0 before."""
     opponent = game.get_opponent(player)
-    own, other = _everywhere(game, player), _everywhere(game, opponent)
+    own, other = everywhere(game, player), everywhere(game, opponent)
     if own & other:
         return 0.0
     return float(_walk(game, player, own) - _walk(game, opponent, other))
@@ -296,7 +296,7 @@ def _imbalance(cells: Cells) -> int:
     return abs(len(cells) - 2 * odd)
 
 
-def _everywhere(game: Game, player: Player) -> Cells:
+def everywhere(game: Game, player: Player) -> Cells:
     """All cells that a player could ever get to."""
     cells = game.get_legal_moves(player)
     for _ in range(game.width * game.height):

@@ -37,12 +37,15 @@ FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html
 """The FILE of commands that do not read Python."""
 FEW = ("improved", "open")
 """The heuristics of the registry, as far as `*` is concerned."""
+FEW_FEATURES = ("links", "mobility")
+"""The features, where none is named."""
 MORE = {
     "accuracy --heuristics": ("--positions", "2", "--jobs", "1"),
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
     "fit": ("--suite", "8x8", "--limit", "nodes=20"),
+    "features": ("--suite", "8x8", "--most", "1", "--at", "depth=1"),
     "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
@@ -101,6 +104,7 @@ def play_small(config: Config, **options: Any) -> Outcome:
 def keep_small(patch: pytest.MonkeyPatch) -> None:
     """Have commands do a little of what they do."""
     patch.setattr(heuristics, "names", lambda: list(FEW))
+    patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(progress, "play_tournament", play_small)
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
     patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))

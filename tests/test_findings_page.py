@@ -88,6 +88,16 @@ def test_the_page_about_screening_is_made_by_its_script(tmp_path):
     assert "| without MCTS | 12,676 |" in text
 
 
+@pytest.mark.slow
+def test_the_page_about_the_best_heuristic_is_made_by_its_script(tmp_path):
+    script = Path(__file__).parent.parent / "examples" / "learned.py"
+    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "2"]
+    subprocess.run(command, check=True, capture_output=True)
+    text = (tmp_path / "learned.md").read_text(encoding="utf-8")
+    assert "| `links_a_cell` | links a cell, without moves | 50 |" in text
+    assert "| 6x6 |" in text
+
+
 @pytest.fixture
 def joust(monkeypatch):
     examples = Path(__file__).parent.parent / "examples"

@@ -18,12 +18,13 @@ from scipy.special import expit
 from experiments.learn.comparisons import Comparisons, compare_moves
 from experiments.suite.store import Suite
 from heuristics import Composite, get
+from isolation.agents import SearchAgent
 from isolation.appraisal import appraise_all
 from isolation.compiling.compiler import compile_heuristic
 from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.parameters import parameters_of
-from isolation.speed import nodes_per_second, random_openings
+from isolation.speed import processor_times
 
 Floats = NDArray[np.float64]
 
@@ -31,8 +32,8 @@ TRIED = 5
 """Of the features that help most, so many are timed: a compiler takes a second for each."""
 LEAST_COST = 0.25
 """Nanoseconds a node; smaller differences cannot be told from none."""
-_DEPTH = 5
-_RUNS = 4
+_NODES = 1000
+_ROUNDS = 10
 _PRIOR = 1e-4
 
 
@@ -176,18 +177,20 @@ def _steps(
 ) -> Iterator[tuple[list[str], float, float]]:
     """The features so far, what the last one gains, in thousandths of loss, and what it costs."""
     chosen: list[int] = []
-    loss, cost = float(np.log(2)), _nanoseconds(["null"], size)
+    loss = float(np.log(2))
     while len(chosen) < min(most, len(names)):
         left = [place for place in range(len(names)) if place not in chosen]
         losses = {place: table.loss([*chosen, place]) for place in left}
         best = [place for place in sorted(left, key=lambda place: losses[place])[:TRIED] if losses[place] < loss]
         if not best:
             return
-        costs = {place: _nanoseconds([names[one] for one in (*chosen, place)], size) for place in best}
+        before = [names[one] for one in chosen]
+        cost, *sums = _nanoseconds([before or ["null"], *([*before, names[place]] for place in best)], size)
+        costs = dict(zip(best, sums, strict=True))
         taken = max(best, key=lambda place: (loss - losses[place]) / max(LEAST_COST, costs[place] - cost))
         chosen.append(taken)
         yield [names[one] for one in chosen], 1000 * (loss - losses[taken]), costs[taken] - cost
-        loss, cost = losses[taken], costs[taken]
+        loss = losses[taken]
 
 
 def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Alone, ...]:
@@ -198,10 +201,12 @@ def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Alone
     return tuple(sorted(found, key=lambda one: one.loss))
 
 
-def _nanoseconds(names: Sequence[str], size: tuple[int, int]) -> float:
-    """What a node costs with the sum of some features: the least of a few measurements."""
-    parts = Composite(phases=((1.0, tuple((1.0, get(name)) for name in names)),))
+def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[float]:
+    """What a node costs with the sum of some features, for each of several such sums."""
     rows, columns = size
-    openings = random_openings(10, max(2, rows * columns // 4), f"{rows}x{columns}")
-    return min(1e9 / nodes_per_second(parts, openings, _DEPTH, f"{rows}x{columns}", at_least=0.05).per_second
-               for _ in range(_RUNS))  # fmt: skip
+    agents = [SearchAgent("sum", "alphabeta", _sum(names), "sum", Limit(nodes=_NODES)) for names in sums]
+    return processor_times(agents, f"{rows}x{columns}", _ROUNDS)
+
+
+def _sum(names: Sequence[str]) -> Composite:
+    return Composite(phases=((1.0, tuple((1.0, get(name)) for name in names)),))
