@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,8 @@ import pytest
 from hostile_engines import BABBLES, CHATTERS, DIES, FLOODS, HANGS, LIES, at, engine
 from test_engines import is_alive, on_linux, until_gone
 
-from experiments.config import load_config
+from experiments.config import load_config, to_toml
+from experiments.design import make_plan
 from experiments.log import read_games
 from experiments.play.runner import play_tournament
 from isolation import Limit, play
@@ -198,3 +200,20 @@ def test_another_program_in_its_place_does_not_go_on_with_a_run(tmp_path):
     engine(tmp_path / "mine", "0")
     with pytest.raises(ValueError, match="the code of mine_5nodes has changed since the run began"):
         play_tournament(config, resume=True)
+
+
+def test_a_hard_cap_ends_a_move_that_has_signs_of_life(tmp_path, kept):
+    agent = agent_of(engine(tmp_path / "mine", at("go", CHATTERS)))
+    game = play(agent, RandomAgent(), size="4x5", hard_cap=0.5)
+    assert game.reason == "hang"
+    assert not kept._waiting
+
+
+def test_engines_of_a_run_are_found_from_any_directory(tmp_path, monkeypatch):
+    engine(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    keys = {"board": "5x5", "format": "round-robin", "contenders": ["engine:mine", "random"]}
+    plan = make_plan(load_config(None, {**keys, "engines": [{"name": "mine", "command": ["./mine"]}]}))
+    monkeypatch.chdir("/")
+    again = make_plan(load_config(None, tomllib.loads(to_toml(plan.config))))
+    assert again.entrants[0].settings == plan.entrants[0].settings
