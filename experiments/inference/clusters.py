@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.fft import irfft, next_fast_len, rfft
 from scipy.stats import norm, t
 
 from experiments.inference.arguments import Floats, Ints, inside
@@ -22,7 +23,10 @@ from experiments.inference.pairs import added_pairs
 DRAWS = 5000
 
 _DISTINCT = 1000
-_FEW = 60
+_GRID = 256
+"""Steps of a grid between the smallest and the largest of values."""
+_FAR = 9
+"""Standard deviations beyond which there is nothing."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,11 @@ def bootstrap_interval(
     against, openings = max(opponents, 1.0), sampled or array.size
     scale = array.size / openings
     reach = scale * min(max(float(np.abs(array).max()) / scale, 0.5 / against), math.sqrt(0.5 / against))
-    draws = _resample(np.append(array, [-reach, reach]), rng, _DISTINCT if scale == 1 else _FEW)
-    return _ends(float(array.mean()), draws, openings, confidence)
+    widened = np.append(array, [-reach, reach])
+    if scale == 1:
+        return _ends(float(array.mean()), _resample(widened, rng), openings, confidence)
+    tail = student_tail(openings, confidence)
+    return _within(float(array.mean()), *_resampled_quantiles(widened, tail), confidence)
 
 
 def bootstrap_difference(
@@ -138,12 +145,35 @@ def bootstrap_difference(
     return _ends(estimate, draws, fewest, confidence)
 
 
-def _resample(values: Floats, rng: np.random.Generator, most: int = _DISTINCT) -> Floats:
+def _resampled_quantiles(values: Floats, tail: float) -> tuple[float, float]:
+    """Between what means of resamples lie but for a share of `tail` on either side, from their distribution itself.
+
+    Values are rounded to a grid, so that the sum of n of them has as its characteristic function the n-th power of
+    that of one. It is turned back on a circle long enough that what goes round it is nothing.
+    """
+    n, low = values.size, float(values.min())
+    step = float(np.ptp(values)) / _GRID
+    if step == 0:
+        return low, low
+    places = np.round((values - low) / step).astype(np.int64)
+    around = round(float(places.mean()) * n)
+    size = next_fast_len(int(2 * _FAR * places.std() * math.sqrt(n)) + 2 * _GRID, real=True)
+    characteristic = rfft(np.bincount(places, minlength=size) / n) ** n
+    # shifted, so that the mean lies in the middle
+    frequencies = np.arange(characteristic.size) / size
+    shift = np.exp(2j * np.pi * np.remainder(frequencies * (around - size // 2), 1))
+    chances = np.clip(irfft(characteristic * shift, size), 0, None).cumsum()
+    ends = np.searchsorted(chances / chances[-1], [tail, 1 - tail]) + around - size // 2
+    lower, upper = (float(values.mean() + step * (end / n - places.mean())) for end in ends)
+    return lower, upper
+
+
+def _resample(values: Floats, rng: np.random.Generator) -> Floats:
     """Means of resamples. Equal values are drawn together, so the cost depends on how many are distinct, not on n."""
     # values that differ by rounding errors alone are one value
     distinct, times = np.unique(np.round(values, 12), return_counts=True)
-    if distinct.size > most:
-        step = np.ptp(values) / most
+    if distinct.size > _DISTINCT:
+        step = np.ptp(values) / _DISTINCT
         rounded = np.round(values / step) * step
         distinct, times = np.unique(rounded, return_counts=True)
         distinct = distinct + (values.mean() - rounded.mean())
@@ -165,4 +195,8 @@ def student_tail(openings: int, confidence: float) -> float:
 def _ends(estimate: float, draws: Floats, openings: int, confidence: float) -> Interval:
     tail = student_tail(openings, confidence)
     low, high = np.quantile(draws, [tail, 1 - tail])
-    return Interval(estimate, max(min(float(low), estimate), -1.0), min(max(float(high), estimate), 1.0), confidence)
+    return _within(estimate, float(low), float(high), confidence)
+
+
+def _within(estimate: float, low: float, high: float, confidence: float) -> Interval:
+    return Interval(estimate, max(min(low, estimate), -1.0), min(max(high, estimate), 1.0), confidence)
