@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 import threading
 import warnings
@@ -15,22 +16,58 @@ from typing import Any
 
 import click
 
-from commands import cluster, engine, findings, games, heuristics, learning, perfect_play, screening, tournaments
+from commands import (
+    cluster,
+    completion,
+    engine,
+    features,
+    findings,
+    games,
+    heuristics,
+    learning,
+    perfect_play,
+    screening,
+    tournaments,
+)
 from commands.errors import one_line_errors
 
 READING = (
     *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
-    *("runs", "games", "replay", "board", "show"),
+    *("runs", "games", "replay", "board", "show", "export"),
 )
 """The commands that neither play nor search, and work on Windows as well."""
+
+
+GROUPS = {
+    "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
+    "Improve it": ("features", "fit", "tune", "sweep"),
+    "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
+    "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
+    "Look at games": ("games", "replay", "board", "show", "export", "import"),
+    "Players in any language": ("engine", "test-engine"),
+    "Perfect play": ("solve", "label", "accuracy"),
+    "The engine and the shell": ("perft", "bench", "cache", "completion"),
+}
+"""The commands by what people want to do, as `--help` lists them."""
 
 
 class Commands(click.Group):
     """Commands in the order they are written, whose user errors end in one line."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """The commands in the order of their subjects."""
-        return list(self.commands)
+        """The commands in the order of `GROUPS`, and what these lack."""
+        known = [name for names in GROUPS.values() for name in names if name in self.commands]
+        return [*known, *(name for name in self.commands if name not in known)]
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by task, with the whole first sentence of what each says of itself."""
+        listed = {name for names in GROUPS.values() for name in names}
+        more = tuple(name for name in self.commands if name not in listed)
+        for title, names in {**GROUPS, "More commands": more}.items():
+            rows = [(name, _first_sentence(self.commands[name])) for name in names if name in self.commands]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         """Read what stands before the command."""
@@ -60,6 +97,11 @@ class Commands(click.Group):
                 context.exit(0)
 
 
+def _first_sentence(command: click.Command) -> str:
+    text = " ".join((command.help or "").split())
+    return re.split(r"(?<=\.) ", text, maxsplit=1)[0]
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="knights-isolation")
 def main() -> None:
@@ -68,7 +110,19 @@ def main() -> None:
     warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
 
 
-for _subject in (heuristics, screening, learning, engine, tournaments, findings, perfect_play, games, cluster):
+for _subject in (
+    heuristics,
+    screening,
+    features,
+    learning,
+    engine,
+    tournaments,
+    findings,
+    perfect_play,
+    games,
+    cluster,
+    completion,
+):
     for _command in _subject.COMMANDS:
         main.add_command(_command)
 

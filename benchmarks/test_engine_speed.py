@@ -1,6 +1,6 @@
 """The engine's figures, each as a ratio to a comparator in the same run where there is one.
 
-Run with `make bench`. Extra columns hold nodes or games a second and the ratios.
+Run with `make bench`, which prints nodes or games a second and the ratios below the times.
 """
 
 import pytest

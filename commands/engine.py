@@ -1,12 +1,20 @@
-"""Commands about the engine: counting positions, its speed, its compiled code."""
+"""Commands about engines: ours, its speed and its compiled code, and those in other languages."""
 
 from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from commands.options import board_option, format_option, moves_option
 from commands.output import print_rows
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from isolation.engines.compliance import Finding
+    from isolation.engines.program import Language
 
 
 @click.command("perft")
@@ -44,4 +52,65 @@ def compiled_code(clear: bool) -> None:
         click.echo("Cleared.")
 
 
-COMMANDS = (count_moves, bench, compiled_code)
+@click.command("engine")
+@click.argument("spec")
+@board_option
+def serve_engine(spec: str, size: str) -> None:
+    """Play as an engine on standard input and output, over UGI or over UCI as Fairy-Stockfish speaks it.
+
+    --board is what `startpos` means in UGI; positions may be of any size.
+    """
+    from experiments.roster import parse_agent
+    from isolation.engines.child import take_over_pipes
+    from isolation.engines.serving import serve
+    from isolation.geometry import parse_size
+
+    agent = parse_agent(spec)
+    parse_size(size)
+    lines, answers = take_over_pipes()
+
+    def say(line: str) -> None:
+        answers.write(f"{line}\n".encode())
+        answers.flush()
+
+    with suppress(BrokenPipeError):
+        serve(agent, (line.decode(errors="replace") for line in lines), say, size)
+
+
+@click.command("test-engine", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--protocol", type=click.Choice(["ugi", "uci"]), help="What it speaks; without this it is found out.")
+@format_option
+@click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
+def test_engine(context: click.Context, protocol: Language | None, output: Format, command: tuple[str, ...]) -> None:
+    """Check step by step whether an engine speaks its protocol and plays legal moves in time."""
+    from isolation.engines.compliance import check_engine
+    from isolation.engines.program import Program
+
+    program = Program(command, protocol or "")
+    program.find()
+    findings = []
+    for finding in check_engine(program):
+        findings.append(finding)
+        if output == "table":
+            click.echo(_told(finding))
+    failed = sum(not one.passed for one in findings)
+    if output == "table":
+        click.echo(f"{len(findings) - failed} of {len(findings)} steps passed.")
+    else:
+        print_rows([asdict(one) for one in findings], output)
+    if failed:
+        context.exit(1)
+
+
+def _told(finding: Finding) -> str:
+    """A step in a line, and one that failed with what it was about."""
+    if finding.passed:
+        return f"ok      {finding.step}"
+    return (
+        f"FAILED  {finding.step}\n        sent      {finding.sent}\n        expected  {finding.expected}\n"
+        f"        seen      {finding.seen}"
+    )
+
+
+COMMANDS = (count_moves, bench, compiled_code, serve_engine, test_engine)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import format_option, table_option
-from commands.output import print_sections
+from commands.completion import complete_plot, complete_run
+from commands.options import format_option, full_option, run_or_latest, table_option
+from commands.output import print_headline, print_sections
 from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
-from reports.tables import Format
+from reports.tables import Format, terminal_height
 
 if TYPE_CHECKING:
     from experiments.verdicts.findings import Findings
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 def findings_options(command: Callable[..., None]) -> Callable[..., None]:
     """The arguments and options of every command that reads runs and prints tables."""
     options = [
-        click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.argument(
+            "runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run
+        ),
         click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline."),
         click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ."),
     ]
@@ -30,21 +34,34 @@ def findings_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
-    """Runs read for analysis."""
+    """Runs read for analysis; the latest one if none is named."""
     from experiments.verdicts.findings import load_findings
 
-    return load_findings(runs, baseline, mixed)
+    return load_findings(runs or [run_or_latest(None)], baseline, mixed)
 
 
 @click.command("summary")
 @findings_options
 @table_option
+@full_option
 @format_option
-def summary(runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, output: Format) -> None:
+def summary(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, full: bool, output: Format
+) -> None:
     """Summarise runs: standings, opponents, sides, forfeits, game lengths, search."""
+    from reports.headlines import summary_headline
     from reports.summary import summarize
 
-    print_sections(summarize(read_findings(runs, baseline, mixed)), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(summary_headline(findings, terminal_height()))
+    else:
+        print_sections(summarize(findings), output, only)
+
+
+def is_first_look(only: str | None, full: bool, output: Format) -> bool:
+    """Whether nothing was asked for in particular: then the finding is said, and not all that it rests on."""
+    return only is None and not full and output == "table"
 
 
 worth_option = click.option(
@@ -57,28 +74,42 @@ worth_option = click.option(
 @findings_options
 @worth_option
 @table_option
+@full_option
 @format_option
 def compare(
-    runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, output: Format
-) -> None:
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, full: bool,
+    output: Format,
+) -> None:  # fmt: skip
     """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
     from reports.compare import compare_sections
+    from reports.headlines import compare_headline
 
-    print_sections(compare_sections(read_findings(runs, baseline, mixed), worth / 100), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(compare_headline(findings, worth / 100, terminal_height()))
+    else:
+        print_sections(compare_sections(findings, worth / 100), output, only)
 
 
 @click.command("ratings")
 @findings_options
 @click.option("--zero", metavar="AGENT", help="Whose rating is 0; the baseline by default.")
 @table_option
+@full_option
 @format_option
 def ratings(
-    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, output: Format
-) -> None:
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, full: bool,
+    output: Format,
+) -> None:  # fmt: skip
     """Rate all agents on one scale (Bradley-Terry, in Elo), and say how likely each is above each."""
+    from reports.headlines import ratings_headline
     from reports.ratings import rating_sections
 
-    print_sections(rating_sections(read_findings(runs, baseline, mixed), zero), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(ratings_headline(findings, zero, terminal_height()))
+    else:
+        print_sections(rating_sections(findings, zero), output, only)
 
 
 @click.command("sprt")
@@ -97,6 +128,18 @@ def sprt(
     from reports.sprt import sprt_sections
 
     print_sections(sprt_sections(read_findings(runs, baseline, mixed), low, high, alpha, beta), output, only)
+
+
+@click.command("diff")
+@click.argument("before", metavar="RUN", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("after", metavar="RUN", type=click.Path(path_type=Path), shell_complete=complete_run)
+@table_option
+@format_option
+def diff(before: Path, after: Path, only: str | None, output: Format) -> None:
+    """Say what changed between two runs: design, agents, games that both have, results and verdicts."""
+    from reports.changes import change_sections
+
+    print_sections(change_sections(read_findings([before]), read_findings([after])), output, only)
 
 
 @click.command("plan")
@@ -133,7 +176,7 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 
 
 @click.command("plot", help=f"Draw a plot: {', '.join(KINDS)}.")
-@click.argument("arguments", metavar="RUN... KIND", nargs=-1, required=True)
+@click.argument("arguments", metavar="[RUN]... KIND", nargs=-1, required=True, shell_complete=complete_plot)
 @click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
 @click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
 @click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
@@ -141,18 +184,23 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
     """Draw a plot of runs into a file."""
     *runs, kind = arguments
-    written = draw_plot(kind, runs, out or Path(f"{kind}.svg"), baseline, mixed, agent)
+    written = draw_plot(kind, runs or [run_or_latest(None)], out or Path(f"{kind}.svg"), baseline, mixed, agent)
     click.echo(f"Wrote {written}")
 
 
 @click.command("report")
 @findings_options
 @click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
-def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None) -> None:
+@click.option("--open", "is_opened", is_flag=True, help="Open it in the browser.")
+def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
     """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
     from reports.page import write_report
 
-    click.echo(f"Wrote {write_report(read_findings(runs, baseline, mixed), out or runs[0] / 'report.html')}")
+    findings = read_findings(runs, baseline, mixed)
+    written = write_report(findings, out or findings.sources[0].info.path / "report.html")
+    click.echo(f"Wrote {written}")
+    if is_opened:
+        webbrowser.open(written.resolve().as_uri())
 
 
-COMMANDS = (summary, compare, ratings, sprt, plan, published, plot, report)
+COMMANDS = (summary, compare, ratings, sprt, diff, plan, published, plot, report)

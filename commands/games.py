@@ -10,11 +10,14 @@ from typing import Any, Literal
 
 import click
 
-from commands.options import board_option, format_option, moves_option
-from commands.output import print_rows
+from commands.completion import complete_run, complete_spec
+from commands.options import board_option, format_option, moves_option, run_or_latest
+from commands.output import print_rows, write_pieces
 from isolation.shell import command
 from reports.tables import Format
 
+ITS_FEN = "its own"
+"""What `show --fen` is given without a FEN."""
 ascii_option = click.option("--ascii", "ascii_only", is_flag=True, help="Draw boards in plain ASCII.")
 
 
@@ -31,14 +34,24 @@ def speaks_ascii_only() -> bool:
 @board_option
 @moves_option
 @ascii_option
+@click.option(
+    "--fen", is_flag=False, flag_value=ITS_FEN, metavar="[FEN]",
+    help="Show the position of a FEN instead; alone, print the FEN of the position.",
+)  # fmt: skip
 @click.option("--svg", type=click.Path(path_type=Path), help="Write the position as SVG.")
 @click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
-def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png: Path | None) -> None:
+def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
+    from isolation import Board
     from isolation.render import to_svg, to_text
     from isolation.transcript import position_after
 
-    board = position_after(moves, size)
+    if fen and fen != ITS_FEN and moves:
+        raise ValueError("a position is given by --moves or by --fen, not by both")
+    board = position_after(moves, size) if fen in (None, ITS_FEN) else Board.from_fen(str(fen))
+    if fen == ITS_FEN:
+        click.echo(board.fen)
+        return
     if svg:
         svg.write_text(to_svg(board), encoding="utf-8")
     if png:
@@ -52,7 +65,7 @@ def show_position(size: str, moves: str, ascii_only: bool, svg: Path | None, png
 
 
 @click.command("replay")
-@click.argument("source", metavar="[RUN GAME_ID | FILE]", nargs=-1)
+@click.argument("source", metavar="[[RUN] GAME_ID | FILE]", nargs=-1, shell_complete=complete_run)
 @board_option
 @moves_option
 @ascii_option
@@ -68,6 +81,8 @@ def replay_game(
     from reports.replay import describe_end, describe_ply, ply_rows
     from reports.replay_source import find_replay
 
+    if len(source) == 1 and source[0].isdecimal() and not Path(source[0]).exists():
+        source = (str(run_or_latest(None)), *source)
     replay = find_replay(source, size, moves)
     if gif:
         from reports.pictures import write_gif
@@ -99,7 +114,7 @@ def show_screen(text: str) -> None:
 
 
 @click.command("games")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--where", default="", help="A condition, as in \"won_by == 'Random' and plies > 30\".")
 @click.option(
     "--show", "kind", type=click.Choice(["all", "longest", "shortest", "upsets", "forfeits"]), default="all",
@@ -107,19 +122,20 @@ def show_screen(text: str) -> None:
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many games.")
 @format_option
-def list_games(run: Path, where: str, kind: Any, limit: int, output: Format) -> None:
+def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Format) -> None:
     """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
     from experiments.find_games import found_rows
 
-    rows, total = found_rows(run, kind, where, limit)
+    rows, total = found_rows(run_or_latest(run), kind, where, limit)
     print_rows(rows, output)
     if output == "table":
         click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
 
 
 @click.command("board")
-@click.argument("run_paths", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--agent", "agents", multiple=True, metavar="SPEC", help="Offer this agent; it may come from a file.")
+@click.argument("run_paths", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option("--agent", "agents", multiple=True, metavar="SPEC", shell_complete=complete_spec,
+              help="Offer this agent; it may come from a file.")  # fmt: skip
 @click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]", help="Offer a heuristic of your own.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
@@ -149,7 +165,8 @@ def analysis_board(
 
 
 @click.command("play")
-@click.option("--against", default="ID:improved", show_default=True, metavar="SPEC", help="Whom to play.")
+@click.option("--against", default="ID:improved", show_default=True, metavar="SPEC", help="Whom to play.",
+              shell_complete=complete_spec)  # fmt: skip
 @click.option("--side", type=click.Choice(["first", "second"]), default="first", show_default=True, help="Your side.")
 @board_option
 @click.option("--from", "saved", type=click.Path(path_type=Path), help="Go on with a saved game.")
@@ -180,4 +197,34 @@ def ask_line(prompt: str) -> str:
     return input(prompt)
 
 
-COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent)
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--to", "kind", type=click.Choice(["pgn", "csv", "jsonl"]), required=True, help="What to write.")
+@click.option("--out", type=click.Path(path_type=Path), help="The file to write; it must not exist yet.")
+def export_games(run: Path, kind: Any, out: Path | None) -> None:
+    """Write the games of a run for other programs: PGN, CSV, or JSON a line."""
+    from experiments.exporting import exported
+
+    pieces = exported(run, kind)
+    if out is None:
+        for piece in pieces:
+            click.echo(piece, nl=False)
+        return
+    write_pieces(out, pieces)
+    click.echo(f"Wrote {out}")
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The directory of the run.")
+def import_games(file: Path, out: Path) -> None:
+    """Make a run of games that were played elsewhere, to analyse them here; FILE is PGN."""
+    from experiments.importing import import_pgn
+
+    imported = import_pgn(file, out)
+    for note in imported.notes:
+        click.echo(f"Note: {note}", err=True)
+    click.echo(f"{imported.games:,} games in {out}: {command('summary', out)}")
+
+
+COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent, export_games, import_games)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from reports.tables import FORMATS
@@ -18,7 +20,23 @@ cluster_option = click.option(
     metavar="ADDRESS|FILE",
     help="Use the machines of this cluster: its scheduler, or the scheduler's file.",
 )
+full_option = click.option("--full", is_flag=True, help="Print all tables, with all that is to be said about them.")
 table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
+
+
+def run_or_latest(run: Path | None) -> Path:
+    """The run that was named, or the latest one, which is then said.
+
+    Raises:
+        ValueError: none was named, and there is none.
+    """
+    if run is not None:
+        return run
+    from experiments.runs import latest_run
+
+    found = latest_run()
+    click.echo(f"No run was named: this is the latest, {found}.", err=True)
+    return found
 
 
 def whole_number(option: str, text: str, alternative: str = "") -> int:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isolation.contained import WantsToEnd, hushed, unending
-from reports.tables import Format, render_rows
+from reports.tables import Format, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
+    from reports.headlines import Headline
     from reports.sections import Section
 
 
@@ -26,6 +27,12 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
     from reports.sections import render_sections
 
     click.echo(render_sections(sections, output, only))
+
+
+def print_headline(headline: Headline) -> None:
+    """Print what is said first, and where the rest is."""
+    print_sections([headline.section], "table")
+    click.echo(wrapped(f"More: --table {'|'.join(headline.tables)}; --full for everything.", terminal_width()))
 
 
 @contextmanager
@@ -51,5 +58,16 @@ def write_new(path: Path, text: str) -> None:
     try:
         with path.open("x", encoding="utf-8") as new:
             new.write(text)
+    except FileExistsError:
+        raise ValueError(f"{path} exists already: choose another name, or remove it first") from None
+
+
+def write_pieces(path: Path, pieces: Iterator[str]) -> None:
+    """Write a file that must not exist yet, a piece at a time."""
+    first = next(pieces, "")  # what is wrong with the pieces shows before there is a file
+    try:
+        with path.open("x", encoding="utf-8") as new:
+            new.write(first)
+            new.writelines(pieces)
     except FileExistsError:
         raise ValueError(f"{path} exists already: choose another name, or remove it first") from None

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from commands.options import board_option, cluster_option, format_option, moves_option, table_option, whole_number
+from commands.completion import complete_heuristics, complete_run
+from commands.options import (
+    board_option,
+    cluster_option,
+    format_option,
+    moves_option,
+    run_or_latest,
+    table_option,
+    whole_number,
+)
 from commands.output import print_rows, print_sections
 from isolation.shell import command
 from reports.tables import Format
@@ -72,14 +81,14 @@ def solve_board(
 
 
 @click.command("label")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--sample", type=click.IntRange(min=1), help="Only so many games, drawn at random.")
-@click.option("--first-ply", type=click.IntRange(min=0), default=0, help="Leave out the plies before this one.")
+@click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Leave out the plies before this one.")
 @click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
 @cluster_option
 def label(
-    run: Path, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
+    run: Path | None, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
 ) -> None:  # fmt: skip
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
     from experiments.labels import DEFAULT_LIMIT, label_run
@@ -88,14 +97,22 @@ def label(
     from reports.progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
-    with kept_if_interrupted(f"what was labelled is in {run}"), counting("games") as show:
-        games = label_run(run, sample=sample, first_ply=first_ply, limit=bound, jobs=jobs, cluster=cluster, show=show)
-    click.echo(f"{counted(games, 'game')} labelled. Next: {command('accuracy', run)}")
+    labelled = run_or_latest(run)
+    with kept_if_interrupted(f"what was labelled is in {labelled}"), counting("games") as show:
+        games = label_run(
+            labelled, sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster, show=show
+        )
+    click.echo(f"{counted(games, 'game')} labelled. Next: {command('accuracy', labelled)}")
 
 
 @click.command("accuracy")
-@click.argument("run", required=False, type=click.Path(path_type=Path))
-@click.option("--heuristics", metavar="NAMES", help="Judge these instead, as in improved,mine.py:score; '*' is all.")
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option(
+    "--heuristics",
+    metavar="NAMES",
+    shell_complete=complete_heuristics,
+    help="Judge these instead, as in improved,mine.py:score; '*' is all.",
+)
 @click.option("--depths", default="3", show_default=True, help="With --heuristics: depths of search, as in 1,3,5.")
 @click.option("--positions", type=click.IntRange(min=1), default=500, show_default=True,
               help="With --heuristics: how many telling positions each of them is judged in.")  # fmt: skip
@@ -122,18 +139,19 @@ def accuracy(
     from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
     from reports.plots.style import check_plot
 
-    if (run is None) == (heuristics is None):
+    if run is not None and heuristics is not None:
         raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
     wanted = ((plot_by_ply, draw_accuracy_by_ply), (plot_by_depth, draw_accuracy_by_depth))
     plots = [(path, draw) for path, draw in wanted if path]
     for path, _ in plots:
         check_plot(path)
-    if run is None:
-        decisions, notes = fresh_decisions(str(heuristics), depths, positions, size, jobs, cluster)
+    if heuristics is not None:
+        decisions, notes = fresh_decisions(heuristics, depths, positions, size, jobs, cluster)
     else:
         refuse("--heuristics", "depths", "positions", "size", "jobs", "cluster")
-        decisions = run_decisions(run)
-        notes = [f"{decisions['game_id'].nunique():,} of {count_games(run):,} games are labelled."]
+        labelled = run_or_latest(run)
+        decisions = run_decisions(labelled)
+        notes = [f"{decisions['game_id'].nunique():,} of {count_games(labelled):,} games are labelled."]
     bands = accuracies(decisions, BAND) if by_ply else ()
     print_sections(accuracy_sections(accuracies(decisions), bands, notes), output, only)
     for path, draw in plots:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from commands.completion import complete_spec
 from commands.options import board_option, cluster_option, format_option, table_option
 from commands.output import print_sections
 from commands.perfect_play import kept_if_interrupted
@@ -16,7 +17,7 @@ MISTAKES = 5
 
 
 @click.command("screen")
-@click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
+@click.argument("specs", metavar="SPEC...", nargs=-1, required=True, shell_complete=complete_spec)
 @click.option("--baseline", default="ID:improved", show_default=True, metavar="SPEC", help="Compare with this agent.")
 @click.option(
     "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."

@@ -5,15 +5,20 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from commands.options import cluster_option, format_option, number, whole_number
-from commands.output import print_rows, write_new
+from commands.completion import complete_run, complete_spec
+from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
+from commands.output import print_rows, print_sections, write_new
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.config import Config
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -31,7 +36,16 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
         click.option("--out", help="Directory of the run."),
-        click.option("--resume", metavar="RUN", help="Play what is missing of an interrupted run."),
+        click.option(
+            "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
+        ),
+        click.option("--watch", is_flag=True, default=None, help="Also show the run as a page in the browser."),
+        click.option(
+            "--dry-run",
+            is_flag=True,
+            default=None,
+            help="Say what would be played, and about how long it takes; play nothing.",
+        ),
         click.option(
             "--retry-forfeits",
             is_flag=True,
@@ -46,13 +60,16 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("tournament")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.")
-@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.")
-@click.option("--baseline", metavar="SPEC", help="What contenders are compared with.")
+@click.option("--contender", "contenders", multiple=True, metavar="SPEC", help="A contender; may be repeated.",
+              shell_complete=complete_spec)  # fmt: skip
+@click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.",
+              shell_complete=complete_spec)  # fmt: skip
+@click.option("--baseline", metavar="SPEC", shell_complete=complete_spec, help="What contenders are compared with.")
 @click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
+@click.option("--extend", metavar="RUN", help="Play further contenders in a finished run's tournament; see the docs.")
 @click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
 @run_options
-def tournament(file: Path | None, init: bool, resume: str | None, **options: Any) -> None:
+def tournament(file: Path | None, init: bool, resume: str | None, extend: str | None, **options: Any) -> None:
     """Play a tournament: the classic evaluation, or that of a TOML FILE.
 
     Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
@@ -64,12 +81,12 @@ def tournament(file: Path | None, init: bool, resume: str | None, **options: Any
         write_new(Path("tournament.toml"), example_toml())
         click.echo("Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
         return
-    play_run(file, options, resume)
+    play_run(file, options, resume, extend)
 
 
 @click.command("match")
-@click.argument("agent_1", metavar="A")
-@click.argument("agent_2", metavar="B")
+@click.argument("agent_1", metavar="A", shell_complete=complete_spec)
+@click.argument("agent_2", metavar="B", shell_complete=complete_spec)
 @run_options
 def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
     """Play agents A and B head to head, from random openings of four plies."""
@@ -94,6 +111,22 @@ def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
         raise ValueError(f"{words[key]}: {message}") from error
 
 
+@click.command("watch")
+@click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def watch_run(run: Path | None, port: int, no_open: bool) -> None:
+    """Serve the page of a run that is being played: standings, forfeits, games as they end."""
+    from experiments.runs import load_run
+    from reports.watch import server
+
+    path = load_run(run_or_latest(run)).path
+    with suppress(KeyboardInterrupt):
+        server.watch(
+            path, port, lambda address: click.echo(f"The run is shown at {address} (Ctrl-C ends it)."), not no_open
+        )
+
+
 @click.command("runs")
 @click.argument("home", required=False, type=click.Path(path_type=Path))
 @format_option
@@ -111,22 +144,69 @@ def list_runs(home: Path | None, output: Format) -> None:
         click.echo(f"There are no runs in {home or HOME}/.")
 
 
-def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> None:
+def play_run(file: Path | None, options: dict[str, Any], resume: str | None, extend: str | None = None) -> None:
     """Play a tournament or a match, show it live, and say where the log lies and what to do next."""
-    from experiments.play.interrupts import heard_once
-
+    is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
         raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
-    keys = run_keys(options)
+    if resume and extend:
+        raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
+    if file and extend:
+        raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
+    wanted = Wanted(file, run_keys(options), resume, extend, retry)
+    if is_dry:
+        say_what_would_be_played(wanted)
+    elif is_watched:
+        play_watched(wanted)
+    else:
+        play_told(wanted)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be played: a file and keys that replace its own, or a run to go on with, or one to extend."""
+
+    file: Path | None
+    keys: dict[str, Any]
+    resume: str | None
+    extend: str | None
+    retry: bool
+
+    def config(self) -> Config:
+        """The configuration that this comes to."""
+        from experiments.play.extension import extended_config
+        from experiments.runs import asked_for
+
+        return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
+
+
+def play_watched(wanted: Wanted) -> None:
+    """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
+    from experiments.runs import new_directory
+    from reports.watch.server import watched
+
+    path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
+    with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
+        play_told(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
+        click.echo("The page stays until Ctrl-C.")
+        with suppress(KeyboardInterrupt):
+            stay()
+
+
+def play_told(wanted: Wanted) -> None:
+    """Play, shown on the terminal, and say how it ended."""
+    from experiments.play.interrupts import heard_once
+
     with heard_once():
         try:
-            from experiments.runs import asked_for
             from reports.progress import play_shown, print_outcome, what_next
 
-            outcome = play_shown(asked_for(file, keys, resume), resume=resume is not None, retry_forfeits=retry)
+            config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
+            resume, retry = wanted.resume is not None, wanted.retry
+            outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
-            kept = f"{resume} is as it was" if resume else "nothing was written"
+            kept = f"{wanted.resume} is as it was" if wanted.resume else "nothing was written"
             click.echo(f"Interrupted before there was a game to play; {kept}.")
             is_finished = False
         else:
@@ -136,6 +216,21 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None) -> 
     if not is_finished:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
         sys.exit(1)
+
+
+def say_what_would_be_played(wanted: Wanted) -> None:
+    """Print the agents, the number of games, and a guess at the time."""
+    from experiments.design import make_plan
+    from experiments.log import count_games
+    from experiments.play.extension import extend
+    from reports.dry_run import dry_run_section
+
+    if wanted.extend:
+        extension = extend(Path(wanted.extend), wanted.config())
+        plan, played = extension.plan, extension.games
+    else:
+        plan, played = make_plan(wanted.config()), count_games(Path(wanted.resume)) if wanted.resume else 0
+    print_sections([dry_run_section(plan, played)], "table")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:
@@ -148,4 +243,4 @@ def run_keys(options: dict[str, Any]) -> dict[str, Any]:
     return keys
 
 
-COMMANDS = (tournament, match, list_runs)
+COMMANDS = (tournament, match, watch_run, list_runs)

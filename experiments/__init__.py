@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from experiments.design import make_plan
     from experiments.labels import label_run
     from experiments.log import read_games
+    from experiments.play.extension import extended_config
     from experiments.play.runner import play_tournament
     from experiments.roster import parse_agent
     from experiments.solving import solve_all
@@ -33,6 +34,7 @@ __version__: str
 __all__ = [
     "Config",
     "accuracies",
+    "extended_config",
     "judge",
     "label_run",
     "load_config",
@@ -54,6 +56,7 @@ __all__ = [
 _HOMES = {
     "Config": "experiments.config",
     "accuracies": "experiments.accuracy",
+    "extended_config": "experiments.play.extension",
     "judge": "experiments.verdicts.comparisons",
     "label_run": "experiments.labels",
     "load_config": "experiments.config",

@@ -20,18 +20,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from experiments.openings import Colours
 from experiments.roster import parse_limit
+from isolation.engines.program import Language, Program
 from isolation.geometry import format_size, parse_size
+from isolation.loading import expanded
 
-Format = Literal["gauntlet", "round-robin", "head-to-head"]
+Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
 
 CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
 JOBS_A_CORE = 8
 """More processes a core than that only fill the memory."""
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True},
+    "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True, "pairs": 180},
     "head-to-head": {"baseline": "ID:improved"},
     "round-robin": {},
+    "best-of": {"opponents": CLASSIC_OPPONENTS, "pairs": 1000},
 }
 
 
@@ -43,6 +46,30 @@ class OpeningSpec:
     plies: int = 2
     path: str = ""
     colours: Colours = "any"
+
+
+class Engine(BaseModel):
+    """An engine of the file, by the name that specs call it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(min_length=1, pattern=r"^[^\s@/,=]+$")
+    command: tuple[str, ...] = Field(min_length=1)
+    protocol: Language = ""
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    directory: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listed(cls, data: Any) -> Any:
+        """The command as a list, as TOML and JSON have it."""
+        return _with_tuples(data) if isinstance(data, dict) else data
+
+    @property
+    def program(self) -> Program:
+        """What the engine is."""
+        options = tuple((name, _option_text(value)) for name, value in self.options.items())
+        return Program(self.command, self.protocol, options, str(expanded(self.directory)) if self.directory else "")
 
 
 LARGEST_DIFFERENCE = 1_000
@@ -61,7 +88,7 @@ class Config(BaseModel):
     opponents: tuple[str, ...] = ()
     control: bool = False
     openings: str = "random:2"
-    pairs: int | Literal["all"] = 100
+    pairs: int | Literal["all"] = 180
     limit: str = "nodes=10000"
     equal_cost: bool = False
     sprt: tuple[float, ...] | None = None
@@ -70,6 +97,7 @@ class Config(BaseModel):
     jobs: int = Field(default=0, ge=0)
     cluster: str | None = Field(default=None, min_length=1)
     out: str | None = None
+    engines: tuple[Engine, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -82,18 +110,18 @@ class Config(BaseModel):
             if is_known and key not in allowed and data.get(key):
                 raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
         openings = data.get("openings", "random:2")
-        pairs = 100 if str(openings).startswith("random") else "all"
-        filled = {"pairs": pairs, **allowed, **data}
-        return {key: tuple(value) if isinstance(value, list) else value for key, value in filled.items()}
+        pairs = allowed.get("pairs", 100) if str(openings).startswith("random") else "all"
+        filled = {**allowed, "pairs": pairs, **data}
+        return _with_tuples(filled)
 
     @model_validator(mode="after")
     def _agree(self) -> Config:
-        if self.format == "gauntlet" and not self.opponents:
-            raise ValueError("opponents is empty: a gauntlet needs at least one")
+        if self.format in ("gauntlet", "best-of") and not self.opponents:
+            raise ValueError(f"opponents is empty: a {self.format} needs at least one")
         if self.pairs == "all" and self.opening_spec.kind == "random":
             raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
-        if self.sprt and self.format == "round-robin":
-            raise ValueError("sprt needs a baseline to test against: a round-robin has none")
+        if self.sprt and "baseline" not in _DEFAULTS[self.format]:
+            raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
         if self.cluster and self.jobs:
             raise ValueError(
                 "jobs and cluster do not go together: each machine of a cluster has jobs of its own, which isolation "
@@ -144,6 +172,19 @@ class Config(BaseModel):
         if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
             raise ValueError(f"differences lie between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
         return value
+
+    @field_validator("engines")
+    @classmethod
+    def _check_engines(cls, value: tuple[Engine, ...] | None) -> tuple[Engine, ...] | None:
+        names = [engine.name for engine in value or ()]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two engines are called {twice}")
+        return value or None
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """The engines of the file by name."""
+        return {engine.name: engine.program for engine in self.engines or ()}
 
     @property
     def opening_spec(self) -> OpeningSpec:
@@ -211,7 +252,13 @@ def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | N
 def to_toml(config: Config) -> str:
     """The configuration as TOML, every key written out; `load_config` reads it back as an equal one."""
     values = config.model_dump(exclude_none=True)
-    return "".join(f"{key} = {_toml_value(value)}\n" for key, value in values.items())
+    engines = values.pop("engines", ())
+    lines = [f"{key} = {_toml_value(value)}\n" for key, value in values.items()]
+    for engine in engines:
+        options = ", ".join(f"{_toml_value(name)} = {_toml_value(value)}" for name, value in engine["options"].items())
+        lines += ["\n[[engines]]\n", *(f"{key} = {_toml_value(engine[key])}\n" for key in engine if key != "options")]
+        lines += [f"options = {{{options}}}\n"]
+    return "".join(lines)
 
 
 def example_toml() -> str:
@@ -243,6 +290,15 @@ def _explain(error: ValidationError) -> str:
     return f"{key} = {json.dumps(first['input'], default=str, ensure_ascii=False)}: {message[:1].lower()}{message[1:]}"
 
 
+def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+
+
+def _option_text(value: str | float | bool) -> str:
+    """The value of an engine's option as its protocol has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _keys() -> str:
     return ", ".join(Config.model_fields)
 
@@ -265,6 +321,7 @@ board = "7x7"
 
 # gauntlet: each contender, the baseline and the control play every opponent.
 # head-to-head: each contender plays the baseline. round-robin: the contenders play each other.
+# best-of: each contender plays every opponent, and drops out once another is shown to be better.
 format = "gauntlet"
 
 # Who plays. Agents are named by short specs (docs/tournaments.md):
@@ -279,10 +336,11 @@ contenders = ["ID:*"]
 # What the contenders are compared with (gauntlet, head-to-head).
 baseline = "ID:improved"
 
-# Whom they all play (gauntlet).
+# Whom they all play (gauntlet, best-of).
 opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
 
-# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with.
+# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with,
+# and more openings of the baseline's, by which every difference to it is surer.
 control = true
 
 # random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
@@ -290,7 +348,7 @@ control = true
 openings = "random:2"
 
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
-pairs = 100
+pairs = 180
 
 # The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
 # 10,000 nodes a move is about what the classic engine saw in its 150 ms.
@@ -318,4 +376,10 @@ jobs = 0
 
 # The directory of the run; without it a new one under runs/.
 # out = "runs/my-tournament"
+
+# Engines, programs in any language (docs/engines.md); specs name them, as in engine:mine@nodes=5000.
+# [[engines]]
+# name = "mine"
+# command = ["./my_player", "--quiet"]
+# protocol = "ugi"
 """

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import joblib
 import numpy as np
 
-from experiments.config import Config
+from experiments.config import Config, Engine
 from experiments.openings import OpeningSet, file_openings, placement_openings, random_openings
-from experiments.roster import Spec, complete, expand, make_agent, named, parse_limit, parse_spec, settings_text
-from experiments.schedule import Match, Schedule
+from experiments.roster import (
+    Spec,
+    complete,
+    expand,
+    make_agent,
+    named,
+    parse_limit,
+    parse_spec,
+    settings_text,
+    with_program,
+)
+from experiments.schedule import Match, Schedule, SeedsBy
 from isolation.geometry import parse_size
 from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
+    from isolation.engines.program import Program
 
 Role = Literal["baseline", "contender", "control", "opponent"]
 
@@ -38,7 +50,9 @@ class Entrant:
 class Plan:
     """A tournament, ready to run. `config` names every agent in full, so that it makes the same plan again.
 
-    `population` is the number of openings to draw from, 0 if unknown; `notes` are for people.
+    `population` is the number of openings to draw from, 0 if unknown; `notes` are for people. `pools_control`: what the
+    control plays counts as the baseline's too, and is as much as pays (`_control_share`); else as many openings as a
+    contender's, as in runs from before that.
     """
 
     config: Config
@@ -47,17 +61,22 @@ class Plan:
     population: int
     is_census: bool
     notes: tuple[str, ...]
+    pools_control: bool
 
 
-def make_plan(config: Config) -> Plan:
+def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True) -> Plan:
     """Everything a configuration comes to, checked before any game is played.
+
+    `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
 
     Raises:
         ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
             legal on the board, or nothing is left to play.
     """
     entrants = tuple(_looked_at(entrant, config.board) for entrant in make_entrants(config))
-    shared, own, notes = draw_openings(config)
+    contenders = sum("contender" in entrant.roles for entrant in entrants)
+    share = _control_share(config, contenders) if pools_control else 1.0
+    shared, own, notes = draw_openings(config, share)
     if config.control and not len(own):
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
         notes.append("no control: the openings are all taken, so it would replay the baseline's games")
@@ -65,15 +84,19 @@ def make_plan(config: Config) -> Plan:
     notes += skipped
     if not matches:
         raise ValueError("nothing to play: no two different agents are left to meet")
+    if config.format == "best-of":
+        _check_contest(entrants, matches)
     cells = np.concatenate([shared.cells, own])
-    schedule = Schedule(shared.size, config.seed, tuple(entrant.agent.name for entrant in entrants), matches, cells)
+    names = tuple(entrant.agent.name for entrant in entrants)
+    schedule = Schedule(shared.size, config.seed, names, matches, cells, seeds_by)
     is_census = all(
         match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
     )
     notes += _warnings(entrants, is_census, config)
     return Plan(
-        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes)
-    )
+        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes),
+        pools_control,
+    )  # fmt: skip
 
 
 def make_entrants(config: Config) -> tuple[Entrant, ...]:
@@ -82,17 +105,17 @@ def make_entrants(config: Config) -> tuple[Entrant, ...]:
     Raises:
         ValueError: a spec is wrong (the message says which key), or two agents share a name or play alike.
     """
-    limit = parse_limit(config.limit)
+    limit, programs = parse_limit(config.limit), config.programs
     baseline = [_one(config.baseline, "baseline", config)] if config.baseline else []
     contenders = [
         _entrant(spec, "contender", f"contenders[{place}]")
         for place, text in enumerate(config.contenders)
-        for spec in _specs(text, f"contenders[{place}]", limit)
+        for spec in _specs(text, f"contenders[{place}]", limit, programs)
     ]
     opponents = [
         _entrant(spec, "opponent", f"opponents[{place}]")
         for place, text in enumerate(config.opponents)
-        for spec in _specs(text, f"opponents[{place}]", limit)
+        for spec in _specs(text, f"opponents[{place}]", limit, programs)
     ]
     wild = any(parse_spec(text).target == "*" for text in config.contenders)
     if wild and baseline:
@@ -112,40 +135,54 @@ def _looked_at(entrant: Entrant, board: str) -> Entrant:
     return replace(entrant, agent=looked_at_twice(entrant.agent, parse_size(board)))
 
 
-def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
+def draw_openings(
+    config: Config, control_share: float = 1.0
+) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
     """The openings all matches share, those of the control, and notes for people.
 
-    Placements come in random order, a file's openings in the file's.
+    The control gets `control_share` times as many as a contender, as far as there are any left. Placements come in
+    random order, a file's openings in the file's.
     """
     spec = config.opening_spec
     wanted = 2**31 if config.pairs == "all" else config.pairs
+    for_control = round(wanted * control_share) if config.control else 0
     seed = int(np.random.SeedSequence([config.seed, 1]).generate_state(1, np.uint64)[0])
     if spec.kind == "random":
-        drawn = random_openings(config.board, spec.plies, wanted * (2 if config.control else 1), seed, spec.colours)
+        drawn = random_openings(config.board, spec.plies, wanted + for_control, seed, spec.colours)
     elif spec.kind == "placements":
         drawn = placement_openings(config.board, spec.colours)
         drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
     else:
         drawn = file_openings(expanded(spec.path), config.board, spec.colours)
     shared = replace(drawn, cells=drawn.cells[:wanted])
-    own = drawn.cells[wanted : 2 * wanted] if config.control else drawn.cells[:0]
+    own = drawn.cells[wanted : wanted + for_control]
     notes = []
     if len(shared) < wanted < 2**31:
         notes.append(f"openings exhausted: of {wanted:,} asked for, {len(shared):,} different ones are there to play")
-    if config.control and 0 < len(own) < len(shared):
+    if 0 < len(own) < for_control:
         notes.append(f"openings for the control alone: {len(own):,}; no more are left")
     return shared, own, notes
 
 
-def _specs(text: str, key: str, limit: Any) -> list[Spec]:
+def _control_share(config: Config, contenders: int) -> float:
+    """How many openings of its own the control plays, over those of a contender, so that its games pay best.
+
+    Each contender is compared with baseline and control together. For the same number of games all comparisons are
+    surest if these two play √contenders times as much as a contender does (Neyman); at least twice, so that they can be
+    compared with each other. Where contenders stop early there is nothing to gain.
+    """
+    return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
+
+
+def _specs(text: str, key: str, limit: Any, programs: Mapping[str, Program]) -> list[Spec]:
     try:
-        return [complete(spec, limit) for spec in expand(named(parse_spec(text)))]
+        return [complete(spec, limit) for spec in expand(with_program(named(parse_spec(text)), programs))]
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
 
 
 def _one(text: str, key: str, config: Config) -> Entrant:
-    specs = _specs(text, key, parse_limit(config.limit))
+    specs = _specs(text, key, parse_limit(config.limit), config.programs)
     if len(specs) != 1:
         raise ValueError(f"{key}: exactly one agent is needed, not {text}")
     return _entrant(specs[0], "baseline", key)
@@ -217,13 +254,27 @@ def _make_matches(
     return tuple(matches), notes
 
 
+def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
+    """Refuse a best-of whose contenders do not all meet the same opponents."""
+    contenders = [place for place, entrant in enumerate(entrants) if "contender" in entrant.roles]
+    if len(contenders) < 2:
+        raise ValueError("contenders: a best-of needs at least two to choose from")
+    opponents = {place for place, entrant in enumerate(entrants) if "opponent" in entrant.roles}
+    for one in contenders:
+        if opponents - {match.second for match in matches if match.first == one}:
+            raise ValueError(
+                f"contenders: {entrants[one].agent.name} is an opponent too, and does not meet itself; in a best-of "
+                "all contenders meet the same opponents"
+            )
+
+
 def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
     """Who meets whom, as places among the entrants."""
 
     def having(*roles: Role) -> list[int]:
         return [place for place, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
 
-    if config.format == "gauntlet":
+    if config.format in ("gauntlet", "best-of"):
         return [(one, other) for one in having("baseline", "contender", "control") for other in having("opponent")]
     if config.format == "head-to-head":
         return [(one, other) for one in having("contender") for other in having("baseline")]
@@ -285,7 +336,17 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
         "baseline": next(iter(with_role("baseline")), None),
         "opponents": with_role("opponent"),
         "pairs": pairs,
+        "engines": _in_their_places(config),
         "cluster": None,  # where a run is played is not what is played
         **(path if spec.kind == "file" else {}),
     }
     return config.model_copy(update=changes)
+
+
+def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
+    """The engines of a configuration, which are found from any directory."""
+    if not config.engines:
+        return None
+    return tuple(
+        one.model_copy(update={"directory": str(expanded(one.directory or ".").absolute())}) for one in config.engines
+    )

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.geometry import cells_of, knight_masks, parse_size, symmetries
+from experiments.pgn import read_pgn
+from isolation.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
 from isolation.seeds import STEP, mix
 
 Cells = NDArray[np.int16]
@@ -101,11 +102,22 @@ def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
 def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet:
     """The openings of a text file: one a line, its cells as row-major ints parted by commas or blanks.
 
-    Empty lines and what follows a `#` are ignored. A position that appears twice counts once.
+    Empty lines and what follows a `#` are ignored. Of a file of games, `.pgn`, the opening of each game counts: what it
+    says that was, all of a game without a result, otherwise the placements. A position that appears twice counts once.
 
     Raises:
         ValueError: the file cannot be read, or a line is not a legal opening of this board; it names file and line.
     """
+    openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
+    if not openings:
+        raise ValueError(f"{path}: the file holds no opening")
+    chosen = _of_colours(_distinct(_padded(openings), size), size, colours)
+    if not len(chosen):
+        raise ValueError(f"{path}: the file holds no opening{_described(colours)}")
+    return OpeningSet(size, chosen, _population_like(chosen, size, colours))
+
+
+def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -118,12 +130,19 @@ def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet
                 openings.append(check_opening([_cell(word) for word in text], size))
             except ValueError as error:
                 raise ValueError(f"{path}:{number}: {error}") from None
-    if not openings:
-        raise ValueError(f"{path}: the file holds no opening")
-    chosen = _of_colours(_distinct(_padded(openings), size), size, colours)
-    if not len(chosen):
-        raise ValueError(f"{path}: the file holds no opening{_described(colours)}")
-    return OpeningSet(size, chosen, _population_like(chosen, size, colours))
+    return openings
+
+
+def _of_games(path: Path, size: str) -> list[tuple[int, ...]]:
+    openings = []
+    for game in read_pgn(path):
+        if game.size != format_size(*parse_size(size)):
+            raise ValueError(f"{path}:{game.line}: it is on {game.size}, not on {size}")
+        try:
+            openings.append(check_opening(game.opening, size))
+        except ValueError as error:
+            raise ValueError(f"{path}:{game.line}: {error}") from None
+    return openings
 
 
 def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """The directory of a run.
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
-`finished.json` appears when the run has come to its end; `lock` keeps a second writer out.
+`finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
+have written to standard error and said of their searches, if any play.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from experiments import log
 from experiments.config import Config, load_config, to_toml
-from experiments.design import Plan
+from experiments.design import Plan, make_plan
 from experiments.facts import read_facts
 from experiments.locks import LOCK, locked
+from experiments.schedule import SeedsBy
 from experiments.sealed import read_json, write_json
 from isolation.durable import leftovers, make_folder, sweep, write_text
 from isolation.geometry import parse_size
@@ -33,6 +35,7 @@ HOME = Path("runs")
 CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
+ENGINES = "engines"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class RunInfo:
     its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text like in the log, and whether
     it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these. `costs` is
     what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
-    `population` how many different openings are played and exist.
+    `population` how many different openings are played and exist. `seeds_by` is the rule of `schedule.game_seeds`; runs
+    from before there was more than one do not name it. `pools_control` is that of the plan; runs from before do not.
     """
 
     path: Path
@@ -74,6 +78,8 @@ class RunInfo:
     costs: dict[str, float]
     fingerprint: str
     versions: dict[str, str]
+    seeds_by: SeedsBy = "agents"
+    pools_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,21 +157,36 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
             for entrant in plan.entrants
         },
         games=len(plan.schedule),
-        openings=int(plan.schedule.rounds),
+        openings=len(plan.schedule.cells),
         population=plan.population,
         is_census=plan.is_census,
         notes=list(plan.notes),
         costs=dict(costs or {}),
         fingerprint=plan.schedule.fingerprint,
         versions=log.versions(),
+        seeds_by=plan.schedule.seeds_by,
+        pools_control=plan.pools_control,
     )
-    facts = {key: value for key, value in asdict(info).items() if key != "path"}
     try:
         make_folder(log.games_folder(path))
         write_text(path / CONFIG, to_toml(plan.config))
-        write_json(path / FACTS, facts)
     except OSError as error:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
+    write_info(info)
+
+
+def write_info(info: RunInfo) -> None:
+    """Write down what is known of a run, which makes its directory one.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    facts = {key: value for key, value in asdict(info).items() if key != "path"}
+    try:
+        make_folder(log.games_folder(info.path))
+        write_json(info.path / FACTS, facts)
+    except OSError as error:
+        raise ValueError(f"{info.path}: cannot write there: {error.strerror}") from None
 
 
 def is_run(path: Path) -> bool:
@@ -231,6 +252,21 @@ def list_runs(home: Path = HOME) -> list[RunSummary]:
     return sorted(found, key=lambda run: (run.info.created_at, run.info.path.name))
 
 
+def latest_run(home: Path = HOME) -> Path:
+    """The run below a directory that was started last.
+
+    Raises:
+        ValueError: there is none.
+    """
+    try:
+        found = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
+    except ValueError as error:
+        raise ValueError(f"which run? the latest cannot be told: {error}") from None
+    if not found:
+        raise ValueError(f"which run? there is none in {home}/: name one, or play one with isolation tournament")
+    return max(found, key=lambda info: (info.created_at, info.path.name)).path
+
+
 def is_finished(path: Path) -> bool:
     """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
     return (path / END).exists()
@@ -255,6 +291,15 @@ def reopen(path: Path) -> None:
     (path / END).unlink(missing_ok=True)
 
 
+def planned_like(info: RunInfo, config: Config) -> Plan:
+    """The plan of a configuration, by the rules by which the run was planned.
+
+    Raises:
+        ValueError: see `design.make_plan`.
+    """
+    return make_plan(config, info.seeds_by, info.pools_control)
+
+
 def identity(config: Config) -> dict[str, Any]:
     """What makes two configurations the same run."""
     return {key: value for key, value in config.model_dump(mode="json").items() if key not in _FREE}
@@ -271,6 +316,17 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
         if asked[key] != info.requested.get(key):
             was, now = json.dumps(info.requested.get(key)), json.dumps(asked[key])
             raise ValueError(f"{info.path} is a run with {key} = {was}, not {now}: choose another --out")
+    check_unchanged(info, plan)
+    if plan.schedule.fingerprint != info.fingerprint:
+        raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")
+
+
+def check_unchanged(info: RunInfo, plan: Plan) -> None:
+    """Refuse a plan in which an agent of the run has other code than when the run began.
+
+    Raises:
+        ValueError: naming the agent.
+    """
     for entrant in plan.entrants:
         settings = info.agents.get(entrant.agent.name, {}).get("settings")
         if settings is not None and settings != entrant.settings:
@@ -278,8 +334,6 @@ def check_resumable(info: RunInfo, requested: Config, plan: Plan) -> None:
                 f"{info.path}: the code of {entrant.agent.name} has changed since the run began, and its games must "
                 f"not mix with the new code's: start a new run, or restore {entrant.spec.target}"
             )
-    if plan.schedule.fingerprint != info.fingerprint:
-        raise ValueError(f"{info.path}: the schedule is not the one the run began with (an opening file has changed?)")
 
 
 def _unused(path: Path) -> Path:

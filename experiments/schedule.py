@@ -7,6 +7,9 @@ any moment all contenders have met the same openings. A game's id is its place i
     game_id = (round * matches + match) * 2 + side        pair_id = game_id // 2
 
 where on side 0 the match's first agent moves first. Matches may have fewer pairs than others: ids may have gaps.
+
+A game's seed is made of the run's, the opening, the side and the match's second agent, the opponent: whatever is left
+to chance falls the same way for all who meet this opponent, so that two who play alike get equal results.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,8 @@ from numpy.typing import NDArray
 from experiments.openings import Cells, colour_roles, mixed, opening_ids, orbit_ids
 
 Ids = NDArray[np.int64]
+SeedsBy = Literal["opponent", "agents"]
+"""What, beside the opening, a game's seed is made of: see `game_seeds`."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +44,17 @@ class Match:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Everything that is going to be played. `agents` are names; `cells` holds an opening a row, padded with -1."""
+    """Everything that is going to be played.
+
+    `agents` are names; `cells` holds an opening a row, padded with -1; `seeds_by` is the rule of `game_seeds`.
+    """
 
     size: str
     seed: int
     agents: tuple[str, ...]
     matches: tuple[Match, ...]
     cells: Cells
+    seeds_by: SeedsBy = "opponent"
 
     @cached_property
     def pairs(self) -> Ids:
@@ -67,7 +77,7 @@ class Schedule:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that is scheduled."""
+        """A hash of everything that is scheduled; the rule of its seeds stands beside it."""
         facts = repr((self.size, self.seed, self.agents, self.matches, self.cells.shape))
         return hashlib.sha256(facts.encode() + self.cells.astype("<i2").tobytes()).hexdigest()
 
@@ -127,24 +137,35 @@ class Schedule:
         return [[cell for cell in row if cell >= 0] for row in self.cells[self.opening_rows(ids)].tolist()]
 
     def seeds(self, ids: Ids) -> NDArray[np.uint64]:
-        """For each game, a seed made of the run's seed and who plays what: both agents, in order, and the opening."""
-        return game_seeds(self.seed, self.agents, self.players(ids), self.opening_ids[self.opening_rows(ids)])
+        """For each game, its seed; see `game_seeds`."""
+        openings = self.opening_ids[self.opening_rows(ids)]
+        return game_seeds(self.seeds_by, self.seed, self.agents, ids, self.players(ids), openings)
 
 
 def game_seeds(
-    seed: int, agents: Sequence[str], players: NDArray[np.integer], opening_ids: NDArray[np.uint64]
+    by: SeedsBy,
+    seed: int,
+    agents: Sequence[str],
+    ids: Ids,
+    players: NDArray[np.integer],
+    opening_ids: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """Seeds of games, made of the run's; `players` are places among `agents`, a row a game, who moves first first."""
+    """Seeds of games, made of the run's seed, the openings, and who plays on which side.
+
+    Args:
+        by: what is taken of the players: the match's second agent, or, as in runs from before that, both.
+        agents: names.
+        ids: of the games; an even one says that the match's first agent moves first.
+        players: places among `agents`, a row a game, who moves first first.
+        opening_ids: see `openings.opening_ids`.
+    """
     digests = b"".join(hashlib.blake2b(name.encode(), digest_size=8).digest() for name in agents)
     keys = np.frombuffer(digests, "<u8").astype(np.uint64)[players]
-    return mixed(mixed(mixed(np.uint64(seed) ^ keys[:, 0]) ^ keys[:, 1]) ^ opening_ids)
-
-
-def by_sides(schedule: Schedule, ids: Ids) -> list[Ids]:
-    """The games split by who plays whom on which side, in a fixed order; each in the order of the ids."""
-    sides = schedule.match_of(ids) * 2 + ids % 2
-    order = np.argsort(sides, kind="stable")
-    return np.split(ids[order], np.flatnonzero(np.diff(sides[order])) + 1) if len(ids) else []
+    if by == "agents":
+        return mixed(mixed(mixed(np.uint64(seed) ^ keys[:, 0]) ^ keys[:, 1]) ^ opening_ids)
+    sides = ids % 2
+    opponents = keys[np.arange(len(ids)), 1 - sides]
+    return mixed(mixed(mixed(np.uint64(seed) ^ opponents) ^ sides.astype(np.uint64)) ^ opening_ids)
 
 
 def points_table(schedule: Schedule) -> NDArray[np.int8]:

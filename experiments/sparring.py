@@ -27,8 +27,9 @@ from experiments.play.spreading import spread
 from experiments.roster import parse_agent, parse_spec
 from isolation.agents import SearchAgent
 from isolation.compiling.specialise import native_function
+from isolation.games import Games
 from isolation.geometry import parse_size
-from isolation.match import Games, play_games
+from isolation.match import play_games
 from isolation.outcome import REASON_WORDS, Reason
 from isolation.patience import TookTooLong, unless_silent
 

@@ -57,5 +57,8 @@ class Game(Protocol):
     def reach(self, cells: Iterable[Location], /) -> Cells:
         """Return the blank cells a knight's move away from any of `cells`."""
 
+    def links(self, cells: Iterable[Location], /) -> int:
+        """Return how many pairs of `cells` are a knight's move apart."""
+
 
 Heuristic: TypeAlias = Callable[[Any, Any], float]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from heuristics import classic, composite, edge, mobility, place, territory
+from heuristics import classic, composite, edge, learned, mobility, place, territory
+from heuristics.features import FEATURES
 from heuristics.game import Heuristic
 
 _FUNCTIONS: dict[str, Heuristic] = {
@@ -29,6 +30,7 @@ _FUNCTIONS: dict[str, Heuristic] = {
     "late_own": mobility.late_own,
     "territory": territory.territory,
     "two_step_mobility": mobility.two_step_mobility,
+    "learned": learned.learned,
 }
 
 _PUBLISHED = {
@@ -48,33 +50,36 @@ _PUBLISHED = {
 
 
 def names() -> list[str]:
-    """Return the names of all evaluation functions, in the order of the documentation."""
+    """Return the names of all evaluation functions but features, in the order of the documentation."""
     return list(_FUNCTIONS)
 
 
 def canonical_name(name: str) -> str:
     """Return the registry's name for a name as published: `ID_improved_score`, `ID_Improved` and `improved` are one.
 
+    The names of features are their own.
+
     Raises ValueError, naming the nearest names, if there is no such function.
     """
     bare = name.removeprefix("ID_").lower()
     bare = _PUBLISHED.get(bare, bare)
-    if bare not in _FUNCTIONS:
-        near = [_PUBLISHED.get(hit, hit) for hit in get_close_matches(bare, [*_FUNCTIONS, *_PUBLISHED])]
+    if bare not in _FUNCTIONS and bare not in FEATURES:
+        near = [_PUBLISHED.get(hit, hit) for hit in get_close_matches(bare, [*_FUNCTIONS, *_PUBLISHED, *FEATURES])]
         hint = f"did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"there are {', '.join(_FUNCTIONS)}"
         raise ValueError(f"no heuristic is called {name!r}; {hint}")
     return bare
 
 
 def get(name: str) -> Heuristic:
-    """Return the function of that name, or of that published name.
+    """Return the function of that name, or of that published name, or the feature.
 
     Raises ValueError, naming the nearest names, if there is none.
 
     >>> get("improved") is get("ID_improved_score")
     True
     """
-    return _FUNCTIONS[canonical_name(name)]
+    bare = canonical_name(name)
+    return _FUNCTIONS[bare] if bare in _FUNCTIONS else FEATURES[bare]
 
 
 def meaning(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from isolation.editions import playing
 from isolation.editions.players import GameHistory
 from isolation.editions.state import ClassicState, Locations
+from isolation.fen import FenPosition, parse_fen, write_fen
 from isolation.geometry import Move, cells_of, check_size, format_size, full_mask, knight_mask, move_of, parse_size
 from isolation.outcome import Outcome, Reason
 
@@ -125,6 +126,28 @@ class Board(ClassicState):
                 board.play_cell(cell)
             except ValueError as error:
                 raise ValueError(f"illegal move at ply {ply} on {format_size(rows, columns)}: {error}") from None
+        return board
+
+    @classmethod
+    def from_fen(cls, text: str, players: tuple[Any, Any] = (1, 2)) -> Self:
+        """The position of a FEN; see `isolation.fen`. Its history is known if nothing but the knights is on the board.
+
+        >>> Board.from_fen("7/7/7/3N3/7/7/n6 w").history
+        (24, 42)
+
+        Raises:
+            ValueError: the text is not a FEN of a position of this game.
+        """
+        found = parse_fen(text)
+        board = cls(*players, width=found.columns, height=found.rows)
+        placed = [cell for cell in found.locations if cell is not None]
+        visited = board.blank.bit_count() - found.blank.bit_count()
+        if visited == len(placed) and found.active_index == visited % 2:
+            for cell in placed:
+                board.play_cell(cell)
+            return board
+        board.blank, board.locations, board.active_index = found.blank, found.locations, found.active_index
+        board.move_count, board._setup = visited, 0
         return board
 
     # The classic API
@@ -265,6 +288,11 @@ class Board(ClassicState):
         """The cells played so far; empty where old code has set the position, so that it is not known."""
         return tuple(cell for cell, _, _ in self._past) if self._setup is None else ()
 
+    @_Fact
+    def fen(self) -> str:
+        """The position as a FEN, which `from_fen` reads back."""
+        return write_fen(FenPosition(self.height, self.width, self.blank, self.locations, self.active_index))
+
     def moves_mask(self, player_index: int) -> int:
         """The mask of the cells the player of that index could move to now; before its placement, the blank cells."""
         cell = self.locations[player_index]
@@ -319,6 +347,12 @@ class Board(ClassicState):
         for row, column in cells:
             mask |= knight[row * width + column]
         return MoveList([divmod(cell, width) for cell in cells_of(mask & self.blank)])
+
+    def links(self, cells: Iterable[Move]) -> int:
+        """How many pairs of these (row, column) cells are a knight's move apart; a cell given twice counts once."""
+        given = {row * self.width + column for row, column in cells}
+        mask = sum(1 << cell for cell in given)
+        return sum((self._grid.knight[cell] & mask).bit_count() for cell in given) // 2
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same position: size, open cells, locations and side to move."""

@@ -1,4 +1,4 @@
-"""Games between two agents: one, or a batch, from given openings."""
+"""Games between agents: one, or a batch, from given openings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
 from isolation.board import Board
 from isolation.engines.crossing import CannotCross
 from isolation.faults import IsCtrlC, heeding_ctrl_c
-from isolation.geometry import parse_size
+from isolation.games import BY_PLY, Games, joined
+from isolation.geometry import format_size, parse_size
 from isolation.outcome import REASON_WORDS, Reason
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
 
 if TYPE_CHECKING:
+    from isolation.native.memory import Memory
     from isolation.search.compiled import CompiledPlayer
 
 
@@ -59,33 +61,6 @@ class GameRecord:
         return len(self.moves)
 
 
-@dataclass(frozen=True)
-class Games:
-    """A batch of n finished games as columns; the plies of all games lie one after another, split by `offsets`.
-
-    Attributes:
-        winner: int8[n], 1 or 2.
-        reason: int8[n], the numbers of `Reason`.
-        detail: n texts, mostly empty.
-        offsets: int64[n + 1]; game i has the plies offsets[i] to offsets[i + 1].
-        moves, score, depth, nodes, time_us, exact: one entry a ply, see `GameRecord`.
-    """
-
-    winner: NDArray[np.int8]
-    reason: NDArray[np.int8]
-    detail: list[str]
-    offsets: NDArray[np.int64]
-    moves: NDArray[np.int16]
-    score: NDArray[np.float64]
-    depth: NDArray[np.int16]
-    nodes: NDArray[np.int64]
-    time_us: NDArray[np.int64]
-    exact: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.winner)
-
-
 def play(
     agent_1: Agent,
     agent_2: Agent,
@@ -97,7 +72,7 @@ def play(
 ) -> GameRecord:
     """Play one game; safe in threads as far as `play_games` is, see there."""
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
-    plies = (tuple(getattr(games, name).tolist()) for name in _PLY_COLUMNS)
+    plies = (tuple(getattr(games, name).tolist()) for name in BY_PLY)
     return GameRecord(
         size, tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASON_WORDS[games.reason[0]],
         games.detail[0], *plies,
@@ -117,12 +92,7 @@ def play_games(
 ) -> Games:
     """Play one game from every opening, agent 1 placing first.
 
-    Two compiled agents play the whole batch in compiled code; the records are the same as those of the interpreted
-    loop, times aside.
-
-    Safe in threads: batches may be played at once, each as if alone but for times. It does not hold for classic
-    players, which draw from generators of the whole process (see `ClassicAgent`), nor for users' code that keeps a
-    memory of its own.
+    See `play_many`, which plays a batch of any pairings.
 
     Args:
         openings: legal sequences of cells; compiled play needs both placements in each.
@@ -134,24 +104,64 @@ def play_games(
     Raises:
         ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
     """
-    rows, columns = parse_size(size)
-    boards = [Board.from_moves(opening, size) for opening in openings]
+    sides = np.tile(np.array([0, 1], np.int64), (len(openings), 1))
+    agents = (agent_1, agent_2)
+    return play_many(agents, sides, openings, seeds, size, hard_cap, marker=marker, interpreted=interpreted)
+
+
+def play_many(
+    agents: Sequence[Agent],
+    sides: NDArray[np.integer[Any]],
+    openings: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    size: str = "7x7",
+    hard_cap: float | None = None,
+    *,
+    marks: NDArray[np.int64] | None = None,
+    marker: NDArray[np.int64] | None = None,
+    memory: Memory | None = None,
+    interpreted: bool = False,
+) -> Games:
+    """Play one game from every opening, each between two of several agents; the games come back in their order.
+
+    All games between compiled agents are played in one call of compiled code; the records are the same as those of the
+    interpreted loop, times aside. The others are played afterwards, those of the same two agents on the same sides one
+    after another.
+
+    Safe in threads: batches may be played at once, each as if alone but for times, if each has a memory of its own. It
+    does not hold for classic players, which draw from generators of the whole process (see `ClassicAgent`), nor for
+    users' code that keeps a memory of its own.
+
+    Args:
+        sides: int[n, 2], the places among `agents` of who places first and who second.
+        marks: int64[n], what `marker` says of each game; without it, its index.
+        memory: what compiled agents that leave nothing to chance have answered; they are not asked the same again, and
+            the time of an answer is that of the search when it was made.
+        openings, seeds, hard_cap, marker, interpreted: see `play_games`.
+
+    Raises:
+        ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
+    """
+    for opening in dict.fromkeys(map(tuple, openings)):
+        Board.from_moves(opening, size)
+    marks = np.arange(len(openings)) if marks is None else marks
     marker = np.zeros(3, np.int64) if marker is None else marker
-    players = [None if interpreted else agent.compiled((rows, columns)) for agent in (agent_1, agent_2)]
-    guarded = hard_cap is not None and any(might_hang(agent) for agent in (agent_1, agent_2))
-    if all(players) and not guarded and all(len(opening) >= 2 for opening in openings):
-        games = _play_compiled(players, openings, seeds, (rows, columns), marker)  # type: ignore[arg-type]
-        return _with_details(games, (agent_1, agent_2), seeds, size)
-    return _play_interpreted((agent_1, agent_2), boards, seeds, hard_cap, marker)
+    fixtures = _Fixtures(agents, np.asarray(sides, np.int64), openings, seeds, marks)
+    native = [None] * len(agents) if interpreted else _native_players(fixtures, parse_size(size), hard_cap)
+    in_code = np.array([len(opening) >= 2 for opening in openings], bool)
+    in_code &= np.array([player is not None for player in native])[fixtures.sides].all(axis=1)
+    places, parts = np.flatnonzero(in_code), []
+    if len(places):
+        parts.append((places, _play_compiled(fixtures.at(places), native, size, marker, memory)))
+    for places in _by_sides(fixtures.sides, np.flatnonzero(~in_code)):
+        parts.append((places, _play_interpreted(fixtures.at(places), size, hard_cap, marker)))
+    return _in_order(parts)
 
 
 def load_compiled_games(size: tuple[int, int]) -> None:
     """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
-    from isolation.compiling.specialise import NativeFunction
-    from isolation.search.compiled import NO_PARAMETERS, CompiledPlayer, Settings
-
-    nobody = CompiledPlayer(NativeFunction(0, lambda: 0.0), Settings(), NO_PARAMETERS)
-    _play_compiled((nobody, nobody), [], [], size, np.zeros(3, np.int64))
+    nothing = _Fixtures((), np.empty((0, 2), np.int64), [], [], np.empty(0, np.int64))
+    _play_compiled(nothing, [], format_size(*size), np.zeros(3, np.int64), None)
 
 
 def might_hang(agent: Agent) -> bool:
@@ -159,37 +169,92 @@ def might_hang(agent: Agent) -> bool:
     return agent.is_user_code
 
 
+@dataclass(frozen=True)
+class _Fixtures:
+    """n games to be played: the arguments of `play_many` that say who plays what."""
+
+    agents: Sequence[Agent]
+    sides: NDArray[np.int64]
+    openings: Sequence[Sequence[int]]
+    seeds: Sequence[int]
+    marks: NDArray[np.int64]
+
+    def at(self, places: NDArray[np.int64]) -> _Fixtures:
+        """Those at these places."""
+        openings, seeds = [self.openings[i] for i in places.tolist()], [self.seeds[i] for i in places.tolist()]
+        return _Fixtures(self.agents, self.sides[places], openings, seeds, self.marks[places])
+
+
+def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float | None) -> list[CompiledPlayer | None]:
+    """For each agent, what plays for it in compiled code; None for those that cannot, may not or need not."""
+    native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
+    for place in np.unique(fixtures.sides).tolist():
+        agent = fixtures.agents[place]
+        if hard_cap is None or not might_hang(agent):
+            native[place] = agent.compiled(size)
+    return native
+
+
+def _by_sides(sides: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """These places split by who plays whom on which side, each in its order."""
+    if not len(places):
+        return []
+    _, groups = np.unique(sides[places], axis=0, return_inverse=True)
+    groups = groups.reshape(-1)
+    order = np.argsort(groups, kind="stable")
+    return np.split(places[order], np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _in_order(parts: Sequence[tuple[NDArray[np.int64], Games]]) -> Games:
+    """Games that were played in parts, each with the places of its games among all."""
+    if not parts:
+        return _collect([])
+    places = np.concatenate([places for places, _ in parts])
+    games = joined([games for _, games in parts])
+    return games if (np.diff(places) == 1).all() else games.taken(np.argsort(places))
+
+
 def _play_compiled(
-    players: Sequence[CompiledPlayer],
-    openings: Sequence[Sequence[int]],
-    seeds: Sequence[int],
-    size: tuple[int, int],
+    fixtures: _Fixtures,
+    native: Sequence[CompiledPlayer | None],
+    size: str,
     marker: NDArray[np.int64],
+    memory: Memory | None,
 ) -> Games:
     from isolation.compiling.specialise import native_function
     from isolation.native import desks
-    from isolation.search.compiled import as_row
+    from isolation.search.compiled import NOBODY, as_row, identity
 
-    count, cells = len(openings), size[0] * size[1]
+    rows, columns = parse_size(size)
+    openings, count = fixtures.openings, len(fixtures.openings)
     winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
-    plies: tuple[Any, ...] = tuple(np.empty(count * cells, kind) for kind in _PLY_TYPES)
-    starts = np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64)
+    plies: tuple[Any, ...] = tuple(np.empty(count * rows * columns, kind) for kind in _PLY_TYPES)
+    players = [NOBODY if player is None else as_row(player) for player in native]
+    for place in np.unique(fixtures.sides).tolist():
+        player = native[place]
+        if memory is not None and player is not None and fixtures.agents[place].is_deterministic:
+            players[place][-1] = memory.number_of(identity(player))
     given = (
         np.array([cell for opening in openings for cell in opening], np.int64),
-        starts,
-        np.array(seeds, np.uint64),
+        np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64),
+        np.array(fixtures.seeds, np.uint64),
+        np.array(players, np.int64),
+        np.ascontiguousarray(fixtures.sides),
+        np.ascontiguousarray(fixtures.marks),
     )
-    rows = np.array([as_row(player) for player in players], np.int64)
+    *first, players_at, sides_at, marks_at = map(desks.address_of, given)
+    remembered = 0 if memory is None else desks.address_of(memory.table)
     with desks.lent() as desk:
-        native_function("games", None, *size).call(
-            *map(desks.address_of, given), count, desks.address_of(rows), desk.address,
+        native_function("games", None, rows, columns).call(
+            *first, count, players_at, sides_at, remembered, desk.address, marks_at,
             *map(desks.address_of, (marker, winner, reason, ends, *plies)),
         )  # fmt: skip
     offsets = np.concatenate(([0], ends)).astype(np.int64)
-    return Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
+    games = Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
+    return _with_details(games, fixtures, size)
 
 
-def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int], size: str) -> Games:
+def _with_details(games: Games, fixtures: _Fixtures, size: str) -> Games:
     """The games, those lost by an error or a late move with their details, which compiled code cannot tell."""
     for index in np.flatnonzero(games.reason).tolist():
         moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
@@ -197,9 +262,10 @@ def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int
             games.detail[index] = f"late at ply {len(moves) + 1}"
             continue
         board = Board.from_moves(moves, size)
+        loser = fixtures.agents[fixtures.sides[index, board.active_index]]
         with heeding_ctrl_c() as is_ctrl_c:
             try:
-                ask_once(agents[board.active_index], board, move_seed(seeds[index], len(moves)))
+                ask_once(loser, board, move_seed(fixtures.seeds[index], len(moves)))
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
@@ -207,27 +273,29 @@ def _with_details(games: Games, agents: tuple[Agent, Agent], seeds: Sequence[int
     return games
 
 
-def _play_interpreted(
-    agents: tuple[Agent, Agent],
-    boards: list[Board],
-    seeds: Sequence[int],
-    hard_cap: float | None,
-    marker: NDArray[np.int64],
-) -> Games:
-    if not boards:
-        return _collect([])
-    size = (boards[0].height, boards[0].width)
+def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> Games:
+    """Games of the same two agents on the same sides."""
+    agents = [fixtures.agents[place] for place in fixtures.sides[0]]
     with ExitStack() as stack:
-        players = [stack.enter_context(closing(_open(agent, size, hard_cap))) for agent in agents]
+        players = [stack.enter_context(closing(_open(agent, parse_size(size), hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(heeding_ctrl_c())
-        games = enumerate(zip(boards, seeds, strict=True))
-        return _collect([_play_one(players, board, seed, marker, index, is_ctrl_c) for index, (board, seed) in games])
+        played = []
+        for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
+            board = Board.from_moves(opening, size)
+            played.append(_play_one(players, board, seed, marker, mark, is_ctrl_c))
+        return _collect(played)
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
-    if hard_cap is None or not might_hang(agent):
+    if hard_cap is None:
         return agent.open()
+    from isolation.engines.agent import EngineAgent
     from isolation.engines.guard import guard
+
+    if isinstance(agent, EngineAgent):
+        return agent.capped(hard_cap).open()
+    if not might_hang(agent):
+        return agent.open()
 
     return guard(agent, size, hard_cap)
 
@@ -245,14 +313,14 @@ class _Played:
 
 
 def _play_one(
-    players: Sequence[Player], board: Board, seed: int, marker: NDArray[np.int64], index: int, is_ctrl_c: IsCtrlC
+    players: Sequence[Player], board: Board, seed: int, marker: NDArray[np.int64], mark: int, is_ctrl_c: IsCtrlC
 ) -> _Played:
     opening_plies = board.move_count
     results: list[SearchResult] = []
     has_begun = [False, False]
     while True:
         turn = board.active_index
-        marker[:] = (index, turn, board.move_count)
+        marker[:] = (mark, turn, board.move_count)
         loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
         if loss is None:
             try:
@@ -274,7 +342,6 @@ def _play_one(
         board.play_cell(result.move)
 
 
-_PLY_COLUMNS = ("moves", "score", "depth", "nodes", "time_us", "exact")
 _PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)
 
 

@@ -2,6 +2,9 @@
 
 Rows count from 0, as in the classic (row, column) tuples, so that the row of a tuple and of a name are the same
 number: on 7x7 `d3` is (3, 3), and `c4` is (4, 2). Columns after z go on with aa, ab, …, as in a spreadsheet.
+
+Programs that play Joust call cells squares, and count their ranks from 1 at the bottom, as chess does: on 7x7 our `d3`
+is their `d4`. `square_name` and `parse_square` are the only place where one becomes the other.
 """
 
 from __future__ import annotations
@@ -58,6 +61,35 @@ def parse_cell(text: str, rows: int, columns: int) -> int:
     if not (row < rows and column < columns):
         last = cell_name(rows * columns - 1, columns)
         raise ValueError(f"{text} is not on the {rows}x{columns} board, whose cells are a0 to {last}")
+    return cell_of((row, column), columns)
+
+
+def square_name(cell: int, rows: int, columns: int) -> str:
+    """The name that programs which play Joust have for a cell: its column, and its rank from 1 at the bottom.
+
+    >>> square_name(24, 7, 7), square_name(14, 7, 7)
+    ('d4', 'a5')
+    """
+    row, column = move_of(cell, columns)
+    return f"{column_name(column)}{rows - row}"
+
+
+def parse_square(text: str, rows: int, columns: int) -> int:
+    """The cell that such a name means.
+
+    >>> parse_square("a5", 7, 7)
+    14
+
+    Raises:
+        ValueError: the text is none, or the square is not on the board.
+    """
+    name = _NAME.fullmatch(text)
+    if not name:
+        raise ValueError(f"{text!r} is not a square, which is a column and a rank like d4")
+    row, column = rows - int(name[2]), _column_of(name[1])
+    if not (0 <= row < rows and column < columns):
+        last = square_name(columns - 1, rows, columns)
+        raise ValueError(f"square {text} is not on the {rows}x{columns} board, whose squares are a1 to {last}")
     return cell_of((row, column), columns)
 
 

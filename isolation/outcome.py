@@ -20,6 +20,10 @@ class Reason(IntEnum):
     """It raised an exception, or its process died."""
     HANG = 4
     """It never answered."""
+    CRASH = 5
+    """Its program, an engine, could not be started or ended."""
+    NONSENSE = 6
+    """Its program, an engine, answered what means nothing."""
 
     @property
     def word(self) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from isolation.board import Board
 from isolation.geometry import parse_size
 from isolation.limits import Limit
@@ -101,3 +103,23 @@ def agent_nodes_per_second(agent: Agent, size: str = "7x7", at_least: float = 0.
                 result = player.choose(board, 0)
                 nodes, seconds = nodes + result.nodes, seconds + result.seconds
     return nodes / seconds
+
+
+def processor_times(agents: Sequence[Agent], size: str = "7x7", rounds: int = 20) -> list[float]:
+    """Nanoseconds of processor time a node, of each agent at its own limit, in the opening and the middle game.
+
+    All are measured in turn, again and again, and the least counts: what else the machine does hardly disturbs it.
+    """
+    from isolation.answers import Positions, answer_all
+
+    rows, columns = parse_size(size)
+    plies = (2, max(2, rows * columns // 4))
+    positions = Positions.of([cells for n in plies for cells in random_openings(30, n, size)], size)
+    seeds = np.zeros(len(positions), np.uint64)
+    least = [float("inf")] * len(agents)
+    for _ in range(rounds + 1):
+        for place, agent in enumerate(agents):
+            started = time.thread_time_ns()
+            nodes = int(answer_all(agent, positions, seeds).nodes.sum())
+            least[place] = min(least[place], (time.thread_time_ns() - started) / nodes)
+    return least

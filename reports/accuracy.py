@@ -38,8 +38,10 @@ def accuracy_sections(
     if by_ply:
         place = {one.agent: rank for rank, one in enumerate(ranked)}
         ordered = sorted(by_ply, key=lambda one: (place[one.agent], one.first))
-        by_band = tuple({"agent": one.agent, "plies": f"{one.first}–{one.last}", **_facts(one)} for one in ordered)
-        sections.append(Section("by_ply", "Accuracy by ply", by_band, ("Ply 0 is the first placement.",)))
+        by_band = tuple(
+            {"agent": one.agent, "plies": f"{one.first + 1}–{one.last + 1}", **_facts(one)} for one in ordered
+        )
+        sections.append(Section("by_ply", "Accuracy by ply", by_band, ("Ply 1 is the first placement.",)))
     return tuple(sections)
 
 
@@ -56,7 +58,8 @@ def theory_section(findings: Findings) -> Section | None:
         winners |= opening_winners(source.info.path)
     if not winners:
         return None
-    splits = by_theory(findings.games, winners, findings.measured)
+    found = {one.agent: one for one in by_theory(findings.games, winners, findings.measured)}
+    splits = [found[name] for name in findings.in_order(found)]
     has_unknown = any(one.unknown for one in splits)
     rows = tuple(
         {

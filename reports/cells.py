@@ -49,6 +49,15 @@ class Chance(float):
         return "> 99" if 0.995 <= self < 1 else f"{100 * self:.0f}"
 
 
+class Resampled(Chance):
+    """A probability counted in resamples: 0 and 1 only mean that none of them said otherwise."""
+
+    @property
+    def shown(self) -> str:
+        """Such as 84; never 100 or 0."""
+        return "< 1" if self <= 0 else "> 99" if self >= 1 else super().shown
+
+
 class Points(float):
     """A difference of two shares, shown in percentage points."""
 

@@ -12,15 +12,18 @@ from experiments.inference.duel import Duel
 from experiments.inference.pairs import PairInterval
 from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
+from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
+from reports.best_of import contest_section
 from reports.cells import Elo, Estimate, Points, PValue, Range, Share, Times, counted, estimate_of
 from reports.sections import Section
 from reports.summary import pair_cells, run_notes
 from reports.wording import (
     against_all_sentence,
+    baseline_openings_words,
     control_sentence,
     excluded_sentence,
     interval_sentence,
@@ -30,12 +33,20 @@ from reports.wording import (
     told_verdict,
 )
 
+DEAR = 1.25
+"""From this on, a node's time over the baseline's is said beside a verdict."""
+
 
 def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section, ...]:
     """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each.
 
+    Of a best-of it says who is left.
+
     `worth` is a difference worth having, in share of games won.
     """
+    if contest := read_contest(findings):
+        theory = theory_section(findings)
+        return contest_section(findings, contest), *([theory] if theory else [])
     if each := judge_each(findings):
         theory = theory_section(findings)
         return each_section(findings, each, worth), *([theory] if theory else [])
@@ -43,7 +54,7 @@ def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section,
     efforts = measure_effort(findings)
     sections = []
     if verdicts.comparisons or not verdicts.duels:
-        sections += [verdict_section(findings, verdicts, efforts, worth), effects_section(verdicts)]
+        sections += [verdict_section(findings, verdicts, efforts, worth), effects_section(findings, verdicts)]
     if verdicts.duels:
         sections.append(duels_section(findings, verdicts, efforts, worth))
     if theory := theory_section(findings):
@@ -54,36 +65,42 @@ def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section,
 def verdict_section(
     findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
 ) -> Section:
-    """One row a contender, the largest difference first; the control last."""
-    rates = {one.agent: estimate_of(one.rate) for one in standings(findings.pairs)}
-    ordered = sorted(
-        verdicts.comparisons, key=lambda one: (one.contender in verdicts.controls, -_or_low(one.difference))
-    )
+    """One row a contender, in the order of all tables."""
+    rates = {
+        one.agent: estimate_of(one.rate) for one in (*standings(findings.pairs), *standings(findings.pooled_pairs))
+    }
     rows = []
-    for one in ordered:
+    for one in ranked_comparisons(findings, verdicts):
         is_control = one.contender in verdicts.controls
         row: dict[str, Any] = {
             "contender": one.contender,
             "difference": estimate_of(one.difference, Points),
-            "jointly": None if is_control else _ends(one.jointly, Points),
             "verdict": told_control(one) if is_control else told_verdict(one, worth),
+            "jointly": None if is_control else _ends(one.jointly, Points),
+            "cost": cost_of(efforts, one.contender, verdicts.baseline),
             "win_rate": rates[one.contender],
             "p": PValue(one.p_value),
             "adjusted_p": None if is_control else PValue(one.adjusted_p),
             "better_against_all": told_against_all(one),
             "heterogeneity_p": PValue(one.heterogeneity_p),
             "openings": one.openings,
-            "cost": _cost(efforts, one.contender, verdicts.baseline),
         }
         rows.append(row)
     title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
-    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, worth))
+    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, efforts, worth))
 
 
-def effects_section(verdicts: Verdicts) -> Section:
+def ranked_comparisons(findings: Findings, verdicts: Verdicts) -> list[Comparison]:
+    """The comparisons in the order of all tables."""
+    found = {one.contender: one for one in verdicts.comparisons}
+    return [found[name] for name in findings.in_order(found)]
+
+
+def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
     """The difference to the baseline against each opponent, and their mean."""
     rows = []
-    for one in verdicts.comparisons:
+    for one in ranked_comparisons(findings, verdicts):
+        against = {effect.opponent: effect for effect in one.effects}
         rows += [
             {
                 "contender": one.contender,
@@ -94,7 +111,7 @@ def effects_section(verdicts: Verdicts) -> Section:
                 "difference": estimate_of(effect.difference, Points),
                 "p_better": PValue(effect.p_better),
             }
-            for effect in one.effects
+            for effect in map(against.__getitem__, findings.in_order(against))
         ]
         rows.append(
             {
@@ -117,7 +134,8 @@ def effects_section(verdicts: Verdicts) -> Section:
 def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
     rows = []
-    for one in sorted(verdicts.duels, key=lambda duel: -_or_low(duel.rate)):
+    found = {one.contender: one for one in verdicts.duels}
+    for one in map(found.__getitem__, findings.in_order(found)):
         row: dict[str, Any] = {
             "contender": one.contender,
             "win_rate": estimate_of(one.rate),
@@ -126,8 +144,8 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
             "verdict": told_verdict(one, worth),
             "p": PValue(one.p_value),
             "adjusted_p": PValue(one.adjusted_p),
+            "cost": cost_of(efforts, one.contender, verdicts.baseline),
             **pair_cells(one.pairs),
-            "cost": _cost(efforts, one.contender, verdicts.baseline),
         }
         rows.append(row)
     claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
@@ -154,7 +172,7 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
             "adjusted_p": PValue(one.adjusted_p),
             **pair_cells(one.pairs),
         }
-        for one in sorted(duels, key=lambda duel: (duel.adjusted_p, -_or_low(duel.rate)))
+        for one in clearest_first(duels)
     ]
     notes = (
         *run_notes(findings),
@@ -166,6 +184,11 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
         *reach_sentences(duels, worth, findings.population),
     )
     return Section("each_against_each", "Each against each", tuple(rows), notes)
+
+
+def clearest_first(duels: Sequence[Duel]) -> list[Duel]:
+    """By adjusted p-value, then by share of games won."""
+    return sorted(duels, key=lambda duel: (duel.adjusted_p, -duel.rate.estimate))
 
 
 def elo_of(duel: Duel) -> Estimate:
@@ -188,15 +211,18 @@ def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -
     return f"{words} Other boards and longer openings are another question."
 
 
-def verdict_notes(findings: Findings, verdicts: Verdicts, worth: float = WORTH) -> tuple[str, ...]:
+def verdict_notes(
+    findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
+) -> tuple[str, ...]:
     """What the verdicts rest on, and what was left out of them."""
     notes = [*run_notes(findings)]
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
     claims = verdicts.claims
-    openings = max(one.openings for one in verdicts.comparisons)
+    openings = max(one.openings for one in claims or verdicts.comparisons)
     notes.append(
-        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}. "
+        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
+        f"{baseline_openings_words(claims)}. "
         f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
         f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
     )
@@ -207,6 +233,8 @@ def verdict_notes(findings: Findings, verdicts: Verdicts, worth: float = WORTH) 
         verb = "leaves" if len(chance) == 1 else "leave"
         notes.append(f"{', '.join(chance)} {verb} moves to chance or a clock: no result is exact for these openings.")
     if sentence := against_all_sentence(claims, worth):
+        notes.append(sentence)
+    if sentence := price_sentence(findings, verdicts, efforts):
         notes.append(sentence)
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
@@ -231,11 +259,28 @@ def _ends(interval: Interval, kind: type[Share] | type[Points]) -> Range:
     return Range(kind(interval.low), kind(interval.high))
 
 
-def _cost(efforts: dict[str, Effort], name: str, baseline: str) -> Times:
+def price_sentence(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort]) -> str:
+    """What those that are better pay for it: time a node, where nodes limit the search; empty if nothing to speak of.
+
+    Where contenders were given the baseline's time, or the clock limits them, the price is in the result already.
+    """
+    if any(source.info.requested.get("equal_cost") for source in findings.sources):
+        return ""
+    claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
+    dear = []
+    for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
+        limit, cost = findings.agents[name].limit, cost_of(efforts, name, verdicts.baseline)
+        if limit and limit[0] == "nodes" and cost >= DEAR:
+            dear.append(f"{name} {cost.shown}")
+    if not dear:
+        return ""
+    return (
+        f"The price: a node takes {', '.join(dear)} the time of {verdicts.baseline}'s. Equal nodes do not charge for "
+        "that; isolation tournament --equal-cost does."
+    )
+
+
+def cost_of(efforts: dict[str, Effort], name: str, baseline: str) -> Times:
     """Time per node over the baseline's; unknown where the baseline's moves were too quick for the clock."""
     usual = efforts[baseline].nanoseconds_a_node
     return Times(efforts[name].nanoseconds_a_node / usual if usual else math.nan)
-
-
-def _or_low(interval: Interval) -> float:
-    return -2.0 if math.isnan(interval.estimate) else interval.estimate

@@ -14,17 +14,21 @@ from matplotlib.figure import Figure
 from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
 from experiments.runs import CONFIG
+from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
+from experiments.verdicts.placements import commonest_size, placements, visits
+from experiments.verdicts.plies import game_lengths, searched
 from isolation.durable import write_text
 from isolation.shell import command
+from reports import charts
 from reports.accuracy import accuracy_sections, theory_section
+from reports.best_of import contest_section, contest_sentence
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import duels_section, each_section, effects_section, verdict_section
 from reports.plots import KINDS, draw_kind
 from reports.plots.accuracy import draw_accuracy_by_ply
-from reports.plots.intervals import draw_forest
 from reports.plots.style import to_svg
 from reports.ratings import rating_sections
 from reports.sections import Section
@@ -36,21 +40,30 @@ from reports.summary import (
     sides_section,
     standings_section,
 )
-from reports.templating import data_url, page_template
+from reports.templating import data_url, page_template, script_of
+from reports.titles import titles_of
 from reports.wording import control_sentence, forfeit_sentences
 
+_MORE_COLUMNS = ["p", "better against all", "heterogeneity p", "openings"]
+"""Columns of the verdicts that stand in a table of their own: with them the first is wider than a page."""
+_FEW_LIMITS = 2
+_SPREAD = "thin: 90 % of them, thick: half of them, dot: median"
+_PLIES, _NODES = f"plies of the last full iteration; {_SPREAD}", f"nodes, for MCTS simulations; {_SPREAD}"
+_LENGTH = f"plies, the opening's included; {_SPREAD}"
+_CLOSED = (
+    *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
+    *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "config.toml"),
+)
 _ACCURACY_CAPTION = "Moves that kept the win, of those that could have thrown it away, by ply."
 
 
 @dataclass(frozen=True)
-class Plot:
-    """A plot as the page shows it: what it is, in words, its SVG as a data URL, and perhaps another for phones."""
+class Picture:
+    """A plot as the page shows it: what it is, in words, and its SVG as a data URL."""
 
-    kind: str
     caption: str
     url: str
     width: int
-    narrow_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,12 +99,15 @@ def report_page(findings: Findings) -> str:
     efforts = measure_effort(findings)
     decisions = _decisions(findings)
     ratings, superiority = rating_sections(findings)
+    script, script_hash = script_of("report.js")
     return page_template("report.html").render(
         title=_title(findings),
         facts=_facts(findings),
         headline=headline(findings, verdicts),
+        titles=titles_of(findings, verdicts, efforts, ratings),
         verdicts=_verdict_sections(findings, verdicts, efforts),
-        effects=effects_section(verdicts) if verdicts and verdicts.comparisons else None,
+        more_columns=_MORE_COLUMNS,
+        effects=effects_section(findings, verdicts) if verdicts and verdicts.comparisons else None,
         standings=standings_section(findings),
         opponents=opponents_section(findings),
         sides=_sides_by_agent(sides_section(findings)),
@@ -103,10 +119,39 @@ def report_page(findings: Findings) -> str:
         search=search_section(findings),
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
-        plots=_plots(findings, verdicts, decisions),
+        pictures=_pictures(findings, decisions),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
         reproduce=command("report", *(source.info.path for source in findings.sources)),
+        script=script,
+        script_hash=script_hash,
+        closed=_CLOSED,
+        **_charts(findings, verdicts, efforts, ratings),
     )
+
+
+def _charts(
+    findings: Findings, verdicts: Verdicts | None, efforts: dict[str, Effort], ratings: Section
+) -> dict[str, Any]:
+    """The plots that the template draws, by name; None, or nothing, where there is nothing to draw."""
+    size, found = commonest_size(findings), placements(findings)
+    playing = findings.in_order(findings.pairs.agents)
+    return {
+        "has_baseline": findings.baseline is not None,
+        "forest": charts.forest(findings, verdicts) if verdicts else None,
+        "scatter": charts.strength_by_cost(findings, verdicts, efforts) if verdicts else None,
+        "running": charts.running(findings, verdicts),
+        "differences": charts.differences(findings),
+        "ladder": charts.ladder(ratings, findings.baseline),
+        "calibration": charts.calibration(findings),
+        "spreads": {
+            "Depth of search": charts.spread(searched(findings, "depth", playing), playing, _PLIES),
+            "Nodes searched a move": charts.spread(searched(findings, "nodes", playing), playing, _NODES, is_log=True),
+            "Length of games": charts.spread(game_lengths(findings, playing), playing, _LENGTH),
+        },
+        "maps": charts.placement_maps(found, size),
+        "placements": charts.placement_section(found, size),
+        "visits": charts.visit_map(visits(findings), size),
+    }
 
 
 def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
@@ -115,6 +160,8 @@ def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
 
 
 def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+    if contest := read_contest(findings):
+        return [contest_sentence(contest)]
     if verdicts is None:
         best = next((row for row in rating_sections(findings)[0].rows), None)
         if best is None:
@@ -173,6 +220,8 @@ def agents_section(findings: Findings) -> Section:
 
 
 def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: Any) -> list[Section]:
+    if contest := read_contest(findings):
+        return [contest_section(findings, contest)]
     if verdicts is None:
         each = judge_each(findings)
         return [each_section(findings, each)] if each else []
@@ -216,29 +265,29 @@ def _sides_by_agent(sides: Section) -> Section:
     return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
 
 
-def _plots_of(findings: Findings, verdicts: Verdicts | None) -> list[str]:
-    limits = {facts.limit for name, facts in findings.agents.items() if name in findings.measured and facts.limit}
-    kinds = ["forest"] if verdicts else []
-    kinds += ["heatmap", "ladder", "running", "lengths", "depth", "nodes", "placements", "visits", "calibration"]
-    return [*kinds, "limits"] if len(limits) > 1 else kinds
-
-
 def _decisions(findings: Findings) -> pd.DataFrame | None:
     """The moves of a single run that have exact values; None where there are none."""
     runs = [source.info.path for source in findings.sources]
     return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
 
 
-def _plots(findings: Findings, verdicts: Verdicts | None, decisions: pd.DataFrame | None) -> dict[str, Plot]:
-    plots = {}
+def _pictures(findings: Findings, decisions: pd.DataFrame | None) -> dict[str, Picture]:
+    """The plots that need more than rows: accuracy where moves are labelled, and limits where agents differ in them."""
+    figures: dict[str, tuple[str, Figure]] = {}
     if decisions is not None:
-        figure = draw_accuracy_by_ply(decisions)
-        plots["accuracy"] = Plot("accuracy", _ACCURACY_CAPTION, _svg_url(figure), round(96 * figure.get_figwidth()))
-    for kind in _plots_of(findings, verdicts):
-        figure = draw_forest(verdicts) if kind == "forest" and verdicts else draw_kind(kind, findings)
-        narrow = _svg_url(draw_forest(verdicts, is_narrow=True)) if kind == "forest" and verdicts else ""
-        plots[kind] = Plot(kind, KINDS[kind].caption, _svg_url(figure), round(96 * figure.get_figwidth()), narrow)
-    return plots
+        figures["accuracy"] = _ACCURACY_CAPTION, draw_accuracy_by_ply(decisions)
+    if len(_limits(findings)) > 1:
+        figures["limits"] = KINDS["limits"].caption, draw_kind("limits", findings)
+    return {
+        name: Picture(caption, _svg_url(figure), round(96 * figure.get_figwidth()))
+        for name, (caption, figure) in figures.items()
+    }
+
+
+def _limits(findings: Findings) -> list[str]:
+    """The limits that the measured agents played under, as specs have them."""
+    texts = (findings.agents[name].limit_text for name in findings.measured if name in findings.agents)
+    return list(dict.fromkeys(text for text in texts if text))
 
 
 def _svg_url(figure: Figure) -> str:
@@ -253,13 +302,15 @@ def _title(findings: Findings) -> str:
 
 def _facts(findings: Findings) -> list[tuple[str, str]]:
     games, planned = len(findings.games) + findings.repeated, findings.planned
-    limits = dict.fromkeys(source.info.requested["limit"] for source in findings.sources)
+    limits = _limits(findings)
+    if len(limits) > _FEW_LIMITS:
+        limits = [*limits[:_FEW_LIMITS], f"{len(limits) - _FEW_LIMITS} others"]
     openings = dict.fromkeys(source.info.requested["openings"] for source in findings.sources)
     return [
         ("Games", f"{games:,}" if games == planned else f"{games:,} of {planned:,} planned"),
         ("Agents", f"{len(findings.pairs.agents)}"),
         ("Openings", f"{findings.games['opening_id'].nunique():,}, {' and '.join(openings)}"),
-        ("Limit", " and ".join(limits)),
+        ("Limit", " and ".join(limits) or "none"),
         ("Census", "yes" if findings.is_census else "no"),
         ("Played", ", ".join(dict.fromkeys(source.info.created_at[:10] for source in findings.sources))),
     ]

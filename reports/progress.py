@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,35 +25,57 @@ from experiments.play.pool import Machine
 from experiments.play.runner import Outcome, Progress, Show, play_tournament
 from experiments.verdicts.live import live_standings
 from isolation.shell import command
-from reports.cells import counted
-from reports.tables import terminal_width
+from reports.cells import Share, counted
+from reports.fitting import shortened
+from reports.tables import render_rows, terminal_width, wrapped
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
+_UNSTEADY = 5.0
+"""Seconds of playing before the time left is told."""
+_BAR = 60
+_LONGEST_NAME = 36
+_AROUND = 5
+"""Lines around the standings: the summary, the bar, the head, what is left out, the cursor."""
+_FEWEST = 4
 
 
-def opponent_table(plan: Plan, points: NDArray[np.int8]) -> Table:
-    """The familiar table: a line an agent, a column an opponent, games won of games played, and the win rate."""
+def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
+    """The familiar table: a line an agent, best first, its win rate, and games won of games played by opponent."""
     pairs_won = np.where(points < 0, 0, points).sum(axis=(0, 2))
     played = (points >= 0).sum(axis=(0, 2))
     entrants, matches = plan.entrants, plan.schedule.matches
+    won = [(m.first, m.second, int(w), int(n)) for m, w, n in zip(matches, pairs_won, played, strict=True)]
     if plan.config.format == "round-robin":
-        won = [(m.first, m.second, w, n) for m, w, n in zip(matches, pairs_won, played, strict=True)]
         won += [(second, first, n - w, n) for first, second, w, n in won]
-    else:
-        won = [(m.first, m.second, w, n) for m, w, n in zip(matches, pairs_won, played, strict=True)]
     rows, columns = sorted({row for row, *_ in won}), sorted({column for _, column, *_ in won})
-    cells = {(row, column): (int(w), int(n)) for row, column, w, n in won}
-    table = Table("Agent", box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(entrants[column].agent.name, justify="right")
-    table.add_column("Win rate", justify="right")
-    totals = {row: np.sum([cells[row, column] for column in columns if (row, column) in cells], axis=0) for row in rows}
-    for row in sorted(rows, key=lambda row: -totals[row][0] / max(1, totals[row][1])):
-        w, n = totals[row]
-        texts = (f"{cells[row, c][0]}/{cells[row, c][1]}" if (row, c) in cells else "–" for c in columns)
-        table.add_row(entrants[row].agent.name, *texts, f"{100 * w / n:.1f} %" if n else "–")
-    return table
+    cells = {(row, column): (w, n) for row, column, w, n in won}
+    rates = {row: _rate([cells[row, column] for column in columns if (row, column) in cells]) for row in rows}
+    return [
+        {
+            "agent": entrants[row].agent.name,
+            "win rate": rates[row],
+            **{entrants[column].agent.name: WonOf(cells.get((row, column))) for column in columns},
+        }
+        for row in sorted(rows, key=lambda row: -np.nan_to_num(rates[row]))
+    ]
+
+
+@dataclass(frozen=True)
+class WonOf:
+    """Games won and games played as a cell; None where two do not meet."""
+
+    games: tuple[int, int] | None
+
+    @property
+    def shown(self) -> str:
+        """Such as 14/20."""
+        return "–" if self.games is None else f"{self.games[0]}/{self.games[1]}"
+
+
+def _rate(cells: Sequence[tuple[int, int]]) -> Share:
+    played = sum(n for _, n in cells)
+    return Share(sum(won for won, _ in cells) / played if played else math.nan)
 
 
 def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
@@ -65,19 +91,21 @@ def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
     return table
 
 
-def play_shown(config: Config, *, resume: bool = False, retry_forfeits: bool = False) -> Outcome:
+def play_shown(
+    config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
+) -> Outcome:
     """Play a tournament as `play_tournament` does, shown live on the terminal."""
     with display(Console(width=terminal_width())) as show:
-        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, show=show)
+        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
 
 
 def print_outcome(outcome: Outcome) -> None:
     """Print the table of a run, if there is anything in it, and what should be known of the run."""
-    console = Console(width=terminal_width())
     if outcome.logged:
-        console.print(opponent_table(outcome.plan, outcome.points))
+        elsewhere = command("summary", outcome.path, "--table", "opponents")
+        print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
     for note in outcome.notes:
-        console.print(f"Note: {note}", highlight=False, markup=False)
+        print(wrapped(f"Note: {note}", terminal_width()))
 
 
 def what_next(outcome: Outcome) -> str:
@@ -106,25 +134,41 @@ class _Screen:
         self._live = live
         self._next = 0.0
         self._phase = ""
+        self._is_steady = _steadiness()
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()
         if progress.phase == "measured":
             self._live.console.print(cost_table(progress.plan, progress.costs))
+        is_steady = self._is_steady(progress)
         if now < self._next and progress.phase == "playing" == self._phase:
             return
         self._phase = progress.phase
-        self._live.update(_screen(progress), refresh=True)
+        self._live.update(screen(progress, is_steady, self._live.console.height), refresh=True)
         spent = time.monotonic() - now
         self._next = now + max(0.5, spent / _SHARE_OF_TIME)
+
+
+def _steadiness() -> Callable[[Progress], bool]:
+    """Whether the time left can be told: not in the first seconds, when it swings."""
+    started: list[float] = []
+
+    def is_steady(progress: Progress) -> bool:
+        if progress.phase == "playing" and progress.rate and not started:
+            started.append(time.monotonic())
+        return bool(started) and time.monotonic() - started[0] >= _UNSTEADY
+
+    return is_steady
 
 
 def _lines(console: Console) -> Show:
     following = 0.0
     told: set[str] = set()
+    is_steady = _steadiness()
 
     def show(progress: Progress) -> None:
         nonlocal following
+        steady = is_steady(progress)
         for note in progress.notes:
             if note not in told:
                 told.add(note)
@@ -133,19 +177,23 @@ def _lines(console: Console) -> Show:
             console.print(cost_table(progress.plan, progress.costs))
         elif time.monotonic() >= following:
             following = time.monotonic() + 10
-            console.print(_summary(progress), highlight=False)
+            console.print(_summary(progress, steady), highlight=False)
 
     return show
 
 
-def _screen(progress: Progress) -> RenderableType:
-    bar = ProgressBar(total=max(1, progress.total), completed=progress.logged, width=60)
+def screen(progress: Progress, is_steady: bool, height: int) -> RenderableType:
+    """All that is shown of a running tournament, on so many lines: notes, how far it is, machines, standings."""
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR))
     notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
-    parts: list[RenderableType] = [*notes, Text(_summary(progress)), bar]
+    parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady)), bar]
     if progress.machines:
         parts.append(machine_table(progress.machines))
     if progress.phase == "playing":
-        parts.append(_standings_table(progress))
+        machines = min(len(progress.machines or ()), _SHOWN) + 2 if progress.machines else 0
+        room = height - 2 * len(notes) - machines - _AROUND
+        parts.append(standings_table(progress, max(room, _FEWEST)))
     return Group(*parts)
 
 
@@ -164,14 +212,16 @@ def machine_table(machines: Sequence[Machine]) -> Table:
     return table
 
 
-def _summary(progress: Progress) -> str:
+def _summary(progress: Progress, is_steady: bool) -> str:
     games = f"{progress.logged:,} of {progress.total:,} games"
     if progress.phase in ("preparing", "measuring"):
         return f"{games} · {progress.phase} {progress.detail}"
     if progress.phase == "merging":
         return f"{games} · putting the log in order"
-    left = f"{timedelta(seconds=round(progress.seconds_left))} left" if progress.rate else "starting"
-    return f"{games} · {progress.rate:,.0f} games/s · {left}{_on_machines(progress.machines)}"
+    if not progress.rate:
+        return f"{games} · starting{_on_machines(progress.machines)}"
+    left = f" · {timedelta(seconds=round(progress.seconds_left))} left" if is_steady else ""
+    return f"{games} · {progress.rate:,.0f} games/s{left}{_on_machines(progress.machines)}"
 
 
 def _on_machines(machines: Sequence[Machine] | None) -> str:
@@ -182,18 +232,25 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
     return f" · {counted(len(machines), 'machine')}, {counted(sum(machine.cores for machine in machines), 'core')}"
 
 
-def _standings_table(progress: Progress) -> Table:
+def standings_table(progress: Progress, lines: int) -> Table:
+    """The leaders and the baseline, on so many lines; how many more there are is said."""
+    found = live_standings(progress.plan, progress.points)
+    baseline = next((one.agent.name for one in progress.plan.entrants if "baseline" in one.roles), None)
+    shown = found if len(found) <= lines else found[: lines - 1]
+    if baseline and baseline not in [one.name for one in shown]:
+        shown = [*shown[:-1], *(one for one in found if one.name == baseline)]
+    names = shortened([one.name for one in shown], _LONGEST_NAME)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("Agent")
+    table.add_column("Agent", no_wrap=True)
     for title in ("openings", "win rate", "95 % at any time"):
-        table.add_column(title, justify="right")
-    best = live_standings(progress.plan, progress.points)
-    for standing in best[:_SHOWN]:
-        interval = f"{100 * standing.low:.1f} – {100 * standing.high:.1f}"
-        rate = f"{100 * standing.rate:.1f} %" if standing.openings else "–"
-        table.add_row(standing.name, str(standing.openings), rate, interval)
-    if len(best) > _SHOWN:
-        table.add_row(f"and {len(best) - _SHOWN} more", "", "", "")
+        table.add_column(title, justify="right", no_wrap=True)
+    for one, name in zip(shown, names, strict=True):
+        interval = f"{100 * one.low:.1f} – {100 * one.high:.1f}"
+        rate = f"{100 * one.rate:.1f} %" if one.openings else "–"
+        style = "bold" if one.name == baseline else ""
+        table.add_row(name, str(one.openings), rate, interval, style=style)
+    if left_out := len(found) - len(shown):
+        table.add_row(f"and {left_out} more", "", "", "")
     return table
 
 

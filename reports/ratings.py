@@ -5,9 +5,11 @@ from __future__ import annotations
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
-from reports.cells import Chance, Elo, Estimate, Share, counted
+from reports.cells import Elo, Estimate, Resampled, Share, counted
 from reports.sections import Section
 from reports.summary import run_notes
+
+TABLES = ("ratings", "superiority")
 
 
 def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
@@ -27,7 +29,7 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
     names = [one.agent for one in ratings.ratings]
     matrix = [
         {"rank": rank, "agent": name}
-        | {str(other): None if rank == other else Chance(p) for other, p in enumerate(row, start=1)}
+        | {str(other): None if rank == other else Resampled(p) for other, p in enumerate(row, start=1)}
         for rank, (name, row) in enumerate(zip(names, ratings.superiority, strict=True), start=1)
     ]
     return (
@@ -36,6 +38,7 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
             "superiority",
             "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
             tuple(matrix),
+            panels=True,
         ),
     )
 

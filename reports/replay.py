@@ -25,6 +25,8 @@ _DID = {
     Reason.ILLEGAL_MOVE.word: "moved illegally",
     Reason.ERROR.word: "raised an error",
     Reason.HANG.word: "never answered",
+    Reason.CRASH.word: "crashed",
+    Reason.NONSENSE.word: "answered nonsense",
     RESIGNED: "resigned",
 }
 """What the loser did, where it was not left without a move."""

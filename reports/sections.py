@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.cells import Estimate, Range, Told
-from reports.tables import Format, render_rows
+from reports.tables import Format, render_rows, terminal_width, wrapped
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table called `key` by programs and `title` by people, with sentences that belong to it."""
+    """A table called `key` by programs and `title` by people, with sentences that belong to it.
+
+    Where it is wider than the terminal, `panels` has its columns spread over several tables, so that none is left out.
+    """
 
     key: str
     title: str
     rows: tuple[dict[str, Any], ...]
     notes: tuple[str, ...] = ()
+    panels: bool = False
 
 
 def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
@@ -81,7 +85,10 @@ def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> d
 
 
 def _readable(section: Section, output: Format) -> str:
-    body = render_rows(worded_rows(section.rows), output) if section.rows else ""
-    title = f"## {section.title}\n" if output == "markdown" else section.title
-    notes = "\n".join(f"- {note}" if output == "markdown" else note for note in section.notes)
-    return "\n".join(part for part in (title, body, "" if output == "table" else "\n" * bool(notes), notes) if part)
+    body = render_rows(worded_rows(section.rows), output, panels=section.panels) if section.rows else ""
+    if output == "markdown":
+        notes = "\n".join(f"- {note}" for note in section.notes)
+        return "\n".join(part for part in (f"## {section.title}\n", body, "\n" * bool(notes), notes) if part)
+    width = terminal_width()
+    sentences = [wrapped(note, width) for note in section.notes]
+    return "\n".join(filter(None, (wrapped(section.title, width), body, *sentences)))

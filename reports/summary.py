@@ -15,6 +15,8 @@ from reports.cells import Estimate, Share, counted, estimate_of
 from reports.sections import Section
 from reports.wording import forfeit_sentences
 
+TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
+
 
 def summarize(findings: Findings) -> tuple[Section, ...]:
     """All tables of a summary."""
@@ -56,9 +58,9 @@ def standings_section(findings: Findings) -> Section:
 def opponents_section(findings: Findings) -> Section:
     """Each measured agent against each opponent."""
     rows = []
-    for agent in findings.measured:
-        for one in matchups(findings.pairs, agent):
-            rows.append(_opponent_row(findings, one))
+    for agent in findings.in_order(findings.measured):
+        met = {one.opponent: one for one in matchups(findings.pairs, agent)}
+        rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
     note = "95 % intervals, each by itself, for the openings of this kind on this board"
     if any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
         note += f", {findings.population:,}; where neither player leaves anything to chance, a census is exact"
@@ -76,7 +78,7 @@ def sides_section(findings: Findings) -> Section:
             "wins": one.wins,
             "win_rate": estimate_of(one.rate),
         }
-        for agent in findings.measured
+        for agent in findings.in_order(findings.measured)
         for one in splits(findings.pairs, agent)
         if one.games
     ]
@@ -109,7 +111,7 @@ def lengths_section(findings: Findings) -> Section:
     )
     described = both.groupby("agent", observed=True)["plies"].agg(["count", "mean", "min", "median", "max"])
     rows = [{"agent": "all games", **_length_cells(games["plies"].agg(["count", "mean", "min", "median", "max"]))}]
-    rows += [{"agent": name, **_length_cells(described.loc[name])} for name in _in_order(findings, described.index)]
+    rows += [{"agent": name, **_length_cells(described.loc[name])} for name in findings.in_order(described.index)]
     return Section("lengths", "Game length in plies", tuple(rows) if len(games) else ())
 
 
@@ -125,7 +127,7 @@ def search_section(findings: Findings) -> Section:
             "ms_a_move": efforts[name].milliseconds_a_move,
             "ns_a_node": efforts[name].nanoseconds_a_node,
         }
-        for name in findings.agents
+        for name in findings.in_order(findings.agents)
         if efforts[name].moves
     ]
     return Section("search", "Search", tuple(rows), ("Means over the agents' own moves; times depend on the machine.",))
@@ -147,7 +149,7 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
     if games < planned and findings.stopped_early:
         notes.append(
             f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values that are "
-            "not made for that are too sure of themselves; `isolation sprt` has those that are."
+            f"not made for that are too sure of themselves; `isolation {findings.judged_by}` has those that are."
         )
     elif games < planned:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")
@@ -183,8 +185,3 @@ def _length_cells(described: Any) -> dict[str, Any]:
         "median": float(described["median"]),
         "longest": described["max"],
     }
-
-
-def _in_order(findings: Findings, present: Any) -> list[str]:
-    known = [name for name in findings.agents if name in present]
-    return known + [name for name in present if name not in findings.agents]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ def page_template(name: str) -> Template:
     style = Markup((_HERE / "report.css").read_text(encoding="utf-8"))
     templates.globals.update(show=show, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style)
     return templates.get_template(name)
+
+
+def script_of(name: str) -> tuple[Markup, str]:
+    """A script of ours to stand in a page, and the source by which its policy lets it run."""
+    text = (_HERE / name).read_text(encoding="utf-8")
+    return Markup(text), "sha256-" + base64.b64encode(sha256(text.encode()).digest()).decode()
 
 
 def breakable(text: str) -> Markup:

@@ -19,6 +19,7 @@ from experiments.inference.planning import (
     reach_of,
 )
 from experiments.inference.published import Claim, Repetition
+from experiments.verdicts.comparisons import Verdicts
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from experiments.verdicts.sequential import SequentialTest
@@ -27,6 +28,7 @@ from reports.cells import Chance, Points, PValue, Share, Told, counted, estimate
 _MANY_FORFEITS = 0.05
 """Above this share of the games, forfeits move results as much as any difference people look for."""
 _FEW = 3
+_FIRST = 6
 _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
 """What programs are told beside a verdict."""
 
@@ -48,6 +50,45 @@ def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
     if least <= -1 or most >= 1:
         return "cannot tell: nothing is excluded yet"
     return f"no difference of {_size(worth)}" if max(most, -least) < worth else "cannot tell"
+
+
+def short_verdict(one: Comparison | Duel, worth: float = WORTH) -> str:
+    """A verdict in two or three words; where it has more, what stands before the colon says it."""
+    return verdict_words(one, worth).partition(":")[0].removesuffix(" on all openings there are")
+
+
+def finding_sentence(verdicts: Verdicts) -> str:
+    """What a run found, in one sentence: how many beat the baseline, which, who is worse, and what the control did."""
+    found: list[Comparison | Duel] = [*verdicts.claims]
+    found += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
+    if not found or all(one.is_empty for one in found):
+        return "No complete pairs to compare yet."
+    named = {
+        kind: [one.contender for one in sorted(found, key=lambda one: -sum(one.lead)) if one.verdict == kind]
+        for kind in ("better", "worse", "equal")
+    }
+    verb = "is shown" if not all(one.is_census for one in found) else "is"
+    better, worse = len(named["better"]), len(named["worse"])
+    first = f"{better} of {len(found)} beat{'s' * (better == 1)}" if better else f"None of {len(found)} {verb} to beat"
+    parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
+    parts.append(
+        f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none {verb} worse"
+    )
+    if named["equal"]:
+        parts.append(f"equal on all openings there are{_listed(named['equal'])}")
+    for one in verdicts.comparisons:
+        if one.contender in verdicts.controls:
+            moved = f"the control moved {Points(one.difference.estimate).shown}"
+            parts.append(f"{moved}, which is more than luck: distrust this run" if _is_odd(one) else moved)
+    return f"{'; '.join(parts)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names behind a colon, the first few of many."""
+    if not names:
+        return ""
+    more = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
+    return f": {', '.join(names[:_FIRST])}{more}"
 
 
 def excluded_sentence(claims: Sequence[Comparison | Duel]) -> str:
@@ -144,6 +185,14 @@ def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
         f"The first interval holds with {confidence} by itself; those under jointly hold with {confidence} for all "
         f"{counted(len(claims), 'comparison')} at once (max-T), and what a verdict excludes is read from them."
     )
+
+
+def baseline_openings_words(claims: Sequence[Comparison]) -> str:
+    """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
+    more = max((one.baseline_openings for one in claims if one.paired), default=0)
+    if more <= max((one.openings for one in claims), default=0):
+        return ""
+    return f", {claims[0].baseline}'s {more:,} with those of its control"
 
 
 def told_control(one: Comparison) -> Told:

@@ -2,11 +2,14 @@
 
 import re
 import shlex
+from contextlib import nullcontext
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_engines import engine
 from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
@@ -18,6 +21,7 @@ from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
 from experiments.suite import building, sources
+from isolation.engines import child, compliance
 from reports import progress
 from reports.board import server
 
@@ -25,14 +29,16 @@ STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
     **{"KIND": "ladder", "NAMES": "improved", "GAME_ID": "1", "128": "1", "A": "random", "B": "greedy"},
     **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
-    **{"2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
-    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786"},
+    **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
+    **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
 """The FILE of commands that do not read Python."""
 FEW = ("improved", "open")
 """The heuristics of the registry, as far as `*` is concerned."""
+FEW_FEATURES = ("links", "mobility")
+"""The features, where none is named."""
 MORE = {
     "accuracy --heuristics": ("--positions", "2", "--jobs", "1"),
     "solve --all": ("--jobs", "1"),
@@ -41,6 +47,7 @@ MORE = {
     "fit": ("--suite", "8x8", "--limit", "nodes=20"),
     "tune": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--games", "160", "--pairs", "10"),
     "sweep": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--pairs", "2"),
+    "features": ("--suite", "8x8", "--most", "1", "--at", "depth=1"),
     "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
@@ -80,22 +87,26 @@ def furnish(folder: Path) -> None:
     for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(PLAYER)
+    engine(folder / "my_player")
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
+    (folder / "games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na5 2. Nc6 1-0')
     for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
         (folder / name).touch()
 
 
 def play_small(config: Config, **options: Any) -> Outcome:
     """Play a tournament as the command does, a pair a match, here."""
-    small = config if options.get("resume") else config.model_copy(update={"pairs": 1, "jobs": 1})
+    is_given = options.get("resume") or options.get("extends")
+    small = config if is_given else config.model_copy(update={"pairs": 1, "jobs": 1})
     return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
 
 
 def keep_small(patch: pytest.MonkeyPatch) -> None:
     """Have commands do a little of what they do."""
     patch.setattr(heuristics, "names", lambda: list(FEW))
+    patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(progress, "play_tournament", play_small)
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
     patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))
@@ -103,6 +114,11 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(building, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
+    patch.setattr(compliance, "check_engine", lambda program: iter(()))
+    patch.setattr(child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
     patch.setattr(serving, "serve_scheduler", lambda *options: None)
     patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
+    patch.setattr("reports.watch.server.watched", lambda run, announce: nullcontext(lambda: None))
+    patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

@@ -27,6 +27,7 @@ class Invented:
     is_census: bool = False
     planned: int | None = None
     pairs: int = 0
+    pools_control: bool = False
 
     def agent(self, name, *roles, **settings):
         """An agent; unlike others of the same settings, it is told apart by its name."""
@@ -64,6 +65,7 @@ class Invented:
             "costs": {},
             "fingerprint": "",
             "versions": {},
+            "pools_control": self.pools_control,
         }
         (path / "run.json").write_text(json.dumps(facts))
         if self.rows:
@@ -72,12 +74,13 @@ class Invented:
             )
         return path
 
-    def _seed(self, row):
+    def _seed(self, game_id, row):
         """What the schedule would give the game."""
         names = list(self.agents)
         players = np.array([[names.index(row["agent_1"]), names.index(row["agent_2"])]])
         opening = np.array([row["opening_id"]]).astype(np.uint64)
-        return int(game_seeds(load_config(None, self.config).seed, names, players, opening)[0])
+        seed = load_config(None, self.config).seed
+        return int(game_seeds("agents", seed, names, np.array([game_id]), players, opening)[0])
 
     def _row(self, game_id, row):
         plies = row.get("plies", 6)
@@ -101,7 +104,7 @@ class Invented:
             "nodes": [0, 0] + [100, 1000] * 30,
             "time_us": [0, 0] + [10, 50] * 30,
             "exact": [False] * plies,
-            "seed": self._seed(row),
+            "seed": self._seed(game_id, row),
             "started_at": 0,
         }
         filled = {**usual, **row}

@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import pytest
 from board_server import serving
+from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
 from test_board_server import distance
+from test_watch import watching
 
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
-from isolation import Board
+from experiments.verdicts.findings import load_findings
+from isolation import Board, solve
 from isolation.notation import cell_name
 from reports.board.answers import move_values
 from reports.board.questions import Position, board_of
 from reports.board.shelf import Shelf
+from reports.page import write_report
 from reports.replay import replay_of_run
 from reports.replay_page import replay_page
 
@@ -28,6 +32,31 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt-get install chromium")
 
 Solution = namedtuple("Solution", "winner moves undecided line")
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (colour, under) => {
+    canvas.fillStyle = `rgb(${under.join()})`; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (c) => c.map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
+  const behind = (element) => {
+    const chain = [];
+    for (let one = element; one; one = one.parentElement) chain.unshift(getComputedStyle(one).backgroundColor);
+    return chain.reduce((under, colour) => rgb(colour, under), [255, 255, 255]);
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest("svg, script")) continue;
+    const back = behind(element);
+    const [a, b] = [light(back), light(rgb(getComputedStyle(element).color, back))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) poor.push(element.outerHTML.slice(0, 80));
+  }
+  return poor;
+}"""
+"""Elements whose text has a contrast below 4.5 to what is behind it."""
 PHONE = {"width": 390, "height": 844}
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -371,6 +400,79 @@ def test_a_page_of_another_origin_reads_nothing(browser, address):
     page.close()
 
 
+def test_the_best_move_and_the_line_to_the_end_can_be_seen_and_played(visit, address):
+    board = Board.from_moves([0, 7, 11, 14], "5x5")
+    line = solve(board).line
+    page = visit(f"{address}#board=5x5&moves=a0,c1,b2,e2")
+    page.get_by_label("Exact result").check()
+    expect(page.locator("#win-bar")).to_have_accessible_name(f"Player {solve(board).winner} wins under perfect play")
+    expect(page.locator("#board .arrow")).to_have_count(1)
+    buttons = page.locator("#exact-line button")
+    expect(buttons).to_have_text([cell_name(one, 5) for one in line])
+    buttons.nth(1).click()
+    expect(page.locator("#standing")).to_contain_text(f"Ply 6: {cell_name(line[1], 5)}.")
+
+
+# Reviewing
+
+
+def blunder():
+    """A game on 5x5 with a move that throws a win away: the moves, and those that would have kept it."""
+    draw = random.Random(3)
+    while True:
+        board = Board.from_moves([], "5x5")
+        found = None
+        while cells := board.legal_cells():
+            if board.move_count >= 6 and not found:
+                solution = solve(board)
+                lost = [one for one in cells if one not in solution.moves]
+                if solution.winner == board.active_index + 1 and lost:
+                    found = board.move_count + 1, solution.moves, lost
+                    board.play_cell(lost[0])
+                    continue
+            board.play_cell(draw.choice(cells))
+        if found and len(found[2]) > 1:
+            return board.history, found
+
+
+def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
+    moves, (ply, kept, lost) = blunder()
+    names = [cell_name(one, 5) for one in moves]
+    page = visit(f"{address}#board=5x5&moves={','.join(names)}")
+    page.get_by_role("button", name="Review this game").click()
+    mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a won game; ")
+    assert 0 < len(kept) < 5
+    expect(mistake).to_contain_text(" or ".join(cell_name(one, 5) for one in kept))
+    expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
+    mistake.click()
+    expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {names[ply - 1]}.")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#review-state")).to_contain_text("has a won game: which move keeps it?")
+    cell(page, cell_name(lost[1], 5)).click()
+    expect(page.locator("#review-state")).to_have_text(f"{cell_name(lost[1], 5)} loses it as well; try another.")
+    cell(page, cell_name(kept[0], 5)).click()
+    expect(page.locator("#review-state")).to_have_text(f"{cell_name(kept[0], 5)} keeps the win.")
+    expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {cell_name(kept[0], 5)}.")
+
+
+def test_a_game_that_a_new_one_took_the_place_of_is_brought_back(board):
+    play(board, "d3", "a2")
+    board.get_by_role("button", name="New game").click()
+    expect(board.locator("#moves .move")).to_have_count(0)
+    board.get_by_role("button", name="Game before").click()
+    expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
+
+
+def test_editing_can_be_cancelled(board):
+    play(board, "d3", "a2")
+    board.get_by_text("Set up a position").click()
+    board.get_by_role("button", name="Edit the board").click()
+    cell(board, "g6").click()
+    board.get_by_role("button", name="Cancel").click()
+    expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
+    expect(cell(board, "g6")).to_have_accessible_name("g6, open")
+
+
 # How it looks
 
 
@@ -440,3 +542,65 @@ def test_a_replay_charts_scores_and_depths_and_marks_mistakes(replay):
     page.keyboard.press("End")
     page.locator("#chart").click(position={"x": 46, "y": 40})
     expect(page.locator("#slider")).to_have_value("0")
+
+
+# The report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    names = tuple(f"ID_a_heuristic_of_a_rather_long_name_{number}" for number in range(8))
+    rates = {"Base": 0.5} | {name: 0.3 + 0.05 * number for number, name in enumerate(names)}
+    run = gauntlet(12, random_wins(rates), contenders=names).write(folder / "run")
+    return write_report(load_findings([run]), folder / "report.html").as_uri()
+
+
+def test_tables_of_the_report_are_sorted_by_a_click_and_filtered_by_typing(visit, report):
+    page = visit(report)
+    table = page.locator("#comparison table.rows").first
+    names = table.locator("tbody th")
+    before = names.all_text_contents()
+    table.get_by_role("button", name="difference").click()
+    expect(names).to_have_text(before[::-1])
+    expect(table.get_by_role("columnheader", name="difference")).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("searchbox", name="Filter rows: Standings").fill("name_3")
+    standings = page.get_by_role("region", name="Standings").locator("tbody tr:visible")
+    expect(standings).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1280, 1920])
+def test_no_part_of_the_report_s_first_table_is_out_of_sight(visit, report, width):
+    page = visit(report, viewport={"width": width, "height": 900})
+    wider = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    assert not wider
+    if width >= 1024:
+        hidden = page.locator("#comparison .scroll").first.evaluate("part => part.scrollWidth - part.clientWidth")
+        assert hidden <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, scheme):
+    page = visit(report, color_scheme=scheme)
+    poor = page.evaluate(CONTRAST)
+    assert poor == []
+
+
+# The page of a run that is being played
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, viewport, scheme):
+    names = ("ID_a_heuristic_of_a_rather_long_name_indeed", EVIL)
+    path = gauntlet(12, random_wins({"Base": 0.5, names[0]: 0.9, EVIL: 0.2}), contenders=names).write(tmp_path / "run")
+    with watching(path) as port:
+        page = visit(f"http://127.0.0.1:{port}/", viewport=viewport, color_scheme=scheme)
+        expect(page.locator("#standings tbody tr .agent")).to_have_text([names[0], "Base", EVIL])
+        expect(page.locator("#line")).to_have_text("144 of 144 games, 100.0 %")
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        assert page.evaluate(CONTRAST) == []
+        expect(page.get_by_role("link")).to_have_count(0)
+        (path / "finished.json").write_text("{}")
+        page.get_by_role("link", name="The run has ended: its report").click()
+        expect(page.locator("#comparison h2")).to_contain_text("beat")

@@ -201,7 +201,7 @@ def test_accuracy_is_measured_without_a_tournament(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "either a labelled RUN or --heuristics NAMES"),
+        ((), "which run? there is none in runs/"),
         (("run", "--heuristics", "null"), "either a labelled RUN or --heuristics NAMES"),
         (("nowhere",), "nowhere"),
         (("nowhere", "--depths", "3"), "--depths goes with --heuristics"),

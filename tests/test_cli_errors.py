@@ -19,6 +19,8 @@ ASKED_WRONGLY = [
     (["match", "random", "greedy", "--openings", "random:99999"], "random:99999 has more plies than any board"),
     (["match", "random", "greedy", "--sprt", "0,1e300"], "differences lie between -1,000 and 1,000"),
     (["screen", "nowhere.py"], "no such file: nowhere.py"),
+    (["features", "linkz"], "no heuristic is called 'linkz'; did you mean links"),
+    (["features", "--at", "ms=5"], "features are asked at depth=N or nodes=N, not at ms=5"),
     (["screen", "random", "--suite", "nowhere"], "nowhere"),
     (["suite", "nope"], "No such command 'nope'"),
     (["fit", "nowhere.py"], "no such file: nowhere.py"),
@@ -51,12 +53,23 @@ ASKED_WRONGLY = [
     (["perft", "--depth", "x"], "--depth: 'x' is not a whole number (see isolation perft --help)"),
     (["perft", "--board", "7"], "a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
     (["bench", "--fast"], "No such option '--fast'"),
+    (["test-engine"], "Missing argument 'COMMAND...'"),
+    (["test-engine", "./nobody"], "nobody is no program"),
+    (["export", "empty", "--to", "pgn"], "empty: no run lies there"),
+    (["export", "empty", "--to", "xml"], "--to: 'xml' is not one of 'pgn', 'csv', 'jsonl'"),
+    (["import", "nowhere.pgn", "--out", "new"], "nowhere.pgn: cannot read games"),
+    (["engine", "nobody"], "no player is called 'nobody'"),
+    (["engine", "random", "--board", "7"], "a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
+    (["match", "random", "engine:./nobody"], "Error: B: "),
     (["cache", "more"], "Got unexpected extra argument (more)"),
     (["tournament", "nowhere.toml"], "FILE: File 'nowhere.toml' does not exist"),
     (["tournament", "there.py"], "there.py: not TOML"),
     (["tournament", "--contender", "ID:improvd"], "did you mean improved? (in ID:improvd)"),
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
     (["tournament", "--resume", "nowhere"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "nowhere", "--contender", "greedy"], "nowhere: no run lies there (no run.json)"),
+    (["tournament", "--extend", "a", "--resume", "b"], "--resume goes on with a run, --extend begins another from one"),
+    (["tournament", "there.py", "--extend", "a"], "--extend plays by the settings of a: leave there.py out"),
     (["match", "random"], "Missing argument 'B'"),
     (
         ["match", "random", "there.py"],
@@ -66,13 +79,18 @@ ASKED_WRONGLY = [
     (["match", "random", "nobody"], "Error: B: no player is called 'nobody'"),
     (["tournament", "--jobs", "1000000"], "jobs = 1000000: too many: "),
     (["match", "random", "there.py:score"], "; a heuristic is written ID:there.py:score"),
+    (["watch", "empty", "--no-open"], "empty: no run lies there"),
     (["runs", "nowhere"], "nowhere: no such directory"),
     (["runs", "there.py"], "there.py: no such directory"),
-    (["summary"], "Missing argument 'RUN...'"),
+    (["summary"], "which run? there is none in runs/: name one, or play one with isolation tournament"),
+    (["completion", "csh"], "SHELL: 'csh' is not one of 'bash', 'zsh', 'fish'"),
     (["summary", "there.py"], "there.py: no run lies there (no run.json)"),
     (["compare", "empty"], "empty: no run lies there (no run.json)"),
     (["ratings", "empty"], "empty: no run lies there"),
     (["sprt", "empty", "--alpha", "x"], "--alpha: 'x' is not a number"),
+    (["diff", "empty"], "Missing argument 'RUN'"),
+    (["diff", "empty", "empty"], "empty: no run lies there"),
+    (["tournament", "--dry-run", "--limit", "nodes=0"], "nodes must be a positive whole number"),
     (["plan", "--effect", "0.1", "--elo", "20"], "say what is to be found: --effect"),
     (["plan", "--elo", "inf"], "--elo is a difference in Elo, like 20, not inf"),
     (["published", "empty"], "empty: Is a directory"),
@@ -82,6 +100,7 @@ ASKED_WRONGLY = [
     (["label", "empty", "--sample", "0"], "--sample: 0 is less than 1"),
     (["accuracy", "empty"], "empty: no run lies there"),
     (["show", "--svg", "nowhere/a.svg"], "nowhere/a.svg: No such file or directory"),
+    (["show", "--fen", "7/7"], "not a FEN: '7/7'; one is written like 7/7/7/3N3/7/n6/7 w - - 0 1"),
     (["show", "--png", "empty/nowhere/a.png"], "empty/nowhere/a.png: No such file or directory"),
     (["replay"], "which game?"),
     (["replay", "--moves", "a1,a1"], "illegal move at ply 2 on 7x7: a1 is already visited"),
@@ -148,7 +167,7 @@ def test_a_disk_that_cannot_be_written_is_no_fault_of_the_question(
 
 
 def test_no_command_at_all_shows_what_there_is() -> None:
-    assert "Commands:" in CliRunner().invoke(main, []).output
+    assert "tournament" in CliRunner().invoke(main, []).output
 
 
 def test_a_run_is_listed_by_its_own_name_as_well(folder: Path) -> None:

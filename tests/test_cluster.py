@@ -76,6 +76,23 @@ def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Pat
     assert load_config(tmp_path / "run" / runs.CONFIG).cluster is None
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("machines", [1, 4])
+def test_however_many_machines_give_the_same_log(machines: int, local: Path, tmp_path: Path) -> None:
+    with cluster(tmp_path, machines=machines) as made:
+        assert play_tournament(config_of(tmp_path / "run", cluster=made.address)).finished
+    assert_same_games(tmp_path / "run", local)
+
+
+def test_a_sequential_test_stops_a_run_on_a_cluster_where_it_stops_on_one_machine(two: Cluster, tmp_path: Path) -> None:
+    keys = {"contenders": ["greedy"], "baseline": "random", "pairs": 400, "sprt": [0, 50]}
+    runs_of_it = tmp_path / "cluster", tmp_path / "local"
+    for run, where in zip(runs_of_it, ({"cluster": two.address}, {"jobs": 1}), strict=True):
+        assert play_tournament(config_of(run, **keys, **where)).finished
+    assert 0 < len(games(runs_of_it[0])) < 2 * 400
+    assert_same_games(*runs_of_it)
+
+
 @pytest.fixture(autouse=True)
 def many_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Something can happen between one batch and the next."""

@@ -22,12 +22,12 @@ def test_the_default_is_the_classic_evaluation() -> None:
     assert config.baseline == "ID:improved"
     assert config.opponents == ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
     assert (config.board, config.format, config.control) == ("7x7", "gauntlet", True)
-    assert (config.openings, config.pairs, config.limit) == ("random:2", 100, "nodes=10000")
+    assert (config.openings, config.pairs, config.limit) == ("random:2", 180, "nodes=10000")
 
 
 def test_the_commented_example_says_what_the_defaults_say(tmp_path: Path) -> None:
     assert load(tmp_path, example_toml()) == Config()
-    assert all(f"{key} = " in example_toml() for key in Config.model_fields)
+    assert all(f"{key} = " in example_toml() or f"[[{key}]]" in example_toml() for key in Config.model_fields)
 
 
 @pytest.mark.parametrize("example", sorted(Path("examples").glob("*.toml")), ids=lambda path: path.stem)
@@ -48,6 +48,20 @@ CONFIGS = st.builds(
     hard_cap=st.sampled_from([None, 2, 0.5]),
     jobs=st.integers(0, 8),
     out=st.none() | st.text(min_size=1),
+    engines=st.none()
+    | st.lists(
+        st.fixed_dictionaries(
+            {"name": st.sampled_from(["fairy", "my.one", "ü"]), "command": st.lists(st.text(min_size=1), min_size=1)},
+            optional={
+                "protocol": st.sampled_from(["ugi", "uci", ""]),
+                "options": st.dictionaries(st.text(min_size=1), st.text() | st.integers(0, 9) | st.booleans()),
+                "directory": st.text(),
+            },
+        ),
+        min_size=1,
+        max_size=2,
+        unique_by=lambda engine: engine["name"],
+    ),
 )
 
 
@@ -56,6 +70,39 @@ def test_written_as_toml_and_read_back_it_is_the_same(config: Config) -> None:
     import tomllib
 
     assert load_config(None, tomllib.loads(to_toml(config))) == config
+
+
+def test_engines_are_programs_by_name(tmp_path: Path) -> None:
+    text = """
+    [[engines]]
+    name = "fairy"
+    command = ["fairy", "--quiet"]
+    protocol = "uci"
+    options = {Hash = 8, Ponder = false, "Skill Level" = "3"}
+    directory = "there"
+    """
+    program = load(tmp_path, text).programs["fairy"]
+    assert (program.command, program.protocol, program.directory) == (("fairy", "--quiet"), "uci", "there")
+    assert program.options == (("Hash", "8"), ("Ponder", "false"), ("Skill Level", "3"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ('name = "a"', "engines[0]command"),
+        ('name = "a"\ncommand = []', "engines[0]command = []"),
+        ('name = "a"\ncommand = "a"', 'engines[0]command = "a"'),
+        ('name = "a b"\ncommand = ["a"]', 'engines[0]name = "a b"'),
+        ('name = "a"\ncommand = ["a"]\nprotocol = "xboard"', 'protocol = "xboard"'),
+        ('name = "a"\ncommand = ["a"]\n[[engines]]\nname = "a"\ncommand = ["a"]', "two engines are called a"),
+        ('name = "a"\ncommand = ["a"]\ndir = "b"', "unknown key engines[0]dir"),
+    ],
+)
+def test_engines_that_cannot_be_are_refused_in_one_line(tmp_path: Path, lines: str, told: str) -> None:
+    with pytest.raises(ValueError, match=r"t\.toml: ") as error:
+        load(tmp_path, f"[[engines]]\n{lines}\n")
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_flags_replace_keys_of_the_file(tmp_path: Path) -> None:
@@ -95,7 +142,10 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
             'openings = "placements,blue"',
             "openings = \"placements,blue\": after the comma stands same or other, not 'blue'",
         ),
-        ('format = "swiss"', "format = \"swiss\": input should be 'gauntlet', 'round-robin' or 'head-to-head'"),
+        (
+            'format = "swiss"',
+            "format = \"swiss\": input should be 'gauntlet', 'round-robin', 'head-to-head' or 'best-of'",
+        ),
         ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
         ("hard_cap = -1", "hard_cap = -1: input should be greater than or equal to 0"),
         ("sprt = [3]", "sprt = [3]: two rising differences are needed, like [0, 20]"),

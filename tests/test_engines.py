@@ -17,7 +17,8 @@ from isolation.agents import ClassicAgent, Forfeit, GreedyAgent, RandomAgent, Se
 from isolation.engines import guard as guarding
 from isolation.engines.child import NEW_GAME, Loss, Order, Refusal, decode, encode
 from isolation.engines.crossing import CannotCross, pack, unpack
-from isolation.engines.guard import MOST_IDLE, Guard, guard
+from isolation.engines.guard import Guard, guard
+from isolation.engines.idle import MOST_IDLE
 from isolation.engines.transport import Ended, ProcessTransport, Silence
 from isolation.loading import load_player
 from isolation.match import play_games

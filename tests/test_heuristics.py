@@ -102,6 +102,30 @@ def territory(f: Facts) -> float:
     return score
 
 
+def nearer_to(f: Facts, jumps: int = 5) -> tuple[set[Cell], set[Cell]]:
+    """The cells the player gets to first, and the opponent, within so many jumps; at the same time: who is to move."""
+    mine, theirs = f.distances(f.p), f.distances(f.o)
+    own, other = set(), set()
+    for cell in mine.keys() | theirs.keys():
+        d_p, d_o = mine.get(cell, inf), theirs.get(cell, inf)
+        if min(d_p, d_o) <= jumps:
+            (own if d_p < d_o or (d_p == d_o and f.to_move) else other).add(cell)
+    return own, other
+
+
+def links(cells: set[Cell]) -> int:
+    return sum((r + dr, c + dc) in cells for r, c in cells for dr, dc in STEPS) // 2
+
+
+def learned(f: Facts) -> float:
+    cells = nearer_to(f)
+    mover, waiter = cells if f.to_move else cells[::-1]
+    moves, replies = (f.moves_p, f.moves_o) if f.to_move else (f.moves_o, f.moves_p)
+    value = links(mover) / (len(mover) + 1) - 1.04 * links(waiter) / (len(waiter) + 1)
+    value += 0.037 * len(moves) - 0.078 * len(replies - moves) - 0.0125 * (len(mover) - len(waiter))
+    return value if f.to_move else -value
+
+
 def edge(f: Facts, term: Callable[[float, float], float]) -> float:
     h, w = f.h / 2, f.w / 2
 
@@ -146,6 +170,7 @@ DEFINITIONS: dict[str, Callable[[Facts], float]] = {
     "late_own": lambda f: f.own - f.opp if f.filled / f.cells < 0.8 else f.own,
     "territory": territory,
     "two_step_mobility": two_step_mobility,
+    "learned": learned,
 }
 
 

@@ -9,11 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import heuristics
+from experiments.roster import parse_agent
 from isolation import Board, Limit, play
 from isolation.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
 from isolation.faults import LONGEST
-from isolation.match import play_games
+from isolation.match import play_games, play_many
+from isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
+from isolation.native.memory import Memory
 from isolation.outcome import Reason
+from isolation.parameters import tuned
 from isolation.search import SearchOptions
 from isolation.speed import random_openings
 
@@ -307,6 +311,114 @@ def test_the_marker_tells_which_game_and_which_mover_were_played_last():
     assert marker.tolist() == [4, 2 - games.winner[4], np.diff(games.offsets)[4]]
 
 
+# Many agents in one call, and searches remembered
+
+SIDES = np.array([[3, 0], [4, 3], [0, 4], [3, 4], [7, 3], [3, 3], [4, 3], [2, 6]])
+
+
+def played(memory=None, agents=AGENTS, sides=SIDES, size="7x7", **more):
+    """Games of several agents, each from an opening of its own but for the last but one, which is the second again."""
+    openings = random_openings(len(sides), 2, size, seed=3)
+    openings[-2] = openings[1]
+    return play_many(agents, sides, openings, range(len(sides)), size, memory=memory, **more)
+
+
+@pytest.mark.parametrize("size", ["7x7", "9x11"])
+def test_many_agents_play_in_one_batch_as_each_two_by_themselves(size):
+    openings = random_openings(len(SIDES), 2, size, seed=3)
+    openings[-2] = openings[1]
+    batch = columns(played(size=size))
+    for index, (one, other) in enumerate(SIDES.tolist()):
+        alone = play_games(AGENTS[one], AGENTS[other], [openings[index]], [index], size)
+        first, last = batch["offsets"][index : index + 2]
+        assert batch["moves"][first:last] == alone.moves.tolist()
+        assert batch["winner"][index] == alone.winner[0]
+
+
+def test_games_come_back_in_their_order_where_some_are_interpreted():
+    agents = [*AGENTS, ClassicAgent("it", Illegal, (), Limit(ms=5000))]
+    sides = np.array([[8, 3], [3, 0], [4, 8], [2, 3], [8, 3], [8, 2]])
+    marks = np.arange(10, 16)
+    marker = np.zeros(3, np.int64)
+    openings = random_openings(6, 2)
+    batch = columns(play_many(agents, sides, openings, range(6), marks=marks, marker=marker))
+    assert marker[0] in marks
+    for index, (one, other) in enumerate(sides.tolist()):
+        alone = columns(play_games(agents[one], agents[other], [openings[index]], [index]))
+        first, last = batch["offsets"][index : index + 2]
+        assert {name: batch[name][first:last] for name in ("moves", "score", "nodes")} == {
+            name: alone[name] for name in ("moves", "score", "nodes")
+        }
+
+
+@pytest.mark.parametrize("size", ["7x7", "9x11"])
+def test_searches_remembered_change_no_game(size):
+    memory, without = Memory(), columns(played(size=size))
+    assert columns(played(memory, size=size)) == without
+    assert columns(played(memory, size=size)) == without
+
+
+def test_what_is_remembered_is_not_searched_again():
+    memory = Memory()
+    searched = played(memory)
+    memory.table.view(np.float64).reshape(-1, SLOT)[:, ANSWER + 1] = -123.0
+    recalled = played(memory)
+    deterministic = np.array([agent.is_deterministic for agent in AGENTS])
+    for index, pair in enumerate(SIDES):
+        first, last = searched.offsets[index : index + 2]
+        by_memory = deterministic[pair[np.arange(2, last - first) % 2]]
+        assert ((recalled.score[first + 2 : last] == -123.0) == by_memory).all()
+        assert recalled.moves[first:last].tolist() == searched.moves[first:last].tolist()
+        assert recalled.time_us[first + 2 : last][by_memory].tolist() == (
+            searched.time_us[first + 2 : last][by_memory].tolist()
+        )
+
+
+@pytest.mark.parametrize("part", [WHO, LOW, HIGH, CELLS])
+def test_only_the_very_question_is_answered_from_memory(part):
+    memory = Memory()
+    searched = columns(played(memory, size="9x11"))
+    slots = memory.table.reshape(-1, SLOT)
+    slots[:, part] += 1
+    slots[:, ANSWER] = 0
+    assert columns(played(memory, size="9x11")) == searched
+
+
+def test_the_same_code_under_another_limit_is_another_player_and_under_another_name_the_same():
+    memory = Memory()
+    one, other = (search_agent("alphabeta", "improved", nodes=nodes) for nodes in (60, 600))
+    again = SearchAgent("again", "alphabeta", one.heuristic, "improved", one.limit)
+    agents, sides = (RandomAgent(), one, other, again), np.array([[1, 0], [2, 0], [3, 0]])
+    opening = random_openings(1, 2) * 3
+    games = play_many(agents, sides, opening, [5] * 3, memory=memory)
+    for index, agent in enumerate((one, other, again)):
+        alone = play_games(agent, RandomAgent(), opening[:1], [5])
+        first, last = games.offsets[index : index + 2]
+        assert games.nodes[first:last].tolist() == alone.nodes.tolist()
+    length = games.offsets[1]
+    assert games.time_us[:length][2::2].tolist() == games.time_us[-length:][2::2].tolist()
+
+
+def weighing(game, player, *, weight: float = 1.0):
+    return len(game.get_legal_moves(player)) - weight * len(game.get_legal_moves(game.get_opponent(player)))
+
+
+def test_the_same_code_with_other_parameters_is_another_player():
+    agents = [SearchAgent("it", "alphabeta", tuned(weighing, {"weight": w}), "it", Limit(nodes=90)) for w in (0.2, 2.0)]
+    opening, sides = random_openings(1, 2) * 2, np.array([[0, 0], [1, 1]])
+    games = play_many(agents, sides, opening, [0, 0], memory=Memory())
+    alone = play_many(agents, sides, opening, [0, 0])
+    assert columns(games) == columns(alone)
+    assert games.score[games.offsets[1] :].tolist() != games.score[: games.offsets[1]].tolist()
+
+
+def test_a_heuristic_that_fails_fails_again_where_searches_are_remembered():
+    agent, memory = SearchAgent("nan", "alphabeta", sometimes_nan, "nan", Limit(depth=2)), Memory()
+    once, twice = (played(memory, [agent, RandomAgent()], np.array([[0, 1]] * 4)) for _ in range(2))
+    assert "NotANumber: the heuristic returned NaN" in once.detail
+    assert columns(once) == columns(twice)
+
+
 def test_an_illegal_opening_is_refused():
     with pytest.raises(ValueError, match="illegal move at ply 3"):
         play(RandomAgent(), RandomAgent(), [24, 14, 0])
@@ -329,3 +441,12 @@ def test_settings_tell_agents_apart_that_differ_in_anything():
 )  # fmt: skip
 def test_only_agents_without_clock_and_chance_are_deterministic(agent, expected):
     assert agent.is_deterministic is expected
+
+
+@pytest.mark.parametrize("size", ["5x5", "13x14"])  # compiled, and beyond what is compiled
+def test_a_move_at_random_has_no_score(size):
+    record = play(parse_agent("random"), parse_agent("greedy"), opening=[6, 1], size=size)
+    own, others = record.score[2::2], record.score[3::2]
+    assert own
+    assert all(math.isnan(score) for score in own)
+    assert not any(math.isnan(score) for score in others)

@@ -2,6 +2,7 @@ import base64
 import csv
 import io
 import re
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pyarrow as pa
@@ -11,8 +12,13 @@ from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.labels import SCHEMA
 from experiments.verdicts.comparisons import judge
+from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import load_findings
+from experiments.verdicts.placements import placements
+from reports.charts import forest, placement_maps, round_ticks, running, strength_by_cost
 from reports.page import headline, report_page, write_report
+from reports.ratings import rating_sections
+from reports.tables import show
 
 NASTY = "<script>alert(1)</script>&\"'"
 
@@ -50,7 +56,7 @@ def test_names_and_error_texts_are_escaped(tmp_path):
     run = gauntlet(8, contenders=(NASTY,))
     run.rows[0] |= {"reason": "error", "detail": NASTY}
     page = Page(page_of(run, tmp_path))
-    assert "script" not in page.tags
+    assert page.tags.count("script") == 1  # its own
     assert NASTY in "".join(page.text)
 
 
@@ -168,3 +174,98 @@ def test_a_labelled_run_shows_how_accurate_its_agents_were(tmp_path):
     page = report_page(load_findings([path]))
     assert "<h3>Accuracy</h3>" in page
     assert "by ply" in page
+
+
+def test_only_the_script_of_the_page_may_run(tmp_path):
+    text = page_of(gauntlet(2), tmp_path)
+    script = re.search(r'<script type="module">(.*?)</script>', text, re.DOTALL)[1]
+    allowed = base64.b64encode(sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{allowed}'" in text
+
+
+def test_the_limit_in_the_header_is_that_of_the_agents_and_not_the_usual_one(tmp_path):
+    run = gauntlet(2)
+    for name in ("Base", "Good"):
+        run.agent(name, *run.agents[name]["roles"], limit={"nodes": 1000})
+    page = "".join(Page(page_of(run, tmp_path)).text)
+    assert "Limitnodes=1000Census" in page.replace("\n", "")
+
+
+def test_parts_are_titled_by_what_they_found(tmp_path):
+    run = gauntlet(20, lambda agent, other, _: 2 if (agent, other) == ("Good", "Opp_B") else 1)
+    text = "".join(Page(page_of(run, tmp_path)).text)
+    assert "1 of 1 beats Base" in text
+    assert "Good leads most against Opp_B, +50.0, and least against Opp_A, 0.0" in text
+    assert "Good is rated highest: +" in text
+
+
+def test_likelihoods_counted_in_resamples_are_never_certain(tmp_path):
+    run = gauntlet(30, lambda agent, *_: 2 if agent == "Good" else 0)
+    _, superiority = rating_sections(load_findings([run.write(tmp_path / "run")]))
+    cells = {show(value) for row in superiority.rows for key, value in row.items() if key.isdecimal()}
+    assert {"> 99", "< 1"} <= cells
+    assert not {"100", "0"} & cells
+
+
+def findings_of(tmp_path, run):
+    return load_findings([run.write(tmp_path / "run")])
+
+
+def test_the_forest_draws_both_intervals_and_the_joint_one_is_the_wider(tmp_path):
+    rates = random_wins({"Base": 0.5, "Good": 0.6, "Fair": 0.5})
+    findings = findings_of(tmp_path, gauntlet(40, rates, contenders=("Good", "Fair")))
+    chart = forest(findings, judge(findings))
+    assert [row.name for row in chart.rows] == [name for name in findings.ranked if name in ("Good", "Fair")]
+    for row in chart.rows:
+        assert row.wide[0] < row.ends[0] < row.at < row.ends[1] < row.wide[1]
+        assert (row.at > chart.zero) == row.text.startswith("+")
+
+
+def test_first_placements_count_openings_and_fold_the_board(tmp_path):
+    run = Invented().agent("A", "contender").agent("B", "baseline")
+    for opening in range(12):
+        corner = (0, 6, 42, 48)[opening % 4]
+        run.pair("A", "B", opening, 2, moves=[corner, 24, 30, 31, 32, 33])
+    findings = findings_of(tmp_path, run)
+    first, second = placements(findings)
+    assert (first.cell, first.cells, first.games, first.openings) == (0, (0, 6, 42, 48), 24, 12)
+    assert (second.cell, second.placed_first, second.rate.estimate) == (24, False, 0.5)
+    assert first.rate.low < first.rate.estimate < first.rate.high
+    corners = placement_maps(placements(findings), (7, 7))[0].rows
+    assert {corners[row][column].text for row in (0, 6) for column in (0, 6)} == {"50"}
+    assert corners[3][3].text == ""
+
+
+def test_too_few_openings_leave_a_placement_blank(tmp_path):
+    run = gauntlet(4)
+    assert not any(
+        cell.text for row in placement_maps(placements(findings_of(tmp_path, run)), (7, 7))[0].rows for cell in row
+    )
+
+
+def test_running_estimates_are_shown_of_those_nearest_to_a_decision(tmp_path):
+    rates = {"Base": 0.5} | {f"C{number}": 0.5 + 0.05 * number for number in range(9)}
+    findings = findings_of(tmp_path, gauntlet(40, random_wins(rates), contenders=tuple(rates)[1:]))
+    shown = [panel.name for panel in running(findings, judge(findings))]
+    assert len(shown) == 6
+    assert "C8" not in shown
+
+
+def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
+    rates = {"Base": 0.4, "Dear": 0.6, "Poor": 0.3}
+    run = gauntlet(20, random_wins(rates), contenders=("Dear", "Poor"))
+    for row in run.rows:
+        dear = [name in ("Dear", "Poor") for name in (row["agent_1"], row["agent_2"])]
+        row["time_us"] = [0, 0, *[100 * (1 + 2 * dear[place % 2]) for place in range(4)]]
+        row["nodes"] = [0, 0, *[1000] * 4]
+    findings = findings_of(tmp_path, run)
+    plot = strength_by_cost(findings, judge(findings), measure_effort(findings))
+    by_name = {dot.name: dot for dot in plot.dots}
+    assert by_name["Dear"].is_labelled
+    assert by_name["Dear"].y < plot.zero < by_name["Poor"].y
+    assert "3.00 × the time" in by_name["Dear"].text
+
+
+def test_ticks_are_round_and_few():
+    assert round_ticks(-0.4, 8.3) == [0, 2, 4, 6, 8]
+    assert round_ticks(-700, 160) == [-600, -400, -200, 0]

@@ -12,13 +12,16 @@ from experiments.roster import (
     board_refusal,
     complete,
     expand,
+    make_agent,
     parse_agent,
     parse_limit,
     parse_spec,
     settings_text,
+    with_program,
 )
 from experiments.roster.kinds import KINDS
 from isolation import Limit
+from isolation.engines.program import Program
 
 METHODS = st.sampled_from(["MM", "AB", "ID", "MCTS"])
 LIMITS = st.one_of(
@@ -74,6 +77,8 @@ def test_default_names_tell_apart_what_differs(one: str, other: str) -> None:
         ("alice/game_agent.py:CustomPlayer", "alice.game_agent.CustomPlayer"),
         ("/home/bob/my work/my.py:P@cpu_ms=20", "my_work.my.P_20cpu_ms"),
         ("ID:my.py:score", "ID_my.score"),
+        ("engine:fairy", "fairy"),
+        ("engine:./some dir/my player@ms=50,option.Skill Level=3", "my_player_50ms_Skill_Level3"),
         (" My agent = ID:open@nodes=5", "My agent"),
     ],
 )
@@ -113,7 +118,12 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
-        ("xyzzy", "xyzzy", "players are random, greedy, perfect, MM:…, AB:…, ID:…, MCTS or FILE.py:CLASS"),
+        ("xyzzy", "xyzzy", "players are random, greedy, perfect, MM:…, AB:…, ID:…, MCTS, engine:… or FILE.py:CLASS"),
+        ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
+        ("engine:./no_such", "./no_such", "no_such is no program; no engine of the file is called"),
+        ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
+        ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
+        ("engine:sh@order", "order", "order is an option of AB and ID only"),
         ("", "", "a player is missing"),
         ("greedy@ms=5", "ms=5", "greedy has no limit"),
         ("greedy@ties", "ties", "ties is an option of MM and AB and ID only"),
@@ -178,6 +188,21 @@ def test_a_classic_player_is_loaded_from_its_file(tmp_path: Path) -> None:
         parse_agent(f"{path}:P")
 
 
+def test_an_engine_is_one_of_the_file_or_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fairy = Program(("sh", "-c", "true"), "uci", (("Hash", "1"), ("Threads", "1")))
+    spec = complete(with_program(parse_spec("engine:fairy@depth=3,option.Hash=8"), {"fairy": fairy}))
+    agent = make_agent(spec)
+    assert agent.settings()["options"] == ["Hash=8", "Threads=1"]
+    assert str(spec) == "fairy_depth3_Hash8=engine:fairy@depth=3,option.Hash=8"
+    assert agent.name == "fairy_depth3_Hash8"
+    assert complete(with_program(parse_spec("engine:./fairy"), {"fairy": fairy})).target == str(tmp_path / "fairy")
+    assert complete(parse_spec("engine:sh"), Limit(cpu_ms=20)).limit == Limit(ms=20)
+    Path("mine").write_text("")
+    with pytest.raises(SpecError, match=r"mine may not be run as a program: chmod \+x makes it one"):
+        parse_agent("engine:./mine")
+
+
 def test_limits() -> None:
     assert parse_limit("cpu_ms=2.5") == Limit(cpu_ms=2.5)
     for wrong in ("nodes", "nodes=1.5", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
@@ -188,7 +213,14 @@ def test_limits() -> None:
 def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("class P:\n    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n")
-    texts = {"random": "random", "greedy": "greedy", "perfect": "perfect", "search": "ID:open", "classic": f"{path}:P"}
+    texts = {
+        "random": "random",
+        "greedy": "greedy",
+        "perfect": "perfect",
+        "search": "ID:open",
+        "engine": "engine:sh",
+        "classic": f"{path}:P",
+    }
     assert list(texts) == list(KINDS)
     for kind, text in texts.items():
         spec = complete(parse_spec(text))

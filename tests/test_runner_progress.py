@@ -11,7 +11,8 @@ from experiments.design import Plan, make_plan
 from experiments.play.runner import Progress
 from experiments.schedule import points_table
 from experiments.verdicts.live import live_standings
-from reports.progress import display, opponent_table
+from reports.progress import display, opponent_rows, screen
+from reports.tables import render_rows
 
 
 @pytest.fixture(scope="module")
@@ -42,19 +43,23 @@ def test_only_openings_played_against_everybody_count(plan: Plan) -> None:
     assert all(standing.openings == 0 for standing in live_standings(plan, points_table(plan.schedule)))
 
 
-def text_of(renderable: object) -> str:
-    console = Console(file=io.StringIO(), width=120)
+def opponent_table(plan: Plan, points: np.ndarray) -> list[str]:
+    return render_rows(opponent_rows(plan, points), "table").splitlines()
+
+
+def drawn(renderable: object, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width)
     console.print(renderable)
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
 def test_the_familiar_table(plan: Plan) -> None:
     points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
-    lines = text_of(opponent_table(plan, points)).splitlines()
-    assert lines[0].split() == ["Agent", "Random", "Greedy", "Win", "rate"]
-    assert lines[1].split() == ["MM_Open", "40/40", "40/40", "100.0", "%"]
-    assert lines[2].split() == ["ID_Improved", "20/40", "20/40", "50.0", "%"]
-    assert text_of(opponent_table(plan, points_table(plan.schedule)))
+    lines = opponent_table(plan, points)
+    assert lines[0].split() == ["agent", "win", "rate", "Random", "Greedy"]
+    assert lines[2].split() == ["MM_Open", "100.0", "%", "40/40", "40/40"]
+    assert lines[3].split() == ["ID_Improved", "50.0", "%", "20/40", "20/40"]
+    assert opponent_table(plan, points_table(plan.schedule))
 
 
 def test_the_table_of_a_round_robin_has_everybody_on_both_sides() -> None:
@@ -63,9 +68,9 @@ def test_the_table_of_a_round_robin_has_everybody_on_both_sides() -> None:
     )
     points = points_table(robin.schedule)
     points[:] = 1
-    lines = text_of(opponent_table(robin, points)).splitlines()
-    assert lines[1].split() == ["Random", "–", "6/6", "6/6", "100.0", "%"]
-    assert lines[3].split() == ["MM_Open", "0/6", "0/6", "–", "0.0", "%"]
+    lines = opponent_table(robin, points)
+    assert lines[2].split() == ["Random", "100.0", "%", "–", "6/6", "6/6"]
+    assert lines[4].split() == ["MM_Open", "0.0", "%", "0/6", "0/6", "–"]
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -79,6 +84,37 @@ def test_every_phase_is_shown_on_a_terminal_and_in_a_pipe(plan: Plan, terminal: 
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "100 of 240 games" in shown
     assert ("\x1b[" in shown) == terminal
+
+
+def progress_of(plan: Plan, points: np.ndarray) -> Progress:
+    return Progress(plan, "playing", "", 100, 240, 12.5, 11.2, points, ("it hangs",))
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_the_head_of_the_standings_stands_above_their_columns_and_below_the_bar(plan: Plan, width: int) -> None:
+    points = results(plan, {"MM_Open": 2, "ID_Improved": 1, "ID_Improved_control": 0})
+    note, summary, bar, head, *rows = drawn(screen(progress_of(plan, points), True, 24), width)
+    assert (note, summary) == ("Note: it hangs", "100 of 240 games · 12 games/s · 0:00:11 left")
+    assert set(bar) <= set("━╸╺ ")
+    assert head.split() == ["Agent", "openings", "win", "rate", "95", "%", "at", "any", "time"]
+    assert [row.split()[0] for row in rows] == ["MM_Open", "ID_Improved", "ID_Improved_control"]
+    assert len({row.index("%") for row in rows} | {head.index("rate") + 3}) == 1
+    assert max(map(len, rows)) == len(head) <= 80
+
+
+def test_the_time_left_is_not_told_before_it_is_steady(plan: Plan) -> None:
+    shown = drawn(screen(progress_of(plan, points_table(plan.schedule)), False, 24), 80)
+    assert shown[1] == "100 of 240 games · 12 games/s"
+
+
+def test_on_a_low_terminal_leaders_and_the_baseline_are_shown_and_the_others_counted() -> None:
+    contenders = [f"{name}=MM:open@depth={depth}" for depth, name in enumerate("ABCDEF", start=1)]
+    plan = make_plan(load_config(None, {"contenders": contenders, "opponents": ["random"], "pairs": 4}))
+    points = results(plan, {**dict.fromkeys("ABCDEF", 2), "ID_Improved": 0, "ID_Improved_control": 1})
+    lines = drawn(screen(progress_of(plan, points), True, 12), 80)
+    assert [line.split()[0] for line in lines[4:]] == ["A", "B", "C", "ID_Improved", "and"]
+    assert lines[-1] == "and 4 more"
+    assert len(lines) < 12
 
 
 def test_what_is_to_be_known_of_a_run_is_said_in_a_pipe_at_once_and_once(plan: Plan) -> None:
@@ -107,7 +143,7 @@ def test_limits_at_equal_cost_are_printed_and_stay(plan: Plan, terminal: bool) -
 def test_a_long_name_is_not_in_the_way() -> None:
     long = "N" * 40
     plan = make_plan(load_config(None, {"contenders": [f"{long}=MM:open"], "opponents": ["random"], "pairs": 2}))
-    assert long in text_of(opponent_table(plan, points_table(plan.schedule)))
+    assert long in "".join(opponent_table(plan, points_table(plan.schedule)))
 
 
 def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:

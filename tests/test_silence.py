@@ -22,14 +22,14 @@ class Clock:
 @pytest.fixture
 def markers(tmp_path: Path) -> Markers:
     found = create_markers(tmp_path / "markers", 2)
-    found[:] = [(501, 0, 3, 1, 7), (502, 0, 0, 0, 4)]
+    found[:] = [(501, 3, 1, 7), (502, 0, 0, 4)]
     return found
 
 
 def test_silence_lasts_until_a_ply_is_played(markers: Markers) -> None:
     watch = Watch(markers, Clock())
     assert [watch.look([0, 1])[0] for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
-    markers[0, 4] += 2  # the opponent has answered meanwhile: the same player is to move again
+    markers[0, 3] += 2  # the opponent has answered meanwhile: the same player is to move again
     assert watch.look([0, 1]) == {0: 0.0, 1: 4 * STEP}
 
 

@@ -97,6 +97,23 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
     return ConfidenceSequence(x, pool, confidence, low, high)
 
 
+def capital_above(values: npt.ArrayLike, mean: float, alpha: float, pool: int | None = None) -> Floats:
+    """ln of what a gambler who bets that values in [0, 1] lie above `mean` has made of a stake of 1, after each one.
+
+    Where their true mean is `mean` or less, the chance that it ever reaches ln(1/α) is at most α. The bets are those of
+    `confidence_sequence` of confidence 1 − 2α: its lower end has then passed `mean`. For `pool` see there; once no rest
+    of the pool could make up for what was seen, it is infinite.
+    """
+    x = shares("values", values)
+    inside("mean", mean)
+    stakes, before = _stakes(x, 2 * inside("alpha", alpha, 0, 0.5)), np.cumsum(x) - x
+    means = np.full(x.size, mean)
+    if pool is not None:
+        means = np.clip((pool * mean - before) / (pool - np.arange(x.size)), _TINY, 1 - _TINY)
+    capital = np.cumsum(np.log1p(np.minimum(stakes, _LARGEST_STAKE / means) * (x - means)))
+    return np.asarray(capital if pool is None else np.where(before + x > pool * mean + _TINY, np.inf, capital))
+
+
 def _stakes(x: Floats, alpha: float) -> Floats:
     """Bets fixed before each value is seen: sqrt(2·ln(2/α) / (v·t·ln(t + 1))), v the variance estimated so far."""
     t = np.arange(1, x.size + 1)

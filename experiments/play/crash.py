@@ -6,7 +6,7 @@ that parent and workers map, so that they outlive any of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,15 +14,13 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from experiments.schedule import Ids
-
 Markers = NDArray[np.int64]
-"""int64[slots, 5], a row for each batch that may be out at a time, its marker."""
+"""int64[slots, 4], a row for each batch that may be out at a time, its marker."""
 
-PID, SIDES, GAME, MOVER, PLY = range(5)
-"""What a marker says: the worker (0: none; negative: it is handing the batch in), which of the batch's lists of games
-(see `schedule.by_sides`), which game of that list, whose move (0, 1), and which ply."""
-WIDTH = 5
+PID, GAME, MOVER, PLY = range(4)
+"""What a marker says: the worker (0: none; negative: it is handing the batch in), the game's id, whose move (0, 1), and
+which ply."""
+WIDTH = 4
 
 
 @dataclass(frozen=True)
@@ -47,23 +45,23 @@ def open_markers(path: Path, slots: int) -> Markers:
     return np.memmap(path, np.int64, "r+", shape=(slots, WIDTH))
 
 
-def find_suspects(markers: Markers, batches: Mapping[int, list[Ids]], dead: set[int]) -> list[Suspect]:
+def find_suspects(markers: Markers, slots: Collection[int], dead: set[int]) -> list[Suspect]:
     """The games that workers were at; those of the dead workers only, if it is known which died first.
 
     A worker that died while handing in a batch, as one whose descriptors were closed does, was at its last game.
 
-    `batches` has, for each slot that is out, the games of its batch, split by sides.
+    `slots` are those whose batches are out.
     """
-    playing = [slot for slot in batches if markers[slot, PID] > 0]
-    handing_in = [slot for slot in batches if markers[slot, PID] < 0]
+    playing = [slot for slot in slots if markers[slot, PID] > 0]
+    handing_in = [slot for slot in slots if markers[slot, PID] < 0]
     at_work = [*playing, *handing_in]
     guilty = [slot for slot in at_work if abs(int(markers[slot, PID])) in dead] or playing or handing_in
-    return [suspect_at(markers[slot], batches[slot]) for slot in guilty]
+    return [suspect_at(markers[slot]) for slot in guilty]
 
 
-def suspect_at(marker: NDArray[np.int64], batch: list[Ids]) -> Suspect:
-    """The game that a batch, split by sides, is at, and its mover."""
-    return Suspect(int(batch[marker[SIDES]][marker[GAME]]), int(marker[MOVER]) + 1)
+def suspect_at(marker: NDArray[np.int64]) -> Suspect:
+    """The game that a batch is at, and its mover."""
+    return Suspect(int(marker[GAME]), int(marker[MOVER]) + 1)
 
 
 def dead_among(markers: Markers) -> set[int]:

@@ -39,7 +39,8 @@ class Ledger:
     """The results of a run so far, those found in its log to begin with.
 
     `points` has every result (see `schedule.points_table`); `logged` and `reasons` count the games that are in the log
-    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board.
+    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board. `path` is
+    the directory of the run.
     """
 
     def __init__(self, run: Path, plan: Plan) -> None:
@@ -48,7 +49,7 @@ class Ledger:
         self.reasons: Counter[str] = Counter()
         self.forfeits: dict[tuple[int, str], Counter[str]] = {}
         self.logged = 0
-        self._run = run
+        self.path = run
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
         self._parts: list[Part] = []
@@ -118,7 +119,7 @@ class Ledger:
         reproducible = not (self.ended_by_clock or unrepeatable)
         with _writing():
             log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
-            runs.finish(self._run, self.logged, self.ended_by_clock, reproducible=reproducible)
+            runs.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
 
     def _write_parts(self) -> None:
         while self._parts:
@@ -141,7 +142,7 @@ class Ledger:
         name, played = self.plan.schedule.agents[agent], self._games_of(agent)
         return (
             f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} "
-            f"({command('summary', self._run)} tells where)"
+            f"({command('summary', self.path)} tells where)"
         )
 
     def _games_of(self, agent: int) -> int:
@@ -149,11 +150,11 @@ class Ledger:
         return int(np.count_nonzero(self.points[:, own] >= 0))
 
     def _recover(self) -> None:
-        check_scheduled(self._run, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
-        found = log.read_table(self._run, ["game_id", "winner", "reason", "detail"])
+        check_scheduled(self.path, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
+        found = log.read_table(self.path, ["game_id", "winner", "reason", "detail"])
         ids = found["game_id"].to_numpy()
         if len(np.unique(ids)) < len(ids):
-            raise ValueError(f"{self._run}: the log holds a game twice; it cannot be gone on with")
+            raise ValueError(f"{self.path}: the log holds a game twice; it cannot be gone on with")
         winner, reasons = found["winner"].to_numpy(), np.array(found["reason"].to_pylist(), str)
         record_points(self.points, ids, winner)
         self._count(ids, winner, reasons, found["detail"])

@@ -36,7 +36,7 @@ from experiments.play.parallel import end_with
 from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.silence import Watch
 from experiments.play.worker import Batch, Task, Worker
-from experiments.schedule import Ids, by_sides
+from experiments.schedule import Ids
 from isolation.compiling import library
 from isolation.temporary import temporary_folder
 
@@ -175,12 +175,11 @@ class LokyPool(Pool):
     def _end_silent(self) -> None:
         """Kill the workers whose players have been thinking for longer than the task has patience with them."""
         assert self._task
-        batches = {batch.slot: batch for batch in self._batches()}
-        for slot, seconds in self._watch.look(batches).items():
+        for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
             if seconds <= min(self._task.patience):
                 continue
             marker = self._markers[slot].copy()
-            suspect = suspect_at(marker, by_sides(self._task.schedule, batches[slot].ids))
+            suspect = suspect_at(marker)
             mover = self._task.schedule.players(np.array([suspect.game_id]))[0][suspect.mover - 1]
             patience = self._task.patience[mover]
             if seconds > patience:
@@ -198,9 +197,8 @@ class LokyPool(Pool):
         assert self._task
         self._join()  # lest loky's thread has yet to say who died
         sent = self._batches()
-        suspects = list(self._hung.values()) or find_suspects(
-            self._markers, {batch.slot: by_sides(self._task.schedule, batch.ids) for batch in sent}, self._dead
-        )
+        slots = [batch.slot for batch in sent]
+        suspects = list(self._hung.values()) or find_suspects(self._markers, slots, self._dead)
         died = Died(
             lost=tuple(id_ for batch in sent for id_ in batch.ids.tolist()),
             suspects=tuple(suspects),

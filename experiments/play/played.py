@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.schedule import Ids, Schedule
-from isolation.match import Games
+from isolation.games import Games
+from isolation.games import joined as joined_games
 from isolation.outcome import Reason
 
 
@@ -55,16 +56,9 @@ class Part:
 
 def joined(parts: Sequence[Played]) -> Played:
     """Several sets of games, at least one, as one."""
-    columns = {
-        field.name: np.concatenate([getattr(part.games, field.name) for part in parts])
-        for field in fields(Games)
-        if field.name not in ("offsets", "detail")
-    }
-    lengths = np.concatenate([np.diff(part.games.offsets) for part in parts])
-    details = [text for part in parts for text in part.games.detail]
     return Played(
         ids=np.concatenate([part.ids for part in parts]),
-        games=Games(**columns, offsets=np.append(0, lengths.cumsum()), detail=details),
+        games=joined_games([part.games for part in parts]),
         started_us=np.concatenate([part.started_us for part in parts]),
     )
 

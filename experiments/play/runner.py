@@ -20,6 +20,7 @@ from experiments.locks import locked
 from experiments.play.batches import Feed, Stop
 from experiments.play.cluster.addresses import chosen
 from experiments.play.cost import Measure, at_equal_cost, check_scalable
+from experiments.play.extension import carry_over, extend
 from experiments.play.interrupts import Interrupted, asked, heard_once
 from experiments.play.ledger import Ledger, UnwritableLogError
 from experiments.play.loky_pool import LokyPool
@@ -27,7 +28,7 @@ from experiments.play.playing import play_missing
 from experiments.play.pool import Fleet, Machine, MakePool, Pool, UnreachableError
 from experiments.play.preparation import Kit, kit_of, measure_in, prepare
 from experiments.play.recovery import KILLED
-from experiments.play.stopping import sprt_rule
+from experiments.play.stopping import stop_rule
 from experiments.play.worker import HANGS_AFTER, task_of
 from experiments.schedule import points_table
 from isolation.loading import expanded
@@ -98,17 +99,19 @@ def play_tournament(
     *,
     resume: bool = False,
     retry_forfeits: bool = False,
-    stop: Callable[[Plan], Stop | None] = sprt_rule,
+    extends: Path | None = None,
+    stop: Callable[[Plan], Stop | None] = stop_rule,
     show: Show = lambda progress: None,
     measure: Measure | None = None,
     pools: MakePool | None = None,
 ) -> Outcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
-    `retry_forfeits` first takes back the games that agents lost by killing their processes, or forfeited because of it.
-    `stop` makes the rule that ends matches early, if there is one. `measure` gives the nodes per second of an agent,
-    for `equal_cost`; without it they are measured in a worker. `pools` makes what plays; without it that is this
-    machine, or the cluster that the configuration or the environment names.
+    `extends` names a finished run whose games are taken over; see `extension`. `retry_forfeits` first takes back the
+    games that agents lost by killing their processes, or forfeited because of it. `stop` makes the rule that ends
+    matches early, if there is one. `measure` gives the nodes per second of an agent, for `equal_cost`; without it they
+    are measured in a worker. `pools` makes what plays; without it that is this machine, or the cluster that the
+    configuration or the environment names.
 
     Raises:
         ValueError: something is wrong with what was asked for, and nothing was written; or the run cannot be resumed
@@ -116,7 +119,9 @@ def play_tournament(
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
     with heard_once(), _players(config, pools) as found:
-        return _play(config, resume, retry_forfeits, stop, show, measure, found)
+        if resume:
+            return _resume(config, retry_forfeits, stop, show, found)
+        return _play(config, extends, stop, show, measure, found)
 
 
 @contextmanager
@@ -134,31 +139,38 @@ def _players(config: Config, pools: MakePool | None) -> Iterator[MakePool]:
 
 def _play(
     config: Config,
-    resume: bool,
-    retry_forfeits: bool,
+    extends: Path | None,
     stop: Callable[[Plan], Stop | None],
     show: Show,
     measure: Measure | None,
     pools: MakePool,
 ) -> Outcome:
     jobs = config.jobs or joblib.cpu_count()
-    if resume:
-        info = runs.load_run(_directory(config))
-        with locked(info.path):
-            runs.clear_up(info.path)
-            plan = make_plan(load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
-            runs.check_resumable(info, config, plan)
-            if retry_forfeits:
-                _take_back(info.path)
-            return _run(info.path, plan, jobs, stop, show, pools)
-    plan = make_plan(config)
+    extension = extend(extends, config) if extends else None
+    plan = extension.plan if extension else make_plan(config)
     costs: dict[str, float] = {}
     if config.equal_cost:
         plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
     path = runs.new_directory(config)
     with runs.claimed(path):
         runs.create(path, plan, config, costs)
+        if extension:
+            carry_over(extension, path)
         return _run(path, plan, jobs, stop, show, pools)
+
+
+def _resume(
+    config: Config, retry_forfeits: bool, stop: Callable[[Plan], Stop | None], show: Show, pools: MakePool
+) -> Outcome:
+    jobs = config.jobs or joblib.cpu_count()
+    info = runs.load_run(_directory(config))
+    with locked(info.path):
+        runs.clear_up(info.path)
+        plan = runs.planned_like(info, load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
+        runs.check_resumable(info, config, plan)
+        if retry_forfeits:
+            _take_back(info.path)
+        return _run(info.path, plan, jobs, stop, show, pools)
 
 
 def _take_back(path: Path) -> None:
@@ -254,7 +266,7 @@ def _play_in(
     """
     plan, known = ledger.plan, len(notes)
     with pools(jobs) as pool:
-        pool.assign(task_of(plan))
+        pool.assign(task_of(plan, str((ledger.path / runs.ENGINES).absolute())))
         if pool.fleet is None:
             _prepare(pool, plan, jobs, interrupted, notes, report)
 

@@ -1,4 +1,4 @@
-"""Stop rules: a contender whose sequential test is decided plays no further."""
+"""Stop rules: a contender of whom is known what was asked plays no further."""
 
 from __future__ import annotations
 
@@ -9,11 +9,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.design import Plan, Role
-from experiments.play.batches import Stop
+from experiments.play.batches import Stop, checkpoints
 from experiments.schedule import Schedule
 
 if TYPE_CHECKING:
     from experiments.inference.pairing import Record
+
+
+def stop_rule(plan: Plan) -> Stop | None:
+    """The rule by which a plan's contenders stop early, if there is one."""
+    return best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
+
+
+def best_of_rule(plan: Plan) -> Stop:
+    """Which contenders have dropped out; all matches are decided once a single one is left.
+
+    The rule reads openings: the share of points that a contender won from one, against all opponents.
+    """
+    schedule, contenders = plan.schedule, _having(plan, "contender")
+    first = np.array([match.first for match in schedule.matches])
+    populations = {match.population for match in schedule.matches}
+    pool = populations.pop() if len(populations) == 1 else 0
+
+    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        from experiments.inference.elimination import drop_outs
+
+        points = np.where(pairs < 0, np.nan, pairs / 2)
+        shares = np.stack([points[:, first == one].mean(axis=1) for one in contenders], axis=1)
+        after = drop_outs(shares, checkpoints(schedule.rounds), pool=pool or None)
+        if np.count_nonzero(after == 0) == 1:
+            return range(len(schedule.matches))
+        return np.flatnonzero(np.isin(first, np.array(contenders)[after > 0])).tolist()
+
+    return decided
 
 
 def sprt_rule(plan: Plan) -> Stop | None:

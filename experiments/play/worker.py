@@ -7,29 +7,37 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.play.crash import GAME, PID, WIDTH
-from experiments.play.played import Part, Played, joined
-from experiments.roster import make_agent, parse_spec, settings_text
-from experiments.schedule import Ids, Schedule, by_sides
+from experiments.play.played import Part, Played
+from experiments.roster import make_agent, parse_spec, settings_text, with_program
+from experiments.schedule import Ids, Schedule
+from isolation.engines.agent import EngineAgent
 from isolation.geometry import MOST_COMPILED_CELLS, parse_size
 
 if TYPE_CHECKING:
     from experiments.design import Plan
     from isolation.agents import Agent
+    from isolation.engines.program import Program
+    from isolation.games import Games
+    from isolation.native.memory import Memory
 
 HANGS_AFTER = 60.0
+_PLY_US = 2
+"""Microseconds for what goes with a ply beside thinking."""
 
 
 @dataclass(frozen=True)
 class Task:
     """What a worker must know before it can play: the games, and the agents by spec and expected settings.
 
-    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap.
+    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap. `programs`
+    are the engines by name, and `errors` is the folder for what they write to standard error, if there is one.
     """
 
     schedule: Schedule
@@ -37,9 +45,11 @@ class Task:
     settings: tuple[str, ...]
     hard_cap: float | None
     patience: tuple[float, ...]
+    programs: tuple[tuple[str, Program], ...] = ()
+    errors: str = ""
 
 
-def task_of(plan: Plan) -> Task:
+def task_of(plan: Plan, errors: str = "") -> Task:
     """What workers must know of a plan."""
     cap = plan.config.hard_cap
     return Task(
@@ -48,6 +58,8 @@ def task_of(plan: Plan) -> Task:
         settings=tuple(entrant.settings for entrant in plan.entrants),
         hard_cap=cap or None,
         patience=tuple(patience(entrant.agent) if cap is None else math.inf for entrant in plan.entrants),
+        programs=tuple(plan.config.programs.items()),
+        errors=errors,
     )
 
 
@@ -71,7 +83,7 @@ class Batch:
 
 
 class Worker:
-    """Plays games of one task. It holds the task's agents, and belongs to one thread."""
+    """Plays games of one task. It holds the task's agents and what they have answered, and belongs to one thread."""
 
     def __init__(self, task: Task) -> None:
         """Make the agents.
@@ -80,7 +92,8 @@ class Worker:
             ValueError: a user's file cannot be loaded any more, or has changed since the run began.
         """
         self.task = task
-        self.agents = [_make_unchanged(*pair) for pair in zip(task.specs, task.settings, strict=True)]
+        self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
+        self._memory: Memory | None = None
 
     def compile_agents(self, places: Sequence[int]) -> dict[int, str]:
         """Compile or load these agents, or for no place what plays games of compiled agents.
@@ -130,18 +143,33 @@ class Worker:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-            marker: int64[5], kept at the game that is on; see `crash`.
+            marker: int64[4], kept at the game that is on; see `crash`.
         """
+        from isolation.match import play_many
+        from isolation.native.memory import Memory
+
+        schedule = self.task.schedule
+        self._memory = self._memory or Memory()
         marker = np.zeros(WIDTH, np.int64) if marker is None else marker
-        played, matches, seconds = [], [], []
-        for place, games in enumerate(by_sides(self.task.schedule, ids)):
-            marker[:] = (os.getpid(), place, 0, 0, 0)
-            began = time.monotonic()
-            played.append(self._play(games, marker[GAME:], interpreted))
-            matches.append(self.task.schedule.match_of(games[:1]))
-            seconds.append((time.monotonic() - began) / len(games))
+        marker[:] = (os.getpid(), ids[0], 0, 0)
+        now, began = int(time.time() * 1e6), time.monotonic()
+        games = play_many(
+            self.agents,
+            schedule.players(ids),
+            schedule.openings(ids),
+            schedule.seeds(ids).tolist(),
+            schedule.size,
+            self.task.hard_cap,
+            marks=ids,
+            marker=marker[GAME:],
+            memory=self._memory,
+            interpreted=interpreted,
+        )
+        seconds = _shares(games, time.monotonic() - began)
         marker[PID] = -os.getpid()
-        return Batch(joined(played), np.concatenate(matches), np.array(seconds))
+        matches, places = np.unique(schedule.match_of(ids), return_inverse=True)
+        means = np.bincount(places, seconds) / np.bincount(places)
+        return Batch(Played(ids, games, np.full(len(ids), now)), matches, means)
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
         """Have the player (1 or 2) of a game meet the random player from its opening, to see whether that kills us."""
@@ -156,29 +184,17 @@ class Worker:
             sides[0], sides[1], schedule.openings(ids), seeds, schedule.size, self.task.hard_cap, interpreted=True
         )
 
-    def _play(self, ids: Ids, marker: NDArray[np.int64], interpreted: bool) -> Played:
-        """Play games of the same two agents on the same sides."""
-        from isolation.match import play_games
 
-        schedule = self.task.schedule
-        first, second = schedule.players(ids[:1])[0]
-        now = int(time.time() * 1e6)
-        games = play_games(
-            self.agents[first],
-            self.agents[second],
-            schedule.openings(ids),
-            schedule.seeds(ids).tolist(),
-            size=schedule.size,
-            hard_cap=self.task.hard_cap,
-            marker=marker,
-            interpreted=interpreted,
-        )
-        return Played(ids, games, np.full(len(ids), now))
+def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
+    """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply."""
+    weights = np.add.reduceat(games.time_us + _PLY_US, games.offsets[:-1])
+    shares: NDArray[np.float64] = weights * (seconds / weights.sum())
+    return shares
 
 
-def _make_unchanged(text: str, settings: str) -> Agent:
-    spec = parse_spec(text)
+def _make_unchanged(text: str, settings: str, task: Task) -> Agent:
+    spec = with_program(parse_spec(text), dict(task.programs))
     agent = make_agent(spec)
     if settings_text(spec, agent) != settings:
         raise ValueError(f"the code of {agent.name} has changed since the run began")
-    return agent
+    return agent.keeping_errors(Path(task.errors)) if isinstance(agent, EngineAgent) and task.errors else agent

@@ -2,17 +2,27 @@
 
     spec      = [ NAME "=" ] player [ "@" option { "," option } ]
     player    = "random" | "greedy" | "perfect" | "MCTS" | method ":" heuristic | FILE ".py" [ ":" CLASS ]
+              | "engine:" PROGRAM
     method    = "MM" | "AB" | "ID" | "MCTS"
     heuristic = a name of the registry | "*" | FILE ".py" [ ":" FUNCTION ]
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
-              | "option." PARAMETER "=" X
+              | "option." NAME "=" VALUE
 
 `docs/tournaments.md` says what each means. `spec` holds what a spec says, `kinds` is the table of what can play, and
 `grammar` reads specs by it. Parsing and completing touch no file; `make_agent` loads what a spec names, and `named`
 a file that stands alone, of which `naming` tells what is meant.
 """
 
-from experiments.roster.grammar import complete, expand, make_agent, named, parse_agent, parse_spec, settings_text
+from experiments.roster.grammar import (
+    complete,
+    expand,
+    make_agent,
+    named,
+    parse_agent,
+    parse_spec,
+    settings_text,
+    with_program,
+)
 from experiments.roster.kinds import CLASSIC_LIMIT, DEFAULT_LIMIT, board_refusal
 from experiments.roster.spec import Spec, SpecError, parse_limit
 
@@ -30,4 +40,5 @@ __all__ = [
     "parse_limit",
     "parse_spec",
     "settings_text",
+    "with_program",
 ]

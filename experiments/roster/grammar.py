@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from hashlib import sha256
@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
-from experiments.roster.spec import UNITS, Spec, SpecError, fail, number_of, number_text, parse_limit
+from experiments.roster.spec import ENGINE, UNITS, Spec, SpecError, fail, number_of, number_text, parse_limit
 from isolation.limits import Limit
 from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
+    from isolation.engines.program import Program
 
 _FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
-_PARAMETER = "option."
+_OPTION = re.compile(r"\s*option\.")
 _MOST_IN_A_NAME = 4
 _NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
 
@@ -80,6 +81,11 @@ def named(spec: Spec) -> Spec:
         fail(str(error), spec.text, spec.start, spec.end)
 
 
+def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
+    """The spec with what its engine is, if that is one of those named."""
+    return replace(spec, program=programs.get(spec.target)) if spec.kind == ENGINE else spec
+
+
 def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
     """The spec with everything said: its name, its limit, the absolute path of its file.
 
@@ -93,7 +99,7 @@ def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
         spec,
         name=spec.name or _default_name(spec, limit, usual),
         limit=limit,
-        target=_absolute(spec.target) if spec.is_file else spec.target,
+        target=_completed_target(spec),
     )
 
 
@@ -150,8 +156,8 @@ def _parse_options(spec: Spec, start: int) -> Spec:
     first = start
     for part in spec.text[start:].split(","):
         add = _with_switch if part.strip() in SWITCHES else _with_limit
-        if part.strip().startswith(_PARAMETER):
-            add = _with_parameter
+        if _OPTION.match(part):
+            add = _with_option if spec.kind == ENGINE else _with_parameter
         spec = add(spec, part.strip(), first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
@@ -168,9 +174,9 @@ def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 
 def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
-    name, equals, text = word.removeprefix(_PARAMETER).partition("=")
+    name, equals, text = word.partition(".")[2].partition("=")
     if not spec.method or not spec.target:
-        fail("option. sets a parameter of a heuristic, and this player has none", spec.text, first, last)
+        fail("option. sets a parameter of a heuristic or an engine, and this player has none", spec.text, first, last)
     if not name or not equals:
         fail("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
     if name in dict(spec.parameters):
@@ -182,6 +188,13 @@ def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
     if not isfinite(value):
         fail(f"{name} must be a finite number, not {text}", spec.text, first, last)
     return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
+
+
+def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
+    name, _, value = word.partition(".")[2].partition("=")
+    if not name.strip() or not value.strip():
+        fail("an option of an engine is written option.NAME=VALUE", spec.text, first, last)
+    return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
 
 
 def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
@@ -206,9 +219,12 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
     target = _file_name(spec.target) if spec.is_file else spec.target.title()
+    if spec.kind == ENGINE:
+        target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
     differing = [_limit_name(limit)] if limit and limit != usual else []
-    return "_".join([*player, *differing, *spec.switches, *_parameter_names(spec.parameters)])
+    options = (_plain(name + value) for name, value in spec.options)
+    return "_".join([*player, *differing, *spec.switches, *options, *_parameter_names(spec.parameters)])
 
 
 def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
@@ -225,7 +241,18 @@ def _file_name(target: str) -> str:
     """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player."""
     path, _, name = target.rpartition(".py:")
     parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-2:]
-    return re.sub(r"[^\w.+-]", "_", ".".join([*parts, name]))
+    return _plain(".".join([*parts, name]))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w.+-]", "_", text)
+
+
+def _completed_target(spec: Spec) -> str:
+    if spec.kind == ENGINE:
+        is_path = spec.program is None and "/" in spec.target
+        return str(expanded(spec.target).absolute()) if is_path else spec.target
+    return _absolute(spec.target) if spec.is_file else spec.target
 
 
 def _absolute(target: str) -> str:

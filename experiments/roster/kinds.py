@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.spec import Spec, fail
+from experiments.roster.spec import ENGINE, Spec, fail
 from isolation.limits import Limit
 
 if TYPE_CHECKING:
@@ -249,6 +249,43 @@ def _make_classic(spec: Spec) -> Agent:
     )
 
 
+# An engine, somebody else's program
+
+
+def _read_engine(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    if head.strip().lower() != ENGINE:
+        return None
+    if not rest.strip():
+        fail("an engine is named, like engine:fairy, or is a program, like engine:./my_player", text, start, end)
+    return Spec(text, ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
+
+
+def _refuse_engine_limit(spec: Spec, unit: str) -> str:
+    return "an engine is limited by depth, nodes or ms" if unit == "cpu_ms" else ""
+
+
+def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
+    default = default or DEFAULT_LIMIT
+    return Limit(ms=default.cpu_ms) if default.cpu_ms is not None else default
+
+
+def _make_engine(spec: Spec) -> Agent:
+    from isolation.engines.agent import EngineAgent
+    from isolation.engines.program import Program
+    from isolation.loading import expanded
+
+    program = spec.program or Program((str(expanded(spec.target)),))
+    program = replace(program, options=tuple((dict(program.options) | dict(spec.options)).items()))
+    try:
+        program.find()
+    except ValueError as error:
+        known = "" if spec.program else f"; no engine of the file is called {spec.target}"
+        raise ValueError(f"{error}{known}") from None
+    assert spec.limit is not None
+    return EngineAgent(spec.name, program, spec.limit)
+
+
 _ROWS = (
     _without_limit("random", _make_random),
     _without_limit("greedy", _make_greedy),
@@ -271,6 +308,15 @@ _ROWS = (
         _usual_search_limit,
         _make_search,
         _refuse_search_on_board,
+    ),
+    Kind(
+        ENGINE,
+        ("engine:…",),
+        (ENGINE,),
+        _read_engine,
+        _refuse_engine_limit,
+        _usual_engine_limit,
+        _make_engine,
     ),
     Kind(
         "classic",

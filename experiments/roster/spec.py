@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from isolation.limits import Limit
 
+if TYPE_CHECKING:
+    from isolation.engines.program import Program
+
+ENGINE = "engine"
+"""The kind of players that are programs of somebody else's, and what their specs begin with."""
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
 
@@ -22,8 +27,9 @@ class Spec:
     """A parsed spec. What it does not say is empty or None until `complete` fills it in.
 
     `kind` is the name of a row of `kinds.KINDS`; `method` how it searches, if it does. `target` is a registry name,
-    `*`, `FILE.py:FUNCTION`, or for a classic player `FILE.py:CLASS`; the name is empty where a file stands alone.
-    `parameters` are those of the heuristic that differ from its defaults, by name and value.
+    `*`, `FILE.py:FUNCTION`, for a classic player `FILE.py:CLASS`, or for an engine its name or path; the name is empty
+    where a file stands alone. `parameters` are those of the heuristic that differ from its defaults, by name and value.
+    `options` are those of an engine, and `program` what it is if its name is known.
     `start` and `end` are where it stands in `text`, for messages.
     """
 
@@ -35,6 +41,8 @@ class Spec:
     limit: Limit | None = None
     switches: tuple[str, ...] = ()
     parameters: tuple[tuple[str, float], ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    program: Program | None = None
     start: int = 0
     end: int = 0
 
@@ -45,10 +53,12 @@ class Spec:
 
     def __str__(self) -> str:
         """The spec in the grammar; `parse_spec` reads it back."""
-        player = ":".join(part for part in (self.method, self.target) if part) or self.kind
+        head = ENGINE if self.kind == ENGINE else self.method
+        player = ":".join(part for part in (head, self.target) if part) or self.kind
         limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
+        given = (f"option.{name}={value}" for name, value in self.options)
         parameters = (f"option.{name}={number_text(value)}" for name, value in self.parameters)
-        options = ",".join(part for part in (limit, *self.switches, *parameters) if part)
+        options = ",".join(part for part in (limit, *self.switches, *given, *parameters) if part)
         return f"{self.name + '=' if self.name else ''}{player}{'@' + options if options else ''}"
 
 

@@ -17,6 +17,11 @@ from scipy.stats import rankdata
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.plies import chosen_moves
 
+BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
+"""Stages of the game: first and last ply, counted from 0 as in the log."""
+FEWEST_SCORES = 100
+_FEWEST_OF_EACH = 10
+
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -44,6 +49,13 @@ class Scores:
                 weighted += ranks - won * (won + 1) / 2
                 total += pairs
         return weighted / total if total else math.nan
+
+
+def band_auc(scores: Scores, band: tuple[int, int]) -> float:
+    """The AUC of the plies of a band; NaN where too few positions were won, or lost, to tell."""
+    part = scores.between(*band)
+    rarer = min(int(part.won.sum()), int((~part.won).sum()))
+    return part.auc if part.ply.size >= FEWEST_SCORES and rarer >= _FEWEST_OF_EACH else math.nan
 
 
 def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:

@@ -7,7 +7,7 @@ meaning the same player. A deterministic player repeats its games; a game that s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ import pandas as pd
 from experiments.belonging import check_facts
 from experiments.facts import AgentFacts, read_facts, run_facts
 from experiments.inference.pairing import PairTable, pair_games
+from experiments.inference.standings import standings
 from experiments.log import count_games, read_games
 from experiments.runs import RunInfo, is_finished, load_run
 
@@ -57,6 +58,15 @@ class Findings:
         """The games in pairs; openings alike by symmetry are one cluster."""
         return pair_games(self.games, cluster="orbit")
 
+    @cached_property
+    def pooled_pairs(self) -> PairTable:
+        """The same, with the games of controls that count as the baseline's under its name."""
+        if not self.pooled_controls:
+            return self.pairs
+        names = dict.fromkeys(self.pooled_controls, self.baseline or "")
+        sides = {side: self.games[side].astype(str).replace(names) for side in ("agent_1", "agent_2")}
+        return pair_games(self.games.assign(**sides), cluster="orbit")
+
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""
         return tuple(
@@ -74,6 +84,23 @@ class Findings:
         """Whose results matter: baseline, contenders and controls, best known first; all if that is nobody."""
         return self.having("baseline", "contender", "control") or self.pairs.agents
 
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """Whoever has played, by the share of games won in complete pairs, best first: the order of tables."""
+        return tuple(one.agent for one in standings(self.pairs))
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """These agents in the order of `ranked`; those that have not played last, as they come."""
+        place = {name: rank for rank, name in enumerate(self.ranked)}
+        return sorted(names, key=lambda name: place.get(name, len(place)))
+
+    @property
+    def pooled_controls(self) -> tuple[str, ...]:
+        """The controls that are the baseline under another name and, by their runs' design, count as it."""
+        return tuple(
+            name for name in self.having("control") if all(self._is_pooled(source, name) for source in self.sources)
+        )
+
     @property
     def planned(self) -> int:
         """How many games the runs were planned to be."""
@@ -89,11 +116,22 @@ class Findings:
     def stopped_early(self) -> bool:
         """Whether a stop rule ended a run before all planned games were played."""
         return any(
-            source.info.requested.get("sprt")
+            (source.info.requested.get("sprt") or source.info.requested["format"] == "best-of")
             and is_finished(source.info.path)
             and count_games(source.info.path) < source.info.games
             for source in self.sources
         )
+
+    def _is_pooled(self, source: Source, control: str) -> bool:
+        settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}
+        if control not in settings:
+            return True
+        return source.info.pools_control and settings[control] == settings.get(self.baseline or "")
+
+    @property
+    def judged_by(self) -> str:
+        """The command that knows how a run's stop rule looked at its games."""
+        return "compare" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
 
     def pool_of(self, names: Sequence[str]) -> int | None:
         """The population, if none of these agents leaves anything to chance; else None."""

@@ -46,7 +46,7 @@ _WORD = (1 << 64) - 1
 _ARGUMENTS: dict[Template, int] = {
     "answers": 12,
     "evaluate": 8,
-    "games": 16,
+    "games": 19,
     "perft": 7,
     "solve": 9,
     "values": 10,
@@ -119,7 +119,7 @@ def native_function(
 def _kernel(name: str, template: Template, constants: dict[str, object], has_score: bool) -> tuple[str, str]:
     """The name and the text of a template's module for these constants."""
     header = [
-        "from isolation.native.kernels.inner import inner",
+        "from isolation.native.kernels.inner import inlined, inner",
         *(f"{key} = {value}" for key, value in {**constants, "HAS_SCORE": has_score}.items()),
         _SCORE if has_score else _NO_SCORE,
     ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 from isolation.agents import Forfeit
 from isolation.engines.child import NEW_GAME, START, Loss, Order, Refusal, decode, encode
 from isolation.engines.crossing import CannotCross, pack
+from isolation.engines.idle import Idle
 from isolation.engines.transport import Ended, ProcessTransport, Silence, Transport
 from isolation.outcome import Reason
 from isolation.search.result import SearchResult, is_well_formed
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 """What a process may take to start, to load a user's file with all it imports, and to load compiled code."""
-MOST_IDLE = 8
-"""How many processes are kept for their agents' next games once nobody plays with them."""
 
 _DIED = Forfeit(Reason.ERROR, "RuntimeError: its process died")
 _NONSENSE = Forfeit(Reason.ERROR, "RuntimeError: its process answered with nonsense")
@@ -143,29 +140,4 @@ def guard(agent: Agent, size: tuple[int, int], hard_cap: float) -> Guard:
     return Guard(agent.name, Order(pack(agent), size), hard_cap)
 
 
-class _Idle:
-    """Processes without a game, by what was ordered of them; of too many the one that waits longest is ended."""
-
-    def __init__(self) -> None:
-        self._waiting: list[tuple[int, Order, Transport]] = []
-        self._lock = threading.Lock()
-
-    def take(self, order: Order) -> Transport | None:
-        """A process of this very order that this process has started."""
-        with self._lock:
-            for place, (owner, known, transport) in enumerate(self._waiting):
-                if owner == os.getpid() and known == order:
-                    del self._waiting[place]
-                    return transport
-        return None
-
-    def put(self, order: Order, transport: Transport) -> None:
-        """Keep a process."""
-        with self._lock:
-            self._waiting.append((os.getpid(), order, transport))
-            surplus = self._waiting.pop(0) if len(self._waiting) > MOST_IDLE else None
-        if surplus is not None:
-            surplus[2].end()
-
-
-_idle = _Idle()
+_idle: Idle[Order, Transport] = Idle()

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
+KEEPER = Path(__file__).with_name("keeper.py")
 _CHUNK = 1 << 16
 _LONGEST_WAIT_MS = 1 << 30
 
@@ -21,6 +25,10 @@ class Silence(Exception):
 
 class Ended(Exception):
     """The other side is gone, or has closed its ends of the pipes."""
+
+
+class Endless(Exception):
+    """The other side sends a line that is longer than any it has reason to send."""
 
 
 class Transport(Protocol):
@@ -40,6 +48,7 @@ class Transport(Protocol):
         Raises:
             Silence: there is none in time.
             Ended: there will be none any more.
+            Endless: the line is longer than what was agreed upon, if anything was.
         """
 
     def end(self) -> None:
@@ -55,11 +64,23 @@ class ProcessTransport:
     must end then.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        directory: str | None = None,
+        passed: Sequence[int] = (),
+        longest: int | None = None,
+    ) -> None:
         """Start the process.
 
+        Args:
+            directory: where it works; without one, where this process does.
+            passed: descriptors that it gets as well.
+            longest: how many bytes a line may have that it sends; any number without it.
+
         Raises:
-            OSError: there is no such program, or no process can be had.
+            OSError: there is no such program or directory, or no process can be had.
         """
         self._process = subprocess.Popen(
             command,
@@ -68,7 +89,10 @@ class ProcessTransport:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,
+            cwd=directory,
+            pass_fds=passed,
         )
+        self._longest = longest
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
@@ -100,6 +124,8 @@ class ProcessTransport:
         seen = 0
         while (at := self._received.find(b"\n", seen)) < 0:
             seen = len(self._received)
+            if self._longest is not None and seen > self._longest:
+                raise Endless
             _await(self._fileno(self._output), select.POLLIN, deadline)
             chunk = os.read(self._output.fileno(), _CHUNK)
             if not chunk:
@@ -125,6 +151,46 @@ class ProcessTransport:
         if self._is_over:
             raise Ended
         return pipe.fileno()  # type: ignore[attr-defined,no-any-return]
+
+
+class EngineTransport(ProcessTransport):
+    """Lines to and from an engine, somebody else's program, which is ended with all it has started also when this
+    process is killed: a keeper of its own sees to that. What it writes to standard error goes to a file.
+    """
+
+    def __init__(self, command: Sequence[str], directory: str | None, errors: str, longest: int) -> None:
+        """Start the engine; that it cannot be started is noticed as its end.
+
+        Args:
+            errors: the file that standard error is appended to.
+
+        Raises:
+            OSError: there is no such directory, or no process can be had.
+        """
+        self._notice, theirs = socket.socketpair()
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(theirs.fileno()), errors, *command]
+        try:
+            super().__init__(keeper, directory=directory, passed=(theirs.fileno(),), longest=longest)
+        except OSError:
+            self._notice.close()
+            raise
+        finally:
+            theirs.close()
+
+    def ending(self, seconds: float) -> str:
+        """How the engine ended, in words, if that is known within so many seconds; otherwise empty."""
+        if self._is_over:
+            return ""
+        self._notice.settimeout(seconds)
+        try:
+            return self._notice.recv(1000).decode(errors="replace")
+        except OSError:
+            return ""
+
+    def end(self) -> None:
+        """End the engine with its group."""
+        super().end()
+        self._notice.close()
 
 
 def _await(file: int, event: int, deadline: float) -> None:

@@ -10,7 +10,7 @@ which nobody else gets it, and the thread keeps those that came back, mostly a s
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,10 +29,11 @@ class Desk:
 
 
 class _Free(threading.local):
-    """The desks of this thread that nobody uses."""
+    """The desks of this thread that nobody uses, and those in use if anybody wants to know."""
 
     def __init__(self) -> None:
         self.desks: list[Desk] = []
+        self.in_use: list[Desk] | None = None
 
 
 _free = _Free()
@@ -49,8 +50,35 @@ def lent() -> Iterator[Desk]:
         desk = _free.desks.pop()
     except IndexError:
         desk = _new()
+    if _free.in_use is not None:
+        _free.in_use.append(desk)
     yield desk
+    if _free.in_use is not None:
+        _free.in_use.remove(desk)
     _free.desks.append(desk)
+
+
+@contextmanager
+def haltable() -> Iterator[Callable[[], None]]:
+    """Gives what other threads call to end the searches of this one, for the length of the block.
+
+    They end as if their nodes were used up, with the last iteration they have finished. A search that has just begun
+    misses it: whoever means the block calls again until it is over.
+    """
+    from isolation.native.layout import CHECKPOINT, NODE_LIMIT
+
+    in_use: list[Desk] = []
+
+    def halt() -> None:
+        for desk in tuple(in_use):
+            desk.numbers[NODE_LIMIT] = 0
+            desk.numbers[CHECKPOINT] = 0
+
+    before, _free.in_use = _free.in_use, in_use
+    try:
+        yield halt
+    finally:
+        _free.in_use = before
 
 
 def address_of(numbers: NDArray[Any]) -> int:

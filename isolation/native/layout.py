@@ -32,6 +32,12 @@ BEST_LINE = BEST_LENGTH + 1
 LINE = BEST_LINE + MAX_PLY
 DESK_SIZE = LINE + MAX_PLY * MAX_PLY
 
+# A memory is SLOTS slots of int64, each with a question and what was answered: who was asked (0: nobody yet), the blank
+# cells in two words, the cells of both players; the move, score, depth, nodes, nanoseconds, and whether it is exact.
+SLOTS = 1 << 16
+WHO, LOW, HIGH, CELLS, ANSWER = range(5)
+SLOT = ANSWER + 6
+
 STOP_ON_AGREEMENT = 1
 RANDOM_TIES = 2
 

@@ -242,28 +242,50 @@ def as_cells(typingctx: Any, board: Any, mask: Any, by_column: Any) -> Any:
     return cells(board, mask, by_column), codegen
 
 
+def _sideways(builder: Any, board: Any, mask: Any, step: int) -> Any:
+    """A bitboard moved `step` columns to the right, or to the left if negative; what leaves the board is gone."""
+    whole = ir.IntType(board.bitboard.width)
+    stays = sum(column_masks(board.rows, board.columns)[max(0, -step) : board.columns - max(0, step)])
+    kept = builder.and_(mask, ir.Constant(whole, stays))
+    move = builder.shl if step > 0 else builder.lshr
+    return move(kept, ir.Constant(whole, abs(step))) if stays else kept
+
+
 @intrinsic
 def _neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
-    """The bitboard of all cells a knight's move away from any cell of a bitboard, by eight shifts."""
-    rows, columns, width = board.rows, board.columns, board.bitboard.width
-    by_column = column_masks(rows, columns)
+    """The bitboard of all cells a knight's move away from any cell of a bitboard, by eight shifts.
+
+    Bits below the last row of the board may be set, too: what comes out is meant to be cut down to blank cells.
+    """
+    columns, width = board.columns, board.bitboard.width
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         whole = ir.IntType(width)
         reached = ir.Constant(whole, 0)
-        for step in (-2, -1, 1, 2):
-            if abs(step) >= columns:
-                continue
-            down = 3 - abs(step)
-            stays = sum(by_column[c] for c in range(columns) if 0 <= c + step < columns)
-            source = builder.and_(args[1], ir.Constant(whole, stays))
-            for shift in (down * columns + step, -down * columns + step):
-                if abs(shift) < width:
-                    move = builder.shl if shift > 0 else builder.lshr
-                    reached = builder.or_(reached, move(source, ir.Constant(whole, abs(shift))))
-        return builder.and_(reached, ir.Constant(whole, (1 << rows * columns) - 1))
+        for across, down in ((1, 2 * columns), (2, columns)):
+            moved = builder.or_(*(_sideways(builder, board, args[1], step) for step in (across, -across)))
+            for shift in (builder.shl, builder.lshr) if down < width else ():
+                reached = builder.or_(reached, shift(moved, ir.Constant(whole, down)))
+        return reached
 
     return mask(board, mask), codegen
+
+
+@intrinsic
+def _links(typingctx: Any, board: Any, mask: Any) -> Any:
+    """How many pairs of cells of a bitboard are a knight's move apart: each is seen from its upper cell."""
+    columns, width = board.columns, board.bitboard.width
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(width)
+        count = ir.Constant(ir.IntType(64), 0)
+        for across, down in ((1, 2 * columns), (2, columns)):
+            for step in (across, -across) if down < width else ():
+                below = builder.shl(_sideways(builder, board, args[1], step), ir.Constant(whole, down))
+                count = builder.add(count, bits.count_bits(builder, builder.and_(below, args[1])))
+        return count
+
+    return types.int64(board, mask), codegen
 
 
 # --- the reading API of a game ------------------------------------------------------------------------------------
@@ -331,6 +353,20 @@ def _reach(game, cells):
         return as_cells(game, reached, False)
 
     return reach
+
+
+@overload_method(PositionType, "links")
+def _count_links(game, cells):
+    if isinstance(cells, CellsType):
+        return lambda game, cells: _links(game, cells._mask)
+
+    def links(game, cells):
+        seen = bits.difference(game._blank, game._blank)
+        for row, column in cells:
+            seen = bits.with_cell(seen, row * game.width + column)
+        return _links(game, seen)
+
+    return links
 
 
 @overload_method(PositionType, "move_is_legal")

@@ -47,13 +47,22 @@ class CompiledPlayer:
 
 
 def as_row(player: CompiledPlayer) -> list[int]:
-    """A compiled player as compiled code takes it: the eight numbers of `kernels.calling`."""
+    """A compiled player as compiled code takes it: the nine numbers of `kernels.calling`, without one in a memory."""
     late = _NO_TIME_LIMIT if player.late_ms is None else int(player.late_ms * 1e6)
     settings = player.settings
     return [
         player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
-        desks.address_of(player.parameters),
+        desks.address_of(player.parameters), 0,
     ]  # fmt: skip
+
+
+def identity(player: CompiledPlayer) -> tuple[object, ...]:
+    """What tells a compiled player from all others of this process, for good: compiled code is never unloaded."""
+    return player.function.address, player.settings, player.late_ms, player.parameters.tobytes()
+
+
+NOBODY = [0] * 9
+"""The row of who is not there to be asked."""
 
 
 class HeuristicFailed(Exception):

@@ -203,7 +203,7 @@ def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> Sea
 
 
 def random_interpreted(board: Board, seed: int) -> SearchResult:
-    """Any legal move, each as likely."""
+    """Any legal move, each as likely; its score is NaN, as nobody asks what it is worth."""
     cells = board.legal_cells()
     move = cells[random_bits(seed)() % len(cells)]
-    return SearchResult(move, 0.0, 0, 1, 0.0, (move,), False)
+    return SearchResult(move, math.nan, 0, 1, 0.0, (move,), False)

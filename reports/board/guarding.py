@@ -46,7 +46,10 @@ def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> st
 
 
 class Guarded:
-    """An application behind `refusal`, with a limit on what it reads and headers that bind the browser."""
+    """An application behind `refusal`, with a limit on what it reads and headers that bind the browser.
+
+    An answer that has one of these headers keeps its own.
+    """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app
@@ -60,7 +63,9 @@ class Guarded:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                answer = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    answer.setdefault(name, value)
             await send(message)
 
         headers = Headers(scope=scope)

@@ -40,8 +40,8 @@ def draw_accuracy_by_ply(decisions: pd.DataFrame) -> Figure:
     lines = {one.agent: [band for band in bands if band.agent == one.agent] for one in best}
     figure = new_figure(4.6)
     axes = figure.add_subplot()
-    _draw_lines(axes, {name: line for name, line in lines.items() if line}, lambda one: (one.first + one.last) / 2)
-    axes.set_xlabel("ply (0 is the first placement)")
+    _draw_lines(axes, {name: line for name, line in lines.items() if line}, lambda one: (one.first + one.last) / 2 + 1)
+    axes.set_xlabel("ply (1 is the first placement)")
     _finish(axes, title)
     return figure
 

@@ -2,71 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from experiments.log import read_table
 from experiments.solving import BoardSummary
-from experiments.verdicts.effort import list_chunks
 from experiments.verdicts.findings import Findings
+from experiments.verdicts.placements import FEWEST, commonest_size, placements, visits
 from isolation.geometry import canonical_opening, move_of, parse_size
 from isolation.notation import cell_name, column_name
 from reports.plots.grids import write_cells
-from reports.plots.style import BLACK, BLUE, DIVERGING, ORANGE, SEQUENTIAL, new_figure, no_data, styled
+from reports.plots.style import BLACK, BLUE, DIVERGING, GREY, ORANGE, SEQUENTIAL, new_figure, no_data, styled
 
-_FEWEST = 5
 _TWO = ListedColormap([ORANGE, BLUE])
 
 
 @styled
 def draw_placements(findings: Findings) -> Figure:
-    """For both players, the share of games won by cell of the first placement; cells of fewer than five games blank."""
-    size = _commonest_size(findings)
+    """For both players, the share of games won by first placement, alike cells alike; of too few openings blank."""
+    size = commonest_size(findings)
     title = "Games won by first placement, in per cent"
     if size is None:
         return no_data(title, "No games yet.")
-    won, played = np.zeros((2, size[0] * size[1])), np.zeros((2, size[0] * size[1]))
-    for moves, winner in _moves(findings, size):
-        for player, cells in enumerate(moves):
-            kept = cells >= 0
-            played[player] += np.bincount(cells[kept], minlength=played.shape[1])
-            won[player] += np.bincount(cells[kept], winner[kept] == player + 1, minlength=won.shape[1])
-    with np.errstate(invalid="ignore"):
-        shares = np.where(played >= _FEWEST, 100 * won / played, np.nan)
-    figure = new_figure(0.9 + 3.4 * min(size[0] / size[1], 1.6))
+    shares = np.full((2, size[0] * size[1]), np.nan)
+    for one in placements(findings):
+        if one.openings >= FEWEST:
+            shares[0 if one.placed_first else 1, list(one.cells)] = 100 * one.rate.estimate
+    figure = new_figure(1.1 + 3.4 * min(size[0] / size[1], 1.6))
     axes = figure.subplots(1, 2)
     for player, name in enumerate(("placed first", "placed second")):
         _draw_map(axes[player], shares[player].reshape(size), (0, 100), DIVERGING)
         axes[player].set_title(f"By the player that {name}", fontsize=9)
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    note = f"cells that are alike by symmetry together; blank: fewer than {FEWEST} openings"
+    figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
     return figure
 
 
 @styled
 def draw_visits(findings: Findings) -> Figure:
     """The share of games in which somebody stood on a cell."""
-    size = _commonest_size(findings)
+    size = commonest_size(findings)
     title = "Games in which a cell was visited, in per cent"
-    if size is None:
+    shares = visits(findings)
+    if size is None or shares is None:
         return no_data(title, "No games yet.")
-    visits = np.zeros(size[0] * size[1])
-    games = 0
-    for source in findings.sources:
-        table = read_table(source.info.path, ["rows", "columns", "moves"])
-        same = pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1]))
-        table = table.filter(same)
-        games += len(table)
-        for _, cells in list_chunks(table, "moves"):
-            visits += np.bincount(cells.astype(np.int64), minlength=visits.size)[: visits.size]
     figure = new_figure(0.8 + 4.2 * min(size[0] / size[1], 1.6), 5.2)
     axes = figure.add_subplot()
-    _draw_map(axes, 100 * visits.reshape(size) / games, (0, 100), SEQUENTIAL)
+    _draw_map(axes, 100 * shares.reshape(size), (0, 100), SEQUENTIAL)
     axes.set_title(title)
     return figure
 
@@ -128,29 +113,3 @@ def _name_cells(axes: Axes, rows: int, columns: int) -> None:
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_visible(False)
-
-
-def _commonest_size(findings: Findings) -> tuple[int, int] | None:
-    """Rows and columns of the board most games were played on."""
-    if not len(findings.games):
-        return None
-    rows, columns = divmod(int(findings.games["size"].mode().iloc[0]), 1000)
-    return rows, columns
-
-
-def _moves(
-    findings: Findings, size: tuple[int, int]
-) -> Iterator[tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int8]]]:
-    """For each part of the log, the first placements of both players (−1 where there is none), and the winners."""
-    for source in findings.sources:
-        table = read_table(source.info.path, ["rows", "columns", "moves", "winner"])
-        same = pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1]))
-        table = table.filter(same)
-        winner = table["winner"].to_numpy()
-        first = 0
-        for offsets, cells in list_chunks(table, "moves"):
-            lengths = np.diff(offsets)
-            values = np.append(cells.astype(np.int64), [-1, -1])
-            placements = [np.where(lengths > place, values[offsets[:-1] + place], -1) for place in (0, 1)]
-            yield placements, winner[first : first + lengths.size]
-            first += lengths.size

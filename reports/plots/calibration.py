@@ -9,14 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.inference.proportions import wilson
-from experiments.verdicts.calibration import Scores, scores_of
+from experiments.verdicts.calibration import BANDS, FEWEST_SCORES, Scores, band_auc, scores_of
 from experiments.verdicts.findings import Findings
 from reports.plots.grids import draw_grid
 from reports.plots.style import BLUE, GREY, new_figure, no_data, short, styled
 
-BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
-_FEWEST = 100
-_FEWEST_OF_EACH = 10
 _BINS = 8
 _NO_SCORES = "No unproven scores in the log yet."
 
@@ -33,15 +30,15 @@ def draw_calibration(findings: Findings, agent: str | None = None) -> Figure:
     shown = sorted((name for name in names if not math.isnan(overall[name])), key=lambda name: -overall[name])
     if not shown:
         return no_data(title, _NO_SCORES)
-    bands = [band for band in BANDS if any(found[name].between(*band).ply.size >= _FEWEST for name in shown)]
-    values = np.array(
-        [[overall[name], *(_auc_of(found[name].between(*band)) for band in bands)] for name in shown], float
-    )
+    bands = [band for band in BANDS if any(found[name].between(*band).ply.size >= FEWEST_SCORES for name in shown)]
+    values = np.array([[overall[name], *(band_auc(found[name], band) for band in bands)] for name in shown], float)
     figure = new_figure(1.2 + 0.3 * len(shown), 7.5)
     axes = figure.add_subplot()
-    draw_grid(axes, values, shown, ["all", *(f"{first}–{last}" for first, last in bands)], (0.5, 1), form="{:.2f}")
+    draw_grid(
+        axes, values, shown, ["all", *(f"{first + 1}–{last + 1}" for first, last in bands)], (0.5, 1), form="{:.2f}"
+    )
     axes.axvline(0.5, color="white", linewidth=4)
-    axes.set_xlabel("ply · 0.5 is a coin, 1 knows; proven scores left out")
+    axes.set_xlabel("ply, counted from 1 · 0.5 is a coin, 1 knows; proven scores left out")
     axes.set_title(title)
     return figure
 
@@ -49,7 +46,7 @@ def draw_calibration(findings: Findings, agent: str | None = None) -> Figure:
 def _draw_curves(agent: str, scores: Scores) -> Figure:
     """The share of games won by score, in bins of about as many positions, one panel a stage of the game."""
     title = f"{short(agent)}: games won by score"
-    bands = [band for band in BANDS if scores.between(*band).ply.size >= _FEWEST]
+    bands = [band for band in BANDS if scores.between(*band).ply.size >= FEWEST_SCORES]
     if not bands:
         return no_data(title, _NO_SCORES)
     columns = min(4, len(bands))
@@ -59,7 +56,7 @@ def _draw_curves(agent: str, scores: Scores) -> Figure:
     for axes, band in zip(grid.flat, bands, strict=False):
         _draw_curve(axes, scores.between(*band))
         part = scores.between(*band)
-        axes.set_title(f"plies {band[0]}–{band[1]}, AUC {part.auc:.2f}", fontsize=8)
+        axes.set_title(f"plies {band[0] + 1}–{band[1] + 1}, AUC {part.auc:.2f}", fontsize=8)
     for axes in grid.flat[len(bands) :]:
         axes.set_axis_off()
     figure.supxlabel("score, in the mover's view", fontsize=9)
@@ -79,8 +76,3 @@ def _draw_curve(axes: Axes, scores: Scores) -> None:
         axes.plot(x, 100 * share.estimate, marker="o", color=BLUE, markersize=4)
     axes.axhline(50, color=GREY, linewidth=0.8)
     axes.set_ylim(0, 100)
-
-
-def _auc_of(scores: Scores) -> float:
-    rarer = min(int(scores.won.sum()), int((~scores.won).sum()))
-    return scores.auc if scores.ply.size >= _FEWEST and rarer >= _FEWEST_OF_EACH else math.nan

@@ -44,6 +44,7 @@ class _Row:
     low: float
     high: float
     kind: str
+    wide: tuple[float, float] | None
 
 
 @styled
@@ -62,14 +63,16 @@ def draw_forest(verdicts: Verdicts, is_narrow: bool = False) -> Figure:
     for place, row in enumerate(rows):
         colour, marker = _MARKS[row.kind]
         face = "white" if row.kind == "control" else colour
-        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
+        if row.wide:
+            axes.plot(row.wide, [place, place], color=colour, linewidth=0.8, solid_capstyle="butt")
+        axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2.6, solid_capstyle="butt")
         axes.plot(row.estimate, place, marker=marker, color=colour, markerfacecolor=face, markersize=6, linestyle="")
         text = Points(row.estimate / 100).shown + ("" if is_narrow else f"  {row.kind}")
         axes.annotate(text, (1.01, place), xycoords=("axes fraction", "data"), va="center", color=colour, fontsize=8.5)
     label_rows(axes, [short(row.name, 22 if is_narrow else LONGEST_NAME) for row in rows])
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("difference in percentage points\n95 % intervals, each by itself")
+    axes.set_xlabel("difference in percentage points\n95 % intervals: thick by itself, thin all together (verdicts)")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
 
@@ -111,10 +114,11 @@ def _forest_rows(verdicts: Verdicts) -> Sequence[_Row]:
             100 * one.difference.low,
             100 * one.difference.high,
             "control" if one.contender in verdicts.controls else one.verdict,
+            None if one.contender in verdicts.controls else (100 * one.lead[0], 100 * one.lead[1]),
         )
         for one in verdicts.comparisons
     ]
     for duel in verdicts.duels:
         estimate, low, high = (100 * (end - 0.5) for end in (duel.rate.estimate, duel.rate.low, duel.rate.high))
-        rows.append(_Row(duel.contender, estimate, low, high, duel.verdict))
+        rows.append(_Row(duel.contender, estimate, low, high, duel.verdict, (100 * duel.lead[0], 100 * duel.lead[1])))
     return sorted((row for row in rows if not math.isnan(row.estimate)), key=lambda row: -row.estimate)

@@ -20,7 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
@@ -171,8 +171,12 @@ def versions() -> dict[str, str]:
 
 
 def play(key: str, ids: Ids) -> Answer:
-    """Play games of the task that was received under this key, and make a part of the log of them."""
-    return _do(key, lambda session: _played(session, ids))
+    """Play games of the task that was received under this key, and make a part of the log of them.
+
+    The part is made while the processes are at the next errand already, where dask has a second thread for it.
+    """
+    answer = _do(key, lambda session: _played(session, ids))
+    return _packed(answer) if isinstance(answer, _Batch) else answer
 
 
 def call(key: str, function: Callable[..., object], *arguments: object) -> Answer:
@@ -230,6 +234,19 @@ class _Session:
     given_up: set[int] = field(default_factory=set)
 
 
+@dataclass(frozen=True)
+class _Batch:
+    """A batch that has been played, before it is a part of the log; see `PlayedPart`."""
+
+    task: Task
+    played: Played
+    matches: Ids
+    seconds: NDArray[np.float64]
+    interpreted: dict[int, str]
+
+
+_Errand = TypeVar("_Errand")
+
 _jobs = 0
 _parcels: OrderedDict[str, bytes] = OrderedDict()
 _forgotten: set[str] = set()
@@ -250,9 +267,10 @@ def jobs() -> int:
     return _jobs
 
 
-def _do(key: str, errand: Callable[[_Session], Answer]) -> Answer:
+def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | Unfit | Left:
     worker, interrupted = _interruption(key)
     with _one_at_a_time:
+        answer: _Errand | Unfit
         try:
             answer = errand(_session_for(key, _cores(worker), interrupted))
         except Exception as error:
@@ -331,7 +349,7 @@ class _Tray:
         return agent in self._users
 
 
-def _played(session: _Session, ids: Ids) -> Answer:
+def _played(session: _Session, ids: Ids) -> _Batch | Left:
     schedule = session.task.schedule
     # As if all other games had been played.
     points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)
@@ -347,13 +365,15 @@ def _played(session: _Session, ids: Ids) -> Answer:
     forfeits = [place for place in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[place] == FORFEITED]
     players = schedule.players(played.ids)
     session.given_up |= {int(players[place, 2 - games.winner[place]]) for place in forfeits}
-    part = Part(
-        played.ids,
-        Ends(games.winner, games.reason, games.detail),
-        log.packed(log.games_table(schedule, session.task.settings, played)),
-    )
     matches = np.unique(schedule.match_of(ids))
-    return PlayedPart(part, matches, session.seconds[matches], session.interpreted)
+    return _Batch(session.task, played, matches, session.seconds[matches], session.interpreted)
+
+
+def _packed(batch: _Batch) -> PlayedPart:
+    games = batch.played.games
+    data = log.packed(log.games_table(batch.task.schedule, batch.task.settings, batch.played))
+    part = Part(batch.played.ids, Ends(games.winner, games.reason, games.detail), data)
+    return PlayedPart(part, batch.matches, batch.seconds, batch.interpreted)
 
 
 def _called(session: _Session, function: Callable[..., object], *arguments: object) -> Answer:

@@ -17,6 +17,7 @@ import joblib
 from experiments.config import check_jobs
 from experiments.play.cluster import machine
 from experiments.play.cluster.addresses import check_installed, exposure, is_file, read_when_there, scheduler_address
+from experiments.play.cluster.hub import ERRANDS_A_MACHINE
 from isolation.loading import expanded
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ async def _play_for(
     try:
         worker = await Worker(
             address,
-            nthreads=1,
+            nthreads=ERRANDS_A_MACHINE,
             security=_security(certificates, "worker"),
             local_directory=folder,
             memory_limit=0,

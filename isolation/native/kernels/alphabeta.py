@@ -1,4 +1,9 @@
-"""Fail-hard alpha-beta below the root."""
+"""Fail-hard alpha-beta below the root.
+
+Three plies above the horizon are one piece of code: calls cost more there than what they do, and where whose turn it is
+is known, LLVM makes the heuristic's code simpler. Positions are seen from the side to move; `side` says which player
+that is.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,18 @@ from typing import Any
 from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, must_stop
-from isolation.native.kernels.inner import inner
+from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, unlikely
+from isolation.native.kernels.inner import inlined, inner
 from isolation.native.kernels.leaves import horizon
 from isolation.native.kernels.open_names import ORDERED, QUIESCENT
-from isolation.native.layout import CHECKPOINT, NODES, STOPPED
-from isolation.native.position import after, facing, location_of, moves_from
+from isolation.native.kernels.recursion import again
+from isolation.native.kernels.stepping import as_seen, handed_over
+from isolation.native.layout import CHECKPOINT, NODES
+from isolation.native.position import location_of, moves_from
 
 INFINITY = float("inf")
 PRUNES = True
+ROOT = 0
 
 
 @inner
@@ -25,65 +33,135 @@ def best_mobility(position: Any, replies: Any) -> int:
     while not is_empty(replies):
         cell = lowest(replies)
         replies = drop_lowest(replies)
-        child = after(position, cell)
+        child = handed_over(position, cell)
         own = popcount(moves_from(child, cell))
-        against = popcount(moves_from(child, location_of(child, child._turn)))
+        against = popcount(moves_from(child, location_of(child, 0)))
         if own - against > most:
             best, most = cell, own - against
     return best
 
 
-@inner(inline="always")
-def frontier(position: Any, replies: Any, ply: int, alpha: float, beta: float, desk: Any) -> float:
-    """Alpha-beta one ply above the horizon: most nodes of a search are seen here, so it calls nothing recursive."""
-    nodes, checkpoint, best = desk[NODES], desk[CHECKPOINT], int64(-1)
+@inner
+def worth(position: Any, side: int, desk: Any) -> float:
+    """The value at the horizon of a position in which player `side` is to move, to that player."""
+    return horizon(as_seen(position, side), desk)
+
+
+@inner
+def watched_frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+    """`frontier`, asking before each node whether the search must stop."""
+    best = int64(-1)
     while not is_empty(replies):
-        if nodes >= checkpoint:
-            desk[NODES] = nodes
-            if must_stop(desk):
-                return alpha
-            checkpoint = desk[CHECKPOINT]
-        nodes += 1
+        if not count_node(desk):
+            return alpha
         cell = lowest(replies)
         replies = drop_lowest(replies)
-        child = after(position, cell)
-        over = is_empty(moves_from(child, location_of(child, child._turn)))
-        value = INFINITY if over else -horizon(child, desk)
+        child = handed_over(position, cell)
+        value = INFINITY if is_empty(moves_from(child, location_of(child, 0))) else -worth(child, side, desk)
         if value > alpha:
             alpha, best = value, cell
             if alpha >= beta:
                 alpha = beta
                 break
-    desk[NODES] = nodes
     if best >= 0:
         end_line(desk, ply, best)
     return alpha
 
 
+@inlined
+def frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+    """Alpha-beta one ply above the horizon, where most nodes of a search are; `side` moves at the horizon."""
+    ahead = desk[NODES] + popcount(replies)
+    if unlikely(ahead > desk[CHECKPOINT]):
+        return watched_frontier(position, replies, ply, side, alpha, beta, desk)
+    best = int64(-1)
+    while not is_empty(replies):
+        cell = lowest(replies)
+        replies = drop_lowest(replies)
+        child = handed_over(position, cell)
+        over = is_empty(moves_from(child, location_of(child, 0)))
+        value = INFINITY if over else -horizon(as_seen(child, side), desk)
+        # Without a branch, which would be mispredicted.
+        better = value > alpha
+        best = cell if better else best
+        alpha = value if better else alpha
+        if value >= beta:
+            alpha = beta
+            break
+    desk[NODES] = ahead - popcount(replies)
+    if best >= 0:
+        end_line(desk, ply, best)
+    return alpha
+
+
+def a_ply_above(search: Any) -> Any:
+    """Alpha-beta a ply above another one of these."""
+
+    @inlined
+    def search_above(position: Any, replies: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+        while not is_empty(replies):
+            if not count_node(desk):
+                return alpha
+            cell = best_mobility(position, replies) if ORDERED else lowest(replies)
+            replies = without_cell(replies, cell)
+            child = handed_over(position, cell)
+            below = moves_from(child, location_of(child, 0))
+            begin_line(desk, ply + 1)
+            value = INFINITY if is_empty(below) else -search(child, below, ply + 1, side, -beta, -alpha, desk)
+            if value > alpha:
+                if value >= beta:
+                    if beta == INFINITY:
+                        extend_line(desk, ply, cell)
+                    return beta
+                alpha = value
+                extend_line(desk, ply, cell)
+        return alpha
+
+    return search_above
+
+
+three_plies = a_ply_above(a_ply_above(frontier))
+
+
 @inner
 def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
-    """The value of a position to the side to move, within [alpha, beta], searched `depth` plies deep."""
+    """The value of a position to the side to move, within [alpha, beta], searched `depth` plies deep.
+
+    The side to move is player 0 at even plies. After a cut-off the line is kept only where it may be that of a win.
+    """
+    if ply == ROOT:
+        # So that all this is compiled once, and not a second time for the root.
+        return again(position, depth, ply + 1, alpha, beta, desk)
     begin_line(desk, ply)
-    replies = moves_from(position, location_of(position, position._turn))
+    replies = moves_from(position, location_of(position, 0))
     if is_empty(replies):
         return -INFINITY
     if depth == 0:
-        return horizon(position, desk)
-    if depth == 1 and not QUIESCENT:
-        if position._turn == 0:
-            return frontier(facing(position, 0), replies, ply, alpha, beta, desk)
-        return frontier(facing(position, 1), replies, ply, alpha, beta, desk)
+        return worth(position, ply & 1, desk)
+    if not QUIESCENT:
+        if depth == 3:
+            if ply & 1 == 1:
+                return three_plies(position, replies, ply, 0, alpha, beta, desk)
+            return three_plies(position, replies, ply, 1, alpha, beta, desk)
+        if depth == 1:
+            return watched_frontier(position, replies, ply, (ply + 1) & 1, alpha, beta, desk)
     while not is_empty(replies):
         if not count_node(desk):
             return alpha
         cell = best_mobility(position, replies) if ORDERED else lowest(replies)
         replies = without_cell(replies, cell)
-        value = -descend(after(position, cell), depth - 1, ply + 1, -beta, -alpha, desk)
-        if desk[STOPPED] != 0:
-            return alpha
+        value = -again(handed_over(position, cell), depth - 1, ply + 1, -beta, -alpha, desk)
         if value > alpha:
+            if value >= beta:
+                if beta == INFINITY:
+                    extend_line(desk, ply, cell)
+                return beta
             alpha = value
             extend_line(desk, ply, cell)
-            if alpha >= beta:
-                return beta
     return alpha
+
+
+@inner
+def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -> float:
+    """What going to a cell is worth at the root, searched `depth` plies deep, if it is more than a bound."""
+    return -descend(handed_over(position, cell), depth - 1, int64(ROOT), -INFINITY, -bound, desk)

@@ -21,7 +21,7 @@ def entry(
     """Ask a player once in every position, in each of which the side to move has a move.
 
     All arguments but `count`, the number of positions, are addresses. Given are the blank cells in two words (uint64),
-    the cells of the side to move and of its opponent (int64), the moves' seeds (uint64), the player (int64[8]), and a
+    the cells of the side to move and of its opponent (int64), the moves' seeds (uint64), the player (int64[9]), and a
     desk. To be filled are the move (int16), the number of a `Reason` where the player was late or raised an exception,
     and the move is -1, otherwise 0 (int8), nodes and nanoseconds (int64).
     """

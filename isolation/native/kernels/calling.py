@@ -11,9 +11,9 @@ from numba.extending import intrinsic
 from isolation.native.kernels.desk import pointer_to
 from isolation.native.kernels.inner import inner
 
-# A compiled player is a row of eight numbers.
-ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER, PARAMETERS = range(8)
-PLAYER_ROW = 8
+# A compiled player is a row of nine numbers, of which the last is its number in a memory, 0 without one.
+ADDRESS, DEPTH_LIMIT, NODE_LIMIT, CLOCK, BUDGET, FLAGS, LATE_AFTER, PARAMETERS, NUMBER = range(9)
+PLAYER_ROW = 9
 _ARGUMENTS = [types.uint64, types.uint64, *[types.int64] * 10]
 
 int8s_at = pointer_to(types.int8)

@@ -93,6 +93,18 @@ def next_below(typingctx: Any, value: Any) -> Any:
     return types.float64(types.float64), codegen
 
 
+@intrinsic
+def unlikely(typingctx: Any, condition: Any) -> Any:
+    """A condition that LLVM may take to be false nearly always."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bit = ir.IntType(1)
+        expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
+        return builder.call(expect, [args[0], ir.Constant(bit, 0)])
+
+    return types.boolean(types.boolean), codegen
+
+
 @inner
 def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
     """Start counting; `clock` is -1 without a time limit, otherwise the clock that `budget` nanoseconds run on."""
@@ -133,7 +145,7 @@ def must_stop(desk: Any) -> bool:
 @inner
 def count_node(desk: Any) -> bool:
     """Count one more node unless the limit forbids it."""
-    if desk[NODES] >= desk[CHECKPOINT] and must_stop(desk):
+    if unlikely(desk[NODES] >= desk[CHECKPOINT]) and must_stop(desk):
         return False
     desk[NODES] += 1
     return True

@@ -1,4 +1,4 @@
-"""Whole games between two compiled players, many in one call."""
+"""Whole games between compiled players, many in one call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from isolation.native.bits import is_empty
 from isolation.native.kernels.calling import (
     LATE_AFTER,
     PLAYER_ROW,
-    ask,
     float64s_at,
     int8s_at,
     int16s_at,
@@ -17,6 +16,7 @@ from isolation.native.kernels.calling import (
 )
 from isolation.native.kernels.desk import mix
 from isolation.native.kernels.inner import inner
+from isolation.native.kernels.memory import ask_or_recall
 from isolation.native.kernels.open_names import COLUMNS, ROWS
 from isolation.native.layout import DEPTH, EXACT, FAILED, MOVE, NANOSECONDS, NODES
 from isolation.native.position import make_position, moves_from
@@ -44,21 +44,23 @@ def empty_board(first: int) -> int:
 
 @inner
 def entry(
-    openings: int, starts: int, seeds: int, count: int, players: int, address: int, marker: int,
-    winner: int, reason: int, ends: int,
+    openings: int, starts: int, seeds: int, count: int, players: int, sides: int, memory: int, address: int,
+    marks: int, marker: int, winner: int, reason: int, ends: int,
     moves: int, scores: int, depths: int, nodes: int, times: int, exact: int,
 ) -> float:  # fmt: skip
     """Play one game from every opening. All arguments but `count`, the number of games, are addresses.
 
     Given are the openings' cells one after another, two plies or more each (int64), where each begins
-    (int64[count + 1]), the games' seeds (uint64[count]), the players, of which the first places first (int64[2, 8]), a
-    desk, and where the game being played, its mover and its ply are noted (int64[3]). To be filled are, by game, the
+    (int64[count + 1]), the games' seeds (uint64[count]), the players (int64[players, 9]), which of them places first
+    and second (int64[count, 2]), a memory (0 without one), a desk, what to note of each game while it is played
+    (int64[count]), and where to note that, its mover and its ply (int64[3]). To be filled are, by game, the
     winner and the reason (int8) and the count of plies up to its end (int64); by ply, games one after another, openings
     included, the move (int16), score (float64), depth (int16), nodes, microseconds (int64), and whether it is exact
     (int8).
     """
     openings_, starts_, seeds_ = int64s_at(int64(openings)), int64s_at(int64(starts)), uint64s_at(seeds)
-    players_, desk, marker_ = int64s_at(players), int64s_at(address), int64s_at(marker)
+    players_, sides_, desk = int64s_at(players), int64s_at(sides), int64s_at(address)
+    marks_, marker_ = int64s_at(marks), int64s_at(marker)
     winner_, reason_, ends_ = int8s_at(winner), int8s_at(reason), int64s_at(ends)
     moves_, scores_, depths_ = int16s_at(moves), float64s_at(scores), int16s_at(depths)
     nodes_, times_, exact_ = int64s_at(nodes), int64s_at(times), int8s_at(exact)
@@ -75,14 +77,14 @@ def entry(
             at += 1
         ply = starts_[game + 1] - starts_[game]
         while True:
-            row = PLAYER_ROW * turn
-            marker_[0], marker_[1], marker_[2] = game, turn, ply
+            row = PLAYER_ROW * sides_[2 * game + turn]
+            marker_[0], marker_[1], marker_[2] = marks_[game], turn, ply
             position = make_position(ROWS, COLUMNS, low, high, own, other, 0)
             if is_empty(moves_from(position, own)):
                 why = NO_MOVES
                 break
             seed = mix(seeds_[game] ^ mix(uint64(ply + 1) * uint64(STEP)))
-            score = ask(players_, row, low, high, own, other, seed, address)
+            score = ask_or_recall(players_, row, memory, low, high, own, other, seed, address)
             if desk[FAILED] != 0:
                 why = ERROR
                 break

@@ -11,3 +11,5 @@ from functools import partial
 from numba import njit
 
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inlined = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+"""`inner`, for what LLVM is to put into whatever calls it."""

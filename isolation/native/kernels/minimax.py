@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba import int64
+
 from isolation.native.bits import drop_lowest, is_empty, lowest
 from isolation.native.kernels.desk import begin_line, count_node, extend_line
 from isolation.native.kernels.inner import inner
@@ -16,8 +18,8 @@ PRUNES = False
 
 
 @inner
-def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
-    """The value of a position to the side to move, searched `depth` plies deep; the window is not used."""
+def descend(position: Any, depth: int, ply: int, desk: Any) -> float:
+    """The value of a position to the side to move, searched `depth` plies deep."""
     begin_line(desk, ply)
     replies = moves_from(position, location_of(position, position._turn))
     if is_empty(replies):
@@ -30,10 +32,16 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
             return best
         cell = lowest(replies)
         replies = drop_lowest(replies)
-        value = -descend(after(position, cell), depth - 1, ply + 1, alpha, beta, desk)
+        value = -descend(after(position, cell), depth - 1, ply + 1, desk)
         if desk[STOPPED] != 0:
             return best
         if value > best:
             best = value
             extend_line(desk, ply, cell)
     return best
+
+
+@inner
+def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -> float:
+    """What going to a cell is worth at the root, searched `depth` plies deep; the bound is not used."""
+    return -descend(after(position, cell), depth - 1, int64(1), desk)

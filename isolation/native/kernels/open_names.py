@@ -21,7 +21,7 @@ def score(game: Any, player: Any, parameters: int) -> float:
 
 
 @inner
-def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -> float:
     """The search below the root: minimax or alpha-beta."""
     return 0.0
 

@@ -13,10 +13,10 @@ from isolation.native.position import location_of, moves_from
 
 @inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
-    """Any legal move, each as likely."""
+    """Any legal move, each as likely; what it is worth is not asked, so its score is NaN."""
     replies = moves_from(position, location_of(position, position._turn))
     for _ in range(next_random(desk) % popcount(replies)):
         replies = drop_lowest(replies)
     desk[MOVE] = lowest(replies)
     desk[NODES] = 1
-    return 0.0
+    return float("nan")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int64
-
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.native.kernels.desk import begin_line, count_node, extend_line, keep_line, next_below, next_random
 from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import PRUNES, descend
+from isolation.native.kernels.open_names import PRUNES, reply_value
 from isolation.native.layout import DEPTH, EXACT, HORIZON, MOVE, RANDOM_TIES, STOP_ON_AGREEMENT, STOPPED
-from isolation.native.position import after, location_of, moves_from
+from isolation.native.position import location_of, moves_from
 
 INFINITY = float("inf")
 AGREEING = 3
@@ -34,7 +32,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
         cell = lowest(replies)
         replies = drop_lowest(replies)
         bound = next_below(best) if random_ties else best
-        value = -descend(after(position, cell), depth - 1, int64(1), -INFINITY, -bound, desk)
+        value = reply_value(position, cell, depth, bound, desk)
         if desk[STOPPED] != 0:
             return best_cell, best
         if value > best:

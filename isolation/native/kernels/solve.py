@@ -16,7 +16,7 @@ from isolation.native.bits import common, contains, drop_lowest, is_empty, lowes
 from isolation.native.kernels.desk import count_node, desk_at, open_desk
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.open_names import COLUMNS, ROWS
-from isolation.native.kernels.solve_step import handed_over
+from isolation.native.kernels.stepping import handed_over
 from isolation.native.layout import LINE, STOPPED
 from isolation.native.position import location_of, make_position, moves_from
 

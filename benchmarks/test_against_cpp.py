@@ -1,0 +1,87 @@
+"""The engine against what a C++ compiler makes of the same work, where there is one: ratios of CPU time, in turns.
+
+The programs of `comparators/` read placement pairs, two row-major cells a line, and print CPU seconds.
+"""
+
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+import heuristics
+from isolation import Board, Limit, search, solve
+from isolation.geometry import canonical_opening
+from isolation.solver import Meter
+from isolation.speed import random_openings
+
+COMPARATORS = Path(__file__).parent / "comparators"
+PAIRS = random_openings(60, 2)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the compiled comparators."""
+    compiler = next(filter(None, map(shutil.which, ("g++", "clang++"))), None)
+    if compiler is None:
+        pytest.skip("there is no C++ compiler here")
+    folder = tmp_path_factory.mktemp("comparators")
+    for name in ("alphabeta", "solver"):
+        options = ["-O3", "-march=native", "-std=c++20"]
+        subprocess.run([compiler, *options, COMPARATORS / f"{name}.cpp", "-o", folder / name], check=True)
+    return folder
+
+
+def run(command: list[str | Path], pairs: list[tuple[int, ...]]) -> tuple[int, float]:
+    """The nodes and CPU seconds of a comparator."""
+    text = "\n".join(f"{first} {second}" for first, second in pairs)
+    out = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    nodes, _, seconds, *_ = out.splitlines()[-1].split()
+    return int(nodes), float(seconds)
+
+
+def in_turns(benchmark, ours: Callable[[], object], theirs: Callable[[], float], rounds: int) -> None:
+    """The median of our CPU seconds over theirs, measured one after the other again and again."""
+    ours()
+    ratios = []
+    for _ in range(rounds):
+        started = time.process_time()
+        ours()
+        ratios.append((time.process_time() - started) / theirs())
+    benchmark.extra_info["CPU time over C++"] = statistics.median(ratios)
+    benchmark.pedantic(ours, rounds=1)
+
+
+@pytest.mark.parametrize(("size", "depth"), [("7x7", 11), ("9x11", 9)])
+def test_alpha_beta(benchmark, programs, size, depth):
+    pairs = random_openings(60, 2, size)
+    boards = [Board.from_moves(pair, size) for pair in pairs]
+    improved = heuristics.get("improved")
+
+    def ours() -> int:
+        return sum(search(board, improved, Limit(depth=depth)).nodes for board in boards)
+
+    nodes, _ = run([programs / "alphabeta", size, str(depth)], pairs)
+    assert ours() == nodes
+    in_turns(benchmark, ours, lambda: run([programs / "alphabeta", size, str(depth)], pairs)[1], rounds=25)
+
+
+def test_winners_of_all_classes_of_openings(benchmark, programs):
+    pairs = sorted({canonical_opening(pair, 7, 7) for pair in permutations(range(49), 2)})
+    boards = [board for pair in pairs if (board := Board.from_moves(pair)).legal_cells()]
+
+    def ours() -> None:
+        for board in boards:
+            Meter().search(board, None)
+
+    in_turns(benchmark, ours, lambda: run([programs / "solver", "7x7"], pairs)[1], rounds=3)
+
+
+def test_solving_with_all_winning_moves_and_a_line(benchmark, programs):
+    boards = [Board.from_moves(pair) for pair in PAIRS]
+    theirs = [programs / "solver", "7x7"]
+    in_turns(benchmark, lambda: [solve(board) for board in boards], lambda: run(theirs, PAIRS)[1], rounds=5)

@@ -1,0 +1,113 @@
+"""Completion in the shell: of commands and options, heuristics, runs, and the parts of specs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+SHELLS = ("bash", "zsh", "fish")
+_VARIABLE = "_ISOLATION_COMPLETE"
+_BASH = """\
+_isolation_completion() {
+    local line="${COMP_LINE:0:COMP_POINT}" word reply kind value
+    local -a words
+    read -ra words <<< "$line"
+    [[ "$line" == *[[:space:]] ]] && words+=("")
+    # bash ends words at : = and @, too, and replaces only what stands behind the last of these
+    word="${words[${#words[@]}-1]}"
+    local done=""
+    [[ "$word" == *[:=@]* ]] && done="${word%"${word##*[:=@]}"}"
+    COMPREPLY=()
+    while IFS=, read -r kind value; do
+        case "$kind" in
+            dir|file) mapfile -t reply < <(compgen -o default -f -- "$word"); COMPREPLY+=("${reply[@]#"$done"}") ;;
+            plain) COMPREPLY+=("${value#"$done"}") ;;
+        esac
+    done < <(COMP_WORDS="$line" COMP_CWORD=$((${#words[@]} - 1)) _ISOLATION_COMPLETE=bash_complete isolation)
+    [[ ${#COMPREPLY[@]} -eq 1 && "${COMPREPLY[0]}" == *[:=@,] ]] && compopt -o nospace
+}
+complete -o nosort -o filenames -F _isolation_completion isolation
+"""
+
+
+@click.command("completion")
+@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print what makes a shell complete commands, heuristics, runs and specs: bash, zsh or fish.
+
+    For bash put eval "$(isolation completion bash)" into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish
+    isolation completion fish | source into ~/.config/fish/config.fish.
+    """
+    if shell == "bash":
+        click.echo(_BASH.rstrip())
+        return
+    made = get_completion_class(shell)
+    context = click.get_current_context().find_root()
+    if made:
+        click.echo(made(context.command, {}, "isolation", _VARIABLE).source().strip())
+
+
+def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Runs below runs/, the latest first; and files, as runs may lie anywhere."""
+    from experiments.runs import FACTS, HOME
+
+    runs = sorted((facts.parent for facts in HOME.glob(f"*/{FACTS}")), reverse=True)
+    return [*_beginning(begun, map(str, runs)), CompletionItem(begun, type="file")]
+
+
+def complete_plot(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Runs, and kinds of plots behind them."""
+    from reports.plots import KINDS
+
+    return [*_beginning(begun, KINDS), *complete_run(context, parameter, begun)]
+
+
+def complete_heuristics(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Names of heuristics, the last of several behind commas."""
+    done = begun[: begun.rfind(",") + 1]
+    return _beginning(begun, (f"{done}{name}" for name in chain(_heuristics(), _files())))
+
+
+def complete_spec(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The next part of an agent's spec: the player, its heuristic, or an option.
+
+    >>> [item.value for item in complete_spec(None, None, "ID:improved@no")]
+    ['ID:improved@nodes=']
+    """
+    from experiments.roster.kinds import KINDS, METHODS, SWITCHES
+    from experiments.roster.spec import UNITS
+
+    if "@" in begun:
+        done = begun[: max(begun.rfind("@"), begun.rfind(",")) + 1]
+        return _beginning(begun, (f"{done}{option}" for option in (*(f"{unit}=" for unit in UNITS), *SWITCHES)))
+    name = re.match(r"[^=:/]*=|", begun)
+    done = name[0] if name else ""
+    method, colon, _ = begun.removeprefix(done).partition(":")
+    if colon:
+        known = chain(_heuristics(), _files()) if method in METHODS else ()
+        return _beginning(begun, (f"{done}{method}:{target}" for target in known))
+    words = dict.fromkeys(word for kind in KINDS.values() for word in kind.words)
+    starts = (f"{word}:" if word in METHODS else word for word in words)
+    return _beginning(begun, (f"{done}{start}" for start in chain(starts, ("MCTS",), _files())))
+
+
+def _heuristics() -> list[str]:
+    import heuristics
+
+    return heuristics.names()
+
+
+def _files() -> Sequence[str]:
+    return sorted(path.name for path in Path().glob("*.py"))
+
+
+def _beginning(begun: str, candidates: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(one) for one in candidates if one.startswith(begun)]
+
+
+COMMANDS = (completion,)

@@ -1,0 +1,227 @@
+"""Find the heuristic `learned` again, measure it, and write docs/learned.md: every number there comes from here.
+
+python examples/learned.py            all of it; interrupted, it goes on where it stopped
+python examples/learned.py --quick    the same with few games, in another place, to see that it works
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from findings import DOCS, HERE, played
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+import heuristics
+from experiments.inference.clusters import Interval
+from experiments.learn.contest import subject_of
+from experiments.learn.selecting import Selection, select_features
+from experiments.learn.spsa import plan_of
+from experiments.learn.tuning import OPENINGS, Judgement, Question, Tuning, judge, tune
+from experiments.log import read_games
+from experiments.openings import orbit_ids
+from experiments.roster import parse_agent
+from experiments.suite import read_suite
+from experiments.suite.asking import ask_all
+from experiments.suite.screening import Score, score
+from experiments.suite.store import split_of
+from experiments.verdicts.comparisons import judge as judge_run
+from isolation.limits import Limit
+from isolation.speed import processor_times
+from reports.cells import Share
+
+LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
+PLAIN = "ID:learned@option.waiting=1,option.moves=0,option.waiting_moves=0,option.cells=0"
+"""Links a cell and nothing else: where tuning begins."""
+TRIED = (
+    ("nearer", "as many cells, five jumps at most"),
+    ("links", "how many links there are, not how many a cell"),
+    ("link_roots", "the square root of that number"),
+    ("links_a_cell", "links a cell, without moves"),
+    ("walks", "the longest walk that colours allow"),
+    ("own_region", "cells that the other will never get to"),
+    ("phased", "territory, and mobility early"),
+    ("two_step_mobility", "paths of two moves"),
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is played: costs in nodes of the baseline, games to tune by, boards with their openings and pairs."""
+
+    costs: tuple[int, ...] = (300, 1_000, 3_000, 10_000)
+    games: int = 40_000
+    pairs: int = 1_000
+    openings: str = "placements"
+    boards: tuple[tuple[str, str, int], ...] = (
+        ("6x6", "placements", 0), ("8x8", "random:2", 500), ("9x11", "random:2", 300),
+    )  # fmt: skip
+    positions: int | None = None
+    tried: int = 1_000
+    rounds: int = 30
+
+
+QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50, 1)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """`learned`, or what was tried, against `territory` at equal cost: nodes of both, and games won."""
+
+    cost: int
+    nodes: tuple[int, int]
+    rate: Interval
+    held_out: float
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Few games, only to see that it works; nothing in docs/ changes.")
+@click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/learned by default.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+def main(quick: bool, home: Path | None, jobs: int) -> None:
+    """Choose features, tune, play, screen, and write docs/learned.md."""
+    scale = QUICK if quick else Scale()
+    home = home or Path("runs/learned-quick" if quick else "runs/learned")
+    home.mkdir(parents=True, exist_ok=True)
+    page = (home if quick else DOCS) / "learned.md"
+    page.write_text(page_text(scale, home, jobs), encoding="utf-8")
+    click.echo(f"Wrote {page}")
+
+
+def page_text(scale: Scale, home: Path, jobs: int) -> str:
+    """The page as Markdown."""
+    suite, held_out = (read_suite("7x7", split) for split in ("fit", "screen"))
+    if scale.positions:
+        suite, held_out = (part.sample(scale.positions, 1) for part in (suite, held_out))
+    selection = select_features(suite, held_out, list(heuristics.FEATURES), Limit(depth=3))
+    tuning, judgement = _tuned(scale, home, jobs)
+    meetings = [_meeting(home, "7x7", scale.openings, 0, LEARNED, cost, scale, jobs) for cost in scale.costs]
+    tried = [
+        (name, why, _meeting(home, "7x7", scale.openings, 0, f"ID:{name}", scale.tried, scale, jobs))
+        for name, why in TRIED
+    ]
+    boards = [
+        (board, [_meeting(home, board, openings, pairs, LEARNED, cost, scale, jobs) for cost in scale.costs])
+        for board, openings, pairs in scale.boards
+    ]
+    screened = [_screened(held_out, cost, scale, jobs) for cost in scale.costs]
+    templates = Environment(
+        loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )  # fmt: skip
+    return templates.get_template("learned.md.jinja").render(
+        costs=[f"{cost:,}" for cost in scale.costs],
+        meetings=[_meeting_row(one) for one in meetings],
+        tried=[(name, why, *_meeting_row(one)) for name, why, one in tried],
+        tried_at=f"{scale.tried:,}",
+        boards=[(board, [Share(one.rate.estimate).shown for one in found]) for board, found in boards],
+        screened=screened,
+        alone=[(one.feature, f"{one.loss:.3f}", Share(one.ranked).shown) for one in selection.alone[:8]],
+        chosen=_chosen_rows(selection),
+        decisions=f"{selection.decisions:,}",
+        tuned=_tuned_rows(tuning),
+        games=f"{scale.games:,}",
+        promised=Share(tuning.promised.estimate).shown,
+        judged=Share(judgement.rate.estimate).shown if judgement else "–",
+    )
+
+
+def _tuned(scale: Scale, home: Path, jobs: int) -> tuple[Tuning, Judgement | None]:
+    """The weights once more, from links a cell and nothing else."""
+    agent = subject_of(PLAIN, Limit(nodes=1_000))
+    question = Question(agent, None, (), "7x7", 4, OPENINGS, plan_of(scale.games, 1))
+    found = tune(question, home / "tuning.jsonl", jobs=jobs)
+    return found, judge(question, found.values, scale.pairs, jobs=jobs) if found.values else None
+
+
+def _meeting(
+    home: Path, board: str, openings: str, pairs: int, contender: str, cost: int, scale: Scale, jobs: int
+) -> Meeting:
+    """A duel at equal cost: each has as many nodes as take the time of `cost` of the baseline's."""
+    base, *slower = _costs((BASELINE, contender, BEST_BEFORE), board, scale.rounds, home)
+    nodes = tuple(max(1, round(cost * base / one)) for one in slower)
+    keys: dict[str, Any] = {
+        "format": "head-to-head", "board": board, "openings": openings, "jobs": jobs,
+        "contenders": [f"{contender}@nodes={nodes[0]}"], "baseline": f"{BEST_BEFORE}@nodes={nodes[1]}",
+    }  # fmt: skip
+    if pairs:
+        keys["pairs"] = pairs
+    run = home / f"{contender.removeprefix('ID:')}-{board}-{cost}"
+    (duel,) = judge_run(played(run, keys)).duels
+    return Meeting(cost, (nodes[0], nodes[1]), duel.rate, _on_held_out(run, board, duel.contender))
+
+
+def _on_held_out(run: Path, board: str, name: str) -> float:
+    """The share of games won from openings of the split that nothing was learned from."""
+    games = read_games(run, ["opening", "agent_1", "agent_2", "winner"])
+    cells = np.array([list(opening)[:2] for opening in games["opening"]], np.int16)
+    chosen = games[split_of(orbit_ids(cells, board)) == "screen"]
+    winner = np.where(chosen["winner"] == 1, chosen["agent_1"].astype(str), chosen["agent_2"].astype(str))
+    return float((winner == name).mean())
+
+
+def _costs(specs: Sequence[str], board: str, rounds: int, home: Path) -> list[float]:
+    """Nanoseconds of processor time a node, the least of several rounds in turn; kept, so that runs can go on."""
+    kept = home / f"costs-{board}.txt"
+    known = dict(line.split("=", 1) for line in kept.read_text().split()) if kept.exists() else {}
+    missing = [spec for spec in specs if spec not in known]
+    if missing:
+        both = [BASELINE, *missing] if BASELINE not in missing else missing
+        found = processor_times([parse_agent(f"{spec}@nodes=1000") for spec in both], board, rounds)
+        scaled = float(known.get(BASELINE, found[0])) / found[0]
+        known |= {spec: repr(one * scaled) for spec, one in zip(both, found, strict=True)}
+        kept.write_text("\n".join(f"{spec}={one}" for spec, one in known.items()))
+    return [float(known[spec]) for spec in specs]
+
+
+def _screened(suite: Any, cost: int, scale: Scale, jobs: int) -> list[str]:
+    """Wins kept on held-out positions with as many nodes, and what that leaves of those territory throws away."""
+    asked = ask_all((BEST_BEFORE, LEARNED), suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
+    before, now = (score(suite, one) for one in asked)
+    fewer = 1 - (1 - now.kept.estimate) / (1 - before.kept.estimate)
+    return [f"{cost:,}", *map(_kept, (before, now)), Share(fewer).shown]
+
+
+def _kept(one: Score) -> str:
+    return Share(one.kept.estimate).shown
+
+
+def _meeting_row(one: Meeting) -> list[str]:
+    low, high = Share(one.rate.low).shown, Share(one.rate.high).shown
+    spread = "" if one.rate.low == one.rate.high else f" ({low} to {high})"
+    nodes = (f"{count:,}" for count in one.nodes)
+    return [f"{one.cost:,}", *nodes, Share(one.rate.estimate).shown + spread, Share(one.held_out).shown]
+
+
+def _chosen_rows(selection: Selection) -> list[list[str]]:
+    return [
+        [one.feature, f"{one.gain:.1f}", f"{one.nanoseconds:.1f}", Share(one.ranked).shown] for one in selection.chosen
+    ]
+
+
+def _tuned_rows(tuning: Tuning) -> list[list[str]]:
+    shipped = {one.name: one.default for one in _parameters()}
+    return [
+        [
+            one.name,
+            f"{one.before:.3g}",
+            f"{one.after:.3g}",
+            f"{one.low:.3g} to {one.high:.3g}",
+            f"{shipped[one.name]:g}",
+        ]
+        for one in tuning.parameters
+    ]
+
+
+def _parameters() -> Sequence[Any]:
+    from isolation.parameters import parameters_of
+
+    return parameters_of(heuristics.get("learned"))
+
+
+if __name__ == "__main__":
+    main()

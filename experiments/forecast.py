@@ -1,0 +1,48 @@
+"""About how long a plan takes to play, told before anything is compiled or measured."""
+
+from __future__ import annotations
+
+import math
+
+from experiments.design import Entrant, Plan
+from experiments.facts import read_facts
+from isolation.geometry import parse_size
+
+_NODE = 20e-9
+"""Seconds a node takes: `improved` needs 14e-9 on one core, the shipped heuristics on average more."""
+_SHARE_OF_NODES = 0.65
+"""Of a limit of nodes, what moves take of it on average: late in the game trees are smaller."""
+_SIMULATION = 2e-6
+_BRANCHING = {"minimax": 3.7, "alphabeta": 2.7}
+"""Nodes of a search of so many plies are about this to the power of them."""
+_GAME = 150e-6
+"""Seconds a game takes beside its moves: its part of the log, and its way there."""
+_SHARE_OF_CELLS = 0.62
+"""Of the board's cells, how many are visited when a game ends."""
+
+
+def seconds_to_play(plan: Plan, games: int | None = None) -> float:
+    """Processor seconds that a plan, or so many of its games, takes about: right within a factor of two or three.
+
+    Code that cannot be compiled is some hundred times slower, which nobody knows before it has been tried.
+    """
+    rows, columns = parse_size(plan.schedule.size)
+    moves = max(_SHARE_OF_CELLS * rows * columns - plan.schedule.cells.shape[1], 1) / 2
+    costs = [_seconds_a_move(entrant) for entrant in plan.entrants]
+    total = math.fsum(
+        2 * match.pairs * (_GAME + moves * (costs[match.first] + costs[match.second]))
+        for match in plan.schedule.matches
+    )
+    return total if games is None else total * games / len(plan.schedule)
+
+
+def _seconds_a_move(entrant: Entrant) -> float:
+    facts = read_facts(entrant.settings)
+    if facts.limit is None:
+        return 1e-6
+    unit, value = facts.limit
+    if unit in ("ms", "cpu_ms"):
+        return value / 1000
+    if unit == "depth":
+        return _NODE * math.exp(value * math.log(_BRANCHING.get(facts.method, 3.0)))
+    return value * (_SIMULATION if facts.method == "mcts" else _SHARE_OF_NODES * _NODE)

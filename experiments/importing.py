@@ -1,0 +1,176 @@
+"""Games that were played elsewhere, as a run to analyse: from PGN into a log."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import log, runs
+from experiments.config import load_config
+from experiments.openings import opening_ids
+from experiments.pgn import PgnGame, read_pgn
+from experiments.play.played import Played
+from experiments.schedule import Match, Schedule
+from isolation.board import Board
+from isolation.games import Games
+from isolation.outcome import REASON_WORDS, Reason
+
+_COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
+_TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}
+"""What other programs call reasons."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came of a file: the games that are in the run now, and what is to be said of others."""
+
+    games: int
+    notes: tuple[str, ...]
+
+
+def import_pgn(file: Path, run: Path) -> Imported:
+    """Make a run of the games of a file, a round-robin of all who play in it.
+
+    Two games of the same players from the same opening, the sides swapped, are a pair. A game that has no result, and
+    one that was played before from the same opening on the same sides, are left out.
+
+    Raises:
+        ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or
+            something lies where the run is to be.
+    """
+    games = read_pgn(file)
+    sizes = sorted({game.size for game in games})
+    if len(sizes) > 1:
+        raise ValueError(f"{file}: its games are on {' and '.join(sizes)}; a run has one board")
+    decided = [game for game in games if game.winner]
+    if not decided:
+        raise ValueError(f"{file}: no game of it has a result")
+    schedule, chosen = _scheduled(decided, file)
+    settings = [json.dumps({"kind": "imported", "player": name}, sort_keys=True) for name in schedule.agents]
+    ids = np.array(sorted(chosen), np.int64)
+    kept = [chosen[game_id] for game_id in ids.tolist()]
+    played = Played(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
+    notes = _notes(len(games) - len(decided), len(decided) - len(kept))
+    _write(run, schedule, settings, played, notes)
+    return Imported(len(kept), notes)
+
+
+def _notes(undecided: int, repeated: int) -> tuple[str, ...]:
+    left_out = ((undecided, "they have no result"), (repeated, "the same was played before, on the same sides"))
+    why = (f"games left out: {count:,}; {told}" for count, told in left_out if count)
+    return ("imported: what the players are is not known", *why)
+
+
+def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
+    """A schedule that has all games, and which of them is which; of games that are alike the first."""
+    size = games[0].size
+    names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
+    keys = opening_ids(_padded([game.opening for game in games]), size).tolist()
+    matches: dict[tuple[str, str], dict[int, tuple[int, ...]]] = {}
+    for game, key in zip(games, keys, strict=True):
+        pair = _match_of(game, names, file)
+        matches.setdefault(pair, {}).setdefault(key, game.opening)
+    planned, cells = [], list[tuple[int, ...]]()
+    for (first, second), openings in matches.items():
+        planned.append(Match(names.index(first), names.index(second), len(cells), len(openings), 0))
+        cells += openings.values()
+    schedule = Schedule(size, 1, names, tuple(planned), _padded(cells))
+    places = {pair: place for place, pair in enumerate(matches)}
+    rounds = {pair: {key: place for place, key in enumerate(openings)} for pair, openings in matches.items()}
+    chosen: dict[int, PgnGame] = {}
+    for game, key in zip(games, keys, strict=True):
+        pair = _match_of(game, names, file)
+        side = int(_players(game, file)[0] != pair[0])
+        chosen.setdefault((rounds[pair][key] * len(matches) + places[pair]) * 2 + side, game)
+    return schedule, chosen
+
+
+def _players(game: PgnGame, file: Path) -> tuple[str, str]:
+    white, black = (game.tags.get(name, "").strip() for name in ("White", "Black"))
+    if not white or not black or white == black:
+        raise ValueError(f"{file}:{game.line}: a game has two players with names of their own, White and Black")
+    return white, black
+
+
+def _match_of(game: PgnGame, names: Sequence[str], file: Path) -> tuple[str, str]:
+    first, second = sorted(_players(game, file), key=names.index)
+    return first, second
+
+
+def _columns(games: Sequence[PgnGame]) -> Games:
+    ends = [_end(game) for game in games]
+    plies = [_ply(comment) for game in games for comment in game.comments]
+    score, depth, time_us = zip(*plies, strict=True) if plies else ((), (), ())
+    count = len(plies)
+    return Games(
+        winner=np.array([game.winner for game in games], np.int8),
+        reason=np.array([int(reason) for reason, _ in ends], np.int8),
+        detail=[detail for _, detail in ends],
+        offsets=np.append(0, np.cumsum([len(game.cells) for game in games])).astype(np.int64),
+        moves=np.array([cell for game in games for cell in game.cells], np.int16),
+        score=np.array(score, np.float64),
+        depth=np.array(depth, np.int16),
+        nodes=np.zeros(count, np.int64),
+        time_us=np.array(time_us, np.int64),
+        exact=np.zeros(count, bool),
+    )
+
+
+def _end(game: PgnGame) -> tuple[Reason, str]:
+    """Why a game ended: as its position says, else as the game says."""
+    outcome = Board.from_moves(game.cells, game.size).outcome()
+    if outcome is not None:
+        return Reason.NO_MOVES, "" if outcome.winner == game.winner else "the result is not that of its last position"
+    said, detail = game.tags.get("Termination", ""), game.tags.get("Detail", "")
+    if said in REASON_WORDS and said != Reason.NO_MOVES.word:
+        return Reason(REASON_WORDS.index(said)), detail
+    return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'nobody says why'}"
+
+
+def _ply(comment: str) -> tuple[float, int, int]:
+    """Score, depth and microseconds that a comment tells."""
+    found = _COMMENT.fullmatch(comment)
+    score, depth, seconds = found.groups() if found else (None, None, None)
+    microseconds = min(float(seconds or 0), 1e6) * 1e6
+    return float(score or "nan"), int(depth or 0), round(microseconds)
+
+
+def _write(run: Path, schedule: Schedule, settings: Sequence[str], played: Played, notes: tuple[str, ...]) -> None:
+    keys = {"board": schedule.size, "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
+    config = load_config(None, keys)
+    agents = {
+        name: {"spec": f"{name} (imported)", "roles": ["contender"], "settings": text, "deterministic": False}
+        for name, text in zip(schedule.agents, settings, strict=True)
+    }
+    info = runs.RunInfo(
+        path=runs.new_directory(config),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        requested=runs.identity(config),
+        agents=agents,
+        games=len(schedule),
+        openings=int(schedule.rounds),
+        population=0,
+        is_census=False,
+        notes=list(notes),
+        costs={},
+        fingerprint=schedule.fingerprint,
+        versions=log.versions(),
+        seeds_by=schedule.seeds_by,
+    )
+    with runs.claimed(info.path):
+        runs.write_info(info)
+        log.append(log.games_folder(info.path), log.games_table(schedule, settings, played))
+        runs.finish(info.path, len(played.ids), 0, reproducible=False)
+
+
+def _padded(openings: Sequence[Sequence[int]]) -> NDArray[np.int16]:
+    longest = max(map(len, openings))
+    return np.array([[*cells, *[-1] * (longest - len(cells))] for cells in openings], np.int16)

@@ -1,0 +1,169 @@
+"""Games in PGN, as collections of games have them: tags, moves as in `Nc2,d4`, comments, a result.
+
+A game begins from its FEN, mostly after both placements, or from an empty board. Boards of any size, and placements as
+moves, `N@d4`, are ours; the rest is the common form (S. J. Edwards 1994).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isolation.algebraic import read_move, write_san
+from isolation.board import Board
+from isolation.geometry import parse_size
+
+RESULTS = {"1-0": 1, "0-1": 2, "*": 0, "1/2-1/2": 0}
+PLACED = 2
+"""A game of ours begins, in PGN, after so many plies."""
+_WIDTH = 100
+_TOKEN = re.compile(
+    r"""\[\s*(?P<tag>\w+)\s+"(?P<value>(?:[^"\\\n]|\\.)*)"\s*\]|\{(?P<comment>[^}]*)\}|;[^\n]*|^%[^\n]*"""
+    r"""|(?P<result>1-0|0-1|1/2-1/2|\*)(?=\s|$)|(?P<open>\()|(?P<close>\))|\$\d+|\d+\.+|(?P<move>[^\s(){}\[\];]+)"""
+    r"""|(?P<stray>[^\s])""",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class PgnGame:
+    """A game of a collection.
+
+    Attributes:
+        line: of the file, where it begins.
+        tags: their values by name.
+        size: of the board, ROWSxCOLUMNS.
+        cells: all plies, placements included.
+        comments: one a ply, empty where there is none.
+        winner: 1 or 2; 0 where the result does not say.
+    """
+
+    line: int
+    tags: Mapping[str, str]
+    size: str
+    cells: tuple[int, ...]
+    comments: tuple[str, ...]
+    winner: int
+
+    @property
+    def opening(self) -> tuple[int, ...]:
+        """The plies that nobody chose: as the game says, or all if it has no result, or its placements."""
+        said = self.tags.get("OpeningPlies", "")
+        if said.isascii() and said.isdecimal() and len(said) < 5:
+            return self.cells[: int(said)]
+        return self.cells[:PLACED] if self.winner else self.cells
+
+
+def read_pgn(path: Path) -> list[PgnGame]:
+    """The games of a file.
+
+    Raises:
+        ValueError: the file cannot be read, or a game is none; the message names file and line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: cannot read games: {error}") from None
+    games = []
+    for draft in _split(text, path):
+        try:
+            games.append(_game(draft))
+        except ValueError as error:
+            raise ValueError(f"{path}:{draft.line}: {error}") from None
+    if not games:
+        raise ValueError(f"{path}: the file holds no game")
+    return games
+
+
+def write_pgn(
+    tags: Mapping[str, str], size: str, cells: tuple[int, ...], comments: tuple[str, ...], winner: int
+) -> str:
+    """A game as `read_pgn` reads it; its first tags are those given, comments are one a ply."""
+    start = Board.from_moves(cells[:PLACED], size)
+    result = "1-0" if winner == 1 else "0-1" if winner == 2 else "*"
+    every = {**tags, "Result": result, "Variant": "joust", "Board": size, "SetUp": "1", "FEN": start.fen}
+    head = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in every.items())
+    board, words = start.copy(), []
+    for ply, cell in enumerate(cells[PLACED:], start=PLACED):
+        turn = ply // 2
+        words.append(f"{turn}." if ply % 2 == 0 else "")
+        words.append(write_san(board, cell))
+        words.append(f"{{{comments[ply]}}}" if comments[ply] else "")
+        board.play_cell(cell)
+    return f"{head}\n{_wrapped([*filter(None, words), result])}\n"
+
+
+@dataclass
+class _Draft:
+    """The parts of a game as they are read; comments stand by the number of moves before them."""
+
+    line: int
+    tags: dict[str, str] = field(default_factory=dict)
+    moves: list[str] = field(default_factory=list)
+    comments: dict[int, str] = field(default_factory=dict)
+    result: str = "*"
+
+
+def _split(text: str, path: Path) -> Iterator[_Draft]:
+    """The games of a text, their moves not looked at yet; variations are left out."""
+    ends = [found.start() for found in re.finditer("\n", text)]
+    draft, depth = None, 0
+    for token in _TOKEN.finditer(text):
+        line = bisect_left(ends, token.start()) + 1
+        if token["stray"] or (token["close"] and not depth):
+            raise ValueError(f"{path}:{line}: {token[0]!r} has no meaning here")
+        if token["open"] or token["close"]:
+            depth += 1 if token["open"] else -1
+        if depth or token.lastgroup in (None, "open", "close"):
+            continue
+        if draft and draft.moves and token["tag"]:
+            yield draft
+            draft = None
+        draft = draft or _Draft(line)
+        if token["tag"]:
+            draft.tags[token["tag"]] = re.sub(r"\\(.)", r"\1", token["value"])
+        elif token["comment"] is not None:
+            draft.comments[len(draft.moves)] = " ".join(token["comment"].split())
+        elif token["move"]:
+            draft.moves.append(token["move"])
+        else:
+            draft.result = token["result"]
+            yield draft
+            draft = None
+    if draft and (draft.tags or draft.moves):
+        yield draft
+
+
+def _game(draft: _Draft) -> PgnGame:
+    tags = draft.tags
+    size = tags.get("Board", "")
+    if "FEN" in tags:
+        board = Board.from_fen(tags["FEN"])
+        if board.history == () and board.move_count:
+            raise ValueError(f"its FEN {tags['FEN']} has closed cells, and nobody says how they came to be")
+    else:
+        parse_size(size or "7x7")
+        board = Board.from_moves([], size or "7x7")
+    if size and board.size != size:
+        raise ValueError(f"it is on {size}, and its FEN on {board.size}")
+    before = board.move_count
+    for text in draft.moves:
+        board.play_cell(read_move(board, text))
+    said = [""] * before + [draft.comments.get(place, "") for place in range(1, len(draft.moves) + 1)]
+    return PgnGame(draft.line, tags, board.size, board.history, tuple(said), RESULTS[draft.result])
+
+
+def _escaped(value: str) -> str:
+    return " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _wrapped(words: list[str]) -> str:
+    lines = [""]
+    for word in words:
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > _WIDTH:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""Who is left of a best-of's contenders, and who dropped out when: its log read as its stop rule read the games."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from experiments.inference.arguments import Floats
+from experiments.inference.clusters import Interval
+from experiments.inference.elimination import behind, drop_outs, level
+from experiments.play.batches import checkpoints
+from experiments.verdicts.findings import Findings
+
+FORMAT = "best-of"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A contender of a best-of.
+
+    Attributes:
+        openings: those it has played against all opponents.
+        rate: its share of the points from them; NaN without any.
+        behind: by how much larger the leader's share is, over the openings both have played; see `elimination.behind`.
+        out_after: after how many openings it dropped out; 0 if it is left.
+    """
+
+    contender: str
+    openings: int
+    rate: float
+    behind: Interval
+    out_after: int
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A best-of: its contenders, the leader first, then who is left, then the others, the last to drop out first.
+
+    `allowed` is the chance of error of each end of an interval; together they make up for `level`'s α. `exhausted`:
+    all the run's openings were played.
+    """
+
+    contestants: tuple[Contestant, ...]
+    allowed: float
+    exhausted: bool
+
+    @property
+    def left(self) -> tuple[Contestant, ...]:
+        """Who has not dropped out, the leader first."""
+        return tuple(one for one in self.contestants if not one.out_after)
+
+
+def read_contest(findings: Findings) -> Contest | None:
+    """The best-of that a run is; None for runs that are none, and where somebody is named to compare with.
+
+    Raises:
+        ValueError: there are several runs, and one of them is a best-of.
+    """
+    infos = [source.info for source in findings.sources]
+    best_ofs = [info for info in infos if info.requested["format"] == FORMAT]
+    if not best_ofs or findings.baseline is not None:
+        return None
+    if len(infos) > 1:
+        raise ValueError(f"{best_ofs[0].path} is a best-of, whose contenders stop by what all others do: read it alone")
+    names, shares = _shares(findings)
+    populations = findings.games["population"].unique()
+    pool = int(populations[0]) or None if len(populations) == 1 else None
+    after = drop_outs(shares, checkpoints(len(shares)), pool=pool)
+    played = [int(np.count_nonzero(~np.isnan(column))) for column in shares.T]
+    rates = [float(np.nanmean(column)) if count else math.nan for column, count in zip(shares.T, played, strict=True)]
+    lead = max(range(len(names)), key=lambda one: (after[one] == 0, played[one], rates[one]))
+    found = []
+    for one, name in enumerate(names):
+        lag = behind(shares[:, lead], shares[:, one], len(names), pool=pool)
+        found.append(Contestant(name, played[one], rates[one], lag, int(after[one])))
+    order = sorted(range(len(names)), key=lambda one: (one != lead, after[one] > 0, -after[one], found[one].behind.low))
+    exhausted = max(played, default=0) == len(shares)
+    return Contest(tuple(found[one] for one in order), level(len(names)), exhausted)
+
+
+def _shares(findings: Findings) -> tuple[list[str], Floats]:
+    """The contenders, and what share of the points each won from each opening, in playing order, against all opponents.
+
+    NaN where a game is missing.
+    """
+    (source,) = findings.sources
+    agents = {source.names[name]: entry["roles"] for name, entry in source.info.agents.items()}
+    names = [name for name, roles in agents.items() if "contender" in roles]
+    opponents = sum("opponent" in roles for roles in agents.values())
+    games = findings.games
+    rounds = games["own_id"].to_numpy() // 2 // (len(names) * opponents)
+    shares = np.full((source.info.openings, len(names)), np.nan)
+    for column, name in enumerate(names):
+        for_it = np.where(games["agent_1"] == name, 1, np.where(games["agent_2"] == name, 2, 0))
+        own = pd.DataFrame({"round": rounds, "won": for_it == games["winner"]})[for_it > 0].groupby("round")["won"]
+        complete = own.mean()[own.size() == 2 * opponents]
+        shares[complete.index.to_numpy(), column] = complete
+    return names, shares

@@ -1,0 +1,325 @@
+"""Features: small scores to put together, by weights in a composite, or by a fit.
+
+Each is an evaluation function of its own, usable by name like any other: what the player has minus what the opponent
+has. What favours whoever is to move counts for the player to move and against the other. *Nearer* cells are those a
+player gets to in fewer jumps than the other, or in as many and moving first, within five jumps.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from heuristics.game import Cells, Game, Heuristic, Player
+
+JUMPS = 5
+"""How far nearer cells are looked for."""
+
+
+def nearer_cells(game: Game, jumps: int = JUMPS) -> tuple[Cells, Cells]:
+    """The cells nearer to the player to move, and those nearer to the one who waits, within so many jumps."""
+    movers = game.get_legal_moves(game.active_player)
+    waiters = game.get_legal_moves(game.inactive_player) - movers
+    for _ in range(jumps - 1):
+        movers = movers | game.reach(movers) - waiters
+        waiters = waiters | game.reach(waiters) - movers
+    return movers, waiters
+
+
+# --- distance layers ----------------------------------------------------------------------------------------------
+
+
+def nearer(game: Game, player: Player) -> float:
+    """Cells nearer to the player minus those nearer to the opponent."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, float(len(movers) - len(waiters)))
+
+
+def nearer_in_1(game: Game, player: Player) -> float:
+    """Nearer cells one jump away."""
+    return _in_layer(game, player, 1)
+
+
+def nearer_in_2(game: Game, player: Player) -> float:
+    """Nearer cells two jumps away."""
+    return _in_layer(game, player, 2)
+
+
+def nearer_in_3(game: Game, player: Player) -> float:
+    """Nearer cells three jumps away."""
+    return _in_layer(game, player, 3)
+
+
+def nearer_in_4(game: Game, player: Player) -> float:
+    """Nearer cells four jumps away."""
+    return _in_layer(game, player, 4)
+
+
+def nearer_in_5(game: Game, player: Player) -> float:
+    """Nearer cells five jumps away."""
+    return _in_layer(game, player, 5)
+
+
+def ties(game: Game, player: Player) -> float:
+    """Cells that both get to in the same number of jumps, for the player to move."""
+    movers = own = game.get_legal_moves(game.active_player)
+    waiters = other = game.get_legal_moves(game.inactive_player)
+    shared = len(own & other)
+    for _ in range(JUMPS - 1):
+        taken = movers | waiters
+        own, other = game.reach(own) - taken, game.reach(other) - taken
+        shared += len(own & other)
+        movers, waiters = movers | own, waiters | other
+    return _for_player(game, player, float(shared))
+
+
+# --- moves --------------------------------------------------------------------------------------------------------
+
+
+def mobility(game: Game, player: Player) -> float:
+    """Moves."""
+    return _difference(game, player, _moves)
+
+
+def cramped(game: Game, player: Player) -> float:
+    """Having fewer than two moves."""
+    return _difference(game, player, _is_cramped)
+
+
+def free(game: Game, player: Player) -> float:
+    """Having more than three moves."""
+    return _difference(game, player, _is_free)
+
+
+def contested(game: Game, player: Player) -> float:
+    """Cells that both could move to at once, for the player to move."""
+    shared = game.get_legal_moves(game.active_player) & game.get_legal_moves(game.inactive_player)
+    return _for_player(game, player, float(len(shared)))
+
+
+def second_moves(game: Game, player: Player) -> float:
+    """Cells in reach after a move of one's own."""
+    return _difference(game, player, _second_moves)
+
+
+def stranded(game: Game, player: Player) -> float:
+    """Having no move after one's next."""
+    return _difference(game, player, _is_stranded)
+
+
+# --- how nearer cells hang together -------------------------------------------------------------------------------
+
+
+def links(game: Game, player: Player) -> float:
+    """Links within nearer cells: pairs of them that are a knight's move apart."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, float(game.links(movers) - game.links(waiters)))
+
+
+def link_roots(game: Game, player: Player) -> float:
+    """The square root of the links within nearer cells: the first ones count most."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, sqrt(game.links(movers)) - sqrt(game.links(waiters)))
+
+
+def links_a_cell(game: Game, player: Player) -> float:
+    """Links within nearer cells for each of them: how well they hang together, however many they are."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, _links_a_cell(game, movers) - _links_a_cell(game, waiters))
+
+
+def dead_ends(game: Game, player: Player) -> float:
+    """Nearer cells with at most one link to others: a walk can only end there."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, float(_dead_ends(game, movers) - _dead_ends(game, waiters)))
+
+
+def cut_cells(game: Game, player: Player) -> float:
+    """Nearer cells without which others can no longer be reached."""
+    movers, waiters = nearer_cells(game)
+    first_movers = game.get_legal_moves(game.active_player) & movers
+    first_waiters = game.get_legal_moves(game.inactive_player) & waiters
+    return _for_player(game, player, float(_cuts(game, first_movers, movers) - _cuts(game, first_waiters, waiters)))
+
+
+def walks(game: Game, player: Player) -> float:
+    """The longest walk that the colours of nearer cells allow: a knight changes colour with every move."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(
+        game, player, float(_walk(game, game.active_player, movers) - _walk(game, game.inactive_player, waiters))
+    )
+
+
+def imbalance(game: Game, player: Player) -> float:
+    """By how much nearer cells of one colour outnumber the others: what a walk must leave."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, float(_imbalance(movers) - _imbalance(waiters)))
+
+
+# --- regions of one's own -----------------------------------------------------------------------------------------
+
+
+def own_region(game: Game, player: Player) -> float:
+    """Cells that the other will never get to."""
+    own, other = everywhere(game, player), everywhere(game, game.get_opponent(player))
+    return float(len(own - other) - len(other - own))
+
+
+def own_walks(game: Game, player: Player) -> float:
+    """Once the players are parted for good: the longest walk that the colours of one's region allow; 0 before."""
+    opponent = game.get_opponent(player)
+    own, other = everywhere(game, player), everywhere(game, opponent)
+    if own & other:
+        return 0.0
+    return float(_walk(game, player, own) - _walk(game, opponent, other))
+
+
+# --- place and phase ----------------------------------------------------------------------------------------------
+
+
+def edge(game: Game, player: Player) -> float:
+    """Nearer cells at the edge of the board."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, float(_at_edge(game, movers) - _at_edge(game, waiters)))
+
+
+def centre(game: Game, player: Player) -> float:
+    """Nearer cells at least two cells away from every edge."""
+    movers, waiters = nearer_cells(game)
+    return _for_player(game, player, float(_in_centre(game, movers) - _in_centre(game, waiters)))
+
+
+def late_nearer(game: Game, player: Player) -> float:
+    """Nearer cells, times the share of the board that is filled."""
+    return nearer(game, player) * _filled(game)
+
+
+def late_links(game: Game, player: Player) -> float:
+    """Links within nearer cells, times the share of the board that is filled."""
+    return links(game, player) * _filled(game)
+
+
+def late_mobility(game: Game, player: Player) -> float:
+    """Moves, times the share of the board that is filled."""
+    return mobility(game, player) * _filled(game)
+
+
+FEATURES: dict[str, Heuristic] = {
+    function.__name__: function
+    for function in (
+        nearer, nearer_in_1, nearer_in_2, nearer_in_3, nearer_in_4, nearer_in_5, ties,
+        mobility, cramped, free, contested, second_moves, stranded,
+        links, link_roots, links_a_cell, dead_ends, cut_cells, walks, imbalance,
+        own_region, own_walks,
+        edge, centre, late_nearer, late_links, late_mobility,
+    )
+}  # fmt: skip
+"""All features by name, in the order of the documentation."""
+
+
+def _for_player(game: Game, player: Player, value: float) -> float:
+    """What the player to move has beyond the other, as the player sees it."""
+    return value if player == game.active_player else -value
+
+
+def _difference(game: Game, player: Player, count) -> float:  # type: ignore[no-untyped-def]
+    return float(count(game, player) - count(game, game.get_opponent(player)))
+
+
+def _moves(game: Game, player: Player) -> int:
+    return len(game.get_legal_moves(player))
+
+
+def _is_cramped(game: Game, player: Player) -> int:
+    return 1 if len(game.get_legal_moves(player)) < 2 else 0
+
+
+def _is_free(game: Game, player: Player) -> int:
+    return 1 if len(game.get_legal_moves(player)) > 3 else 0
+
+
+def _second_moves(game: Game, player: Player) -> int:
+    return len(game.reach(game.get_legal_moves(player)))
+
+
+def _is_stranded(game: Game, player: Player) -> int:
+    return 0 if game.reach(game.get_legal_moves(player)) else 1
+
+
+def _in_layer(game: Game, player: Player, jumps: int) -> float:
+    movers, waiters = nearer_cells(game, jumps)
+    value = len(movers) - len(waiters)
+    if jumps > 1:
+        movers, waiters = nearer_cells(game, jumps - 1)
+        value -= len(movers) - len(waiters)
+    return _for_player(game, player, float(value))
+
+
+def _links_a_cell(game: Game, cells: Cells) -> float:
+    return game.links(cells) / (len(cells) + 1)
+
+
+def _dead_ends(game: Game, cells: Cells) -> int:
+    count = 0
+    for cell in cells:
+        count += len(game.reach((cell,)) & cells) < 2
+    return count
+
+
+def _cuts(game: Game, first: Cells, cells: Cells) -> int:
+    """How many of the cells others can only be reached through, from the first ones on."""
+    count = 0
+    for cut in cells:
+        found = first
+        further = cells
+        while further:
+            further = game.reach([cell for cell in found if cell != cut]) & cells - found
+            found = found | further
+        count += len(found) < len(cells)
+    return count
+
+
+def _walk(game: Game, player: Player, cells: Cells) -> int:
+    """The longest walk over cells of a player who stands where it stands: colours alternate, the other one first."""
+    location = game.get_player_location(player)
+    if location is None:
+        return 0
+    other = 0
+    for row, column in cells:
+        other += (row + column + location[0] + location[1]) % 2
+    return min(2 * other, 2 * (len(cells) - other) + 1)
+
+
+def _imbalance(cells: Cells) -> int:
+    odd = 0
+    for row, column in cells:
+        odd += (row + column) % 2
+    return abs(len(cells) - 2 * odd)
+
+
+def everywhere(game: Game, player: Player) -> Cells:
+    """All cells that a player could ever get to."""
+    cells = game.get_legal_moves(player)
+    for _ in range(game.width * game.height):
+        further = game.reach(cells) - cells
+        if not further:
+            break
+        cells = cells | further
+    return cells
+
+
+def _at_edge(game: Game, cells: Cells) -> int:
+    count = 0
+    for row, column in cells:
+        count += row == 0 or column == 0 or row == game.height - 1 or column == game.width - 1
+    return count
+
+
+def _in_centre(game: Game, cells: Cells) -> int:
+    count = 0
+    for row, column in cells:
+        count += 2 <= row < game.height - 2 and 2 <= column < game.width - 2
+    return count
+
+
+def _filled(game: Game) -> float:
+    return 1 - len(game.get_blank_spaces()) / (game.width * game.height)

@@ -1,0 +1,249 @@
+"""Does an engine speak its protocol? Named steps, each one assertion with what was sent, expected and seen."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from isolation.algebraic import read_move, write_move
+from isolation.board import Board
+from isolation.engines.program import Program
+from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of, variants_text
+from isolation.engines.session import LATE_MS, EngineLines, Start, start_engine
+from isolation.engines.transport import Ended, Endless, Silence
+from isolation.faults import clean
+from isolation.temporary import temporary_folder
+
+SECONDS = 10.0
+"""How long an answer is waited for that is not limited by time."""
+MOVETIME = 200
+_SHOWN = 200
+_SIZES = ("7x7", "5x6", "9x11")
+
+Check = Callable[[list[str]], str]
+"""What is wrong with the lines that were heard; empty if nothing is."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that an engine must do.
+
+    Attributes:
+        name: what it is, for people.
+        exchanges: lines to be sent, and how the line begins that is then waited for; an empty one is the end.
+        expected: what should come, for people.
+        check: of all lines heard in the last exchange.
+        seconds: how long each answer is waited for, if not `SECONDS`.
+    """
+
+    name: str
+    exchanges: tuple[tuple[tuple[str, ...], str], ...]
+    expected: str
+    check: Check = lambda heard: ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of a step."""
+
+    step: str
+    passed: bool
+    sent: str
+    expected: str
+    seen: str
+
+
+def check_engine(program: Program, start: Start = start_engine) -> Generator[Finding, None, None]:
+    """Take an engine through all steps; one that ends or falls silent is started anew for the next.
+
+    Raises:
+        ValueError: the engine cannot be started.
+    """
+    spoken = PROTOCOLS[program.protocol] if program.protocol else _spoken_by(program, start)
+    greeting = _greeting(spoken)
+    lines: EngineLines | None = None
+    try:
+        for step in [greeting, *_steps(spoken)]:
+            if lines is None:
+                lines = start(program, "")
+                if step is not greeting and not _take(greeting, lines).passed:
+                    yield Finding(step.name, False, "", step.expected, "nothing: it does not start again")
+                    return
+            found = _take(step, lines)
+            yield found
+            if not found.passed or step.exchanges[-1][1] == "":
+                lines.end()
+                lines = None
+    finally:
+        if lines is not None:
+            lines.end()
+
+
+def _spoken_by(program: Program, start: Start) -> Protocol:
+    """The language of an engine that nobody has named: UGI unless it only knows UCI."""
+    for spoken in (UGI, UCI):
+        lines = start(program, "")
+        found = _take(_greeting(spoken), lines)
+        lines.end()
+        if found.passed:
+            return spoken
+    return UGI
+
+
+def _take(step: Step, lines: EngineLines) -> Finding:
+    """Send what a step sends and judge what comes."""
+    sent = " | ".join(line for group, _ in step.exchanges for line in group)
+    heard: list[str] = []
+    wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
+    for group, until in step.exchanges:
+        heard = []
+        try:
+            for line in group:
+                lines.send(line.encode(), seconds)
+            _hear(lines, until, seconds, heard)
+        except Silence:
+            wrong = f"nothing more within {seconds:g} s"
+        except Ended:
+            wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}"
+        except Endless:
+            wrong = "a line without end"
+        if wrong:
+            break
+    wrong = wrong or step.check(heard)
+    last = heard[-1] if heard else "no line"
+    seen = f"{clean(last, _SHOWN)}; {wrong}" if wrong else clean(last, _SHOWN)
+    return Finding(step.name, not wrong, clean(sent, _SHOWN), step.expected, seen)
+
+
+def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> None:
+    """Add lines to `heard` until one begins as awaited."""
+    deadline = time.monotonic() + seconds
+    while not (until and heard and heard[-1].split()[:1] == [until]):
+        heard.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
+
+
+def _greeting(spoken: Protocol) -> Step:
+    return Step(
+        "answers to its greeting", (((spoken.name,), spoken.greeted),), f"{spoken.greeted} within 10 s", _is_named
+    )
+
+
+def _is_named(heard: list[str]) -> str:
+    return "" if any(line.startswith("id name ") for line in heard) else "no line id name …"
+
+
+def _steps(spoken: Protocol) -> Iterator[Step]:
+    """All steps but the greeting, in their order."""
+    yield Step("is ready", ((("isready",), "readyok"),), "readyok")
+    yield Step("ignores what it does not know", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
+    if spoken is UCI:
+        options = (f"setoption name VariantPath value {_variants()}", "setoption name UCI_Variant value joust7x7")
+        yield Step("takes variants", (((*options, "isready"), "readyok"),), "readyok")
+    yield Step("begins a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
+    yield from _moving(spoken)
+    yield from _timing(spoken)
+    if spoken is UGI:
+        yield from _querying()
+    yield Step("quits", ((("quit",), ""),), "the end of its output", seconds=5.0)
+
+
+def _moving(spoken: Protocol) -> Iterator[Step]:
+    placed = Board.from_moves([24, 14])
+    for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
+        yield _asked(f"moves by {limit}", placed, spoken, f"go {limit}")
+    yield _asked("tells of its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
+    if spoken is UGI:
+        moves = Board.from_moves([24, 14, 9])
+        sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
+        yield Step("replays moves", ((sent, "bestmove"),), "a legal move", partial(_is_legal, moves))
+    for plies in (0, 1):
+        yield _asked(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), spoken, "go nodes 100")
+    for size in _SIZES:
+        for board in _game(size):
+            yield _asked(f"moves on {size}, ply {board.move_count + 1}", board, spoken, "go nodes 50")
+
+
+def _timing(spoken: Protocol) -> Iterator[Step]:
+    board = Board.from_moves([24, 14])
+    clocks = ("p1time", "p2time", "p1inc", "p2inc") if spoken is UGI else ("wtime", "btime", "winc", "binc")
+    late = (MOVETIME + LATE_MS) / 1e3
+    name = f"moves within {MOVETIME} ms"
+    yield _asked(name, board, spoken, f"go movetime {MOVETIME}", seconds=late)
+    yield _asked("moves by the clock", board, spoken, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
+    increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
+    yield _asked("moves by the clock with increments", board, spoken, increments, seconds=0.6)
+    searching = ((*_position(board, spoken), "go infinite", "isready"), "readyok")
+    yield Step(
+        "searches until it is stopped, and is ready meanwhile",
+        (searching, (("stop",), "bestmove")),
+        "readyok, and no bestmove before stop",
+        partial(_is_legal, board),
+    )
+
+
+def _querying() -> Iterator[Step]:
+    over = Board.from_fen("*N2/****/n3 b")
+    answers = (("p1turn", "false"), ("gameover", "true"), ("result", "p1win"))
+    for what, answer in answers:
+        sent = (f"position fen {over.fen}", "isready", f"query {what}")
+        said = f"response {answer}"
+        yield Step(f"says {what}", ((sent, "response"),), said, partial(_is_said, said))
+
+
+def _asked(
+    name: str, board: Board, spoken: Protocol, go: str, check: Check | None = None, seconds: float | None = None
+) -> Step:
+    """A step in which a move is asked for, once the engine is ready."""
+    exchanges = (((*_position(board, spoken), "isready"), "readyok"), ((go,), "bestmove"))
+    return Step(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
+
+
+def _position(board: Board, spoken: Protocol) -> tuple[str, ...]:
+    variant = (f"setoption name UCI_Variant value {variant_of(board)}",) if spoken is UCI else ()
+    return (*variant, f"position fen {board.fen}")
+
+
+def _game(size: str) -> Iterator[Board]:
+    """Some positions of a random game, the same every time."""
+    board, generator = Board.from_moves([0, 13], size), random.Random(1)
+    while board.legal_cells():
+        if board.move_count % 4 == 2:
+            yield board.copy()
+        board.play_cell(generator.choice(board.legal_cells()))
+
+
+def _is_legal(board: Board, heard: list[str]) -> str:
+    word = (heard[-1].split()[1:] or [""])[0]
+    try:
+        read_move(board, word)
+    except ValueError as error:
+        legal = " ".join(write_move(board, cell) for cell in board.legal_cells())
+        return f"{error}; legal are {clean(legal, 100)}"
+    return ""
+
+
+def _informs(board: Board, heard: list[str]) -> str:
+    info = Info()
+    for line in heard:
+        info = add_info(info, line) if line.startswith("info ") else info
+    missing = [name for name, there in (("depth", info.depth), ("nodes", info.nodes), ("pv", info.pv)) if not there] + (
+        ["score"] if info.score != info.score else []
+    )
+    if missing:
+        return f"no {', '.join(missing)} in its info"
+    return _is_legal(board, heard) or _is_legal(board, [f"bestmove {info.pv[0]}"])
+
+
+def _is_said(said: str, heard: list[str]) -> str:
+    return "" if heard[-1] == said else f"not {said}"
+
+
+def _variants(sizes: Sequence[tuple[int, int]] = ((7, 7), (5, 6), (9, 11))) -> Path:
+    path = temporary_folder("variants").path / "variants.ini"
+    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
+    return path

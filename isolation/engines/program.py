@@ -1,0 +1,82 @@
+"""What an engine is: somebody else's program that plays, the language it speaks, and the options it is given."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+Language = Literal["", "ugi", "uci"]
+"""A protocol; empty means that the engine is asked which of them it speaks."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """An engine as plain data.
+
+    Attributes:
+        command: the program and its arguments.
+        protocol: the language it speaks.
+        options: names and values that it is told before its first game.
+        directory: where it works; empty for where this process does.
+    """
+
+    command: tuple[str, ...]
+    protocol: Language = ""
+    options: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+
+    def find(self) -> tuple[str, ...]:
+        """The command, its program by the path at which it lies.
+
+        Raises:
+            ValueError: there is no such directory or program, or it may not be run; in one line.
+        """
+        if self.directory and not Path(self.directory).is_dir():
+            raise ValueError(f"there is no directory {self.directory}")
+        first, *arguments = self.command
+        path = os.path.join(self.directory, first) if os.path.dirname(first) else first
+        found = shutil.which(path)
+        if found is None:
+            raise ValueError(f"{path} {_why_not(path)}")
+        return (str(Path(found).absolute()), *arguments)
+
+    def facts(self) -> dict[str, object]:
+        """What influences its play, ready for JSON: files by name and content, wherever they lie.
+
+        Raises:
+            ValueError: there is no such program.
+        """
+        words = []
+        for word, path in zip(self.command, self.find(), strict=True):
+            file = Path(self.directory, path)
+            words.append(f"{file.name} {_content(file)}" if file.is_file() else word)
+        options = [f"{name}={value}" for name, value in self.options]
+        return {"command": words, "protocol": self.protocol, "options": options}
+
+
+def _why_not(path: str) -> str:
+    """Why what lies at a path, or is called so, is not run."""
+    if not Path(path).is_file():
+        return "is no program"
+    if os.path.dirname(path):
+        return "may not be run as a program: chmod +x makes it one"
+    return f"is no program; did you mean ./{path}?"
+
+
+def _content(path: Path) -> str:
+    seen = path.stat()
+    return _hash(str(path), seen.st_size, seen.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _hash(path: str, size: int, changed: int) -> str:
+    with open(path, "rb") as file:
+        found = sha256()
+        while chunk := file.read(1 << 20):
+            found.update(chunk)
+    return found.hexdigest()[:16]

@@ -1,0 +1,322 @@
+"""A dialogue with an engine, its states, and how long each of them may last.
+
+An engine is started and greeted, told of every game, asked for moves, and ended once it does not do as it should: after
+a crash, a stall or a line without end it is not asked again. After an illegal or late move, or a move that means
+nothing, it has answered at least and plays on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from isolation.agents import Forfeit
+from isolation.algebraic import looks_like_move, read_move
+from isolation.board import Board
+from isolation.engines.program import Program
+from isolation.engines.protocol import (
+    PROTOCOLS,
+    UCI,
+    UGI,
+    Info,
+    add_info,
+    go_line,
+    read_line,
+    variant_of,
+    variants_text,
+)
+from isolation.engines.protocol import Protocol as Spoken
+from isolation.engines.transport import Ended, Endless, EngineTransport, Silence, Transport
+from isolation.faults import clean
+from isolation.limits import Limit
+from isolation.outcome import Reason
+from isolation.search.result import SearchResult
+from isolation.temporary import temporary_folder
+
+LATE_MS = 50.0
+"""What a move may take beyond its time limit: the way through two pipes, and what else the system may be at."""
+LONGEST_LINE = 1 << 20
+_SHOWN_LINES = 6
+_SHOWN = 50
+_LAST_WORDS = 1.0
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Seconds after which an engine that does not answer is given up.
+
+    Attributes:
+        start: from its start to the end of its answer to the greeting.
+        ready: for `readyok`, and for a move once it has been told to stop.
+        move: for a move that is not limited by time.
+        silence: for any line at all while it searches.
+    """
+
+    start: float = 10.0
+    ready: float = 60.0
+    move: float = 600.0
+    silence: float = 60.0
+
+
+WAITS = Waits()
+
+
+class EngineLines(Transport, Protocol):
+    """A transport that knows how its other side ended."""
+
+    def ending(self, seconds: float) -> str:
+        """How the engine ended, in words, if that is known within so many seconds; otherwise empty."""
+
+
+Start = Callable[[Program, str], EngineLines]
+
+
+def start_engine(program: Program, errors: str) -> EngineLines:
+    """Start an engine, its standard error going to a file.
+
+    Raises:
+        OSError: there is no such directory.
+        ValueError: there is no such program.
+    """
+    if errors:
+        Path(errors).parent.mkdir(exist_ok=True)
+    return EngineTransport(program.find(), program.directory or None, errors or os.devnull, LONGEST_LINE)
+
+
+def begin(program: Program, errors: str = "", waits: Waits = WAITS, start: Start = start_engine) -> Session:
+    """Start an engine and greet it; `errors` is the file that its standard error goes to, empty for nowhere.
+
+    Raises:
+        Forfeit: it cannot be started, does not answer, or lacks an option.
+    """
+    deadline = time.monotonic() + waits.start
+    try:
+        lines = start(program, errors)
+    except (OSError, ValueError) as error:
+        raise Forfeit(Reason.CRASH, f"could not be started: {clean(error)}") from None
+    session = Session(program, lines, waits)
+    try:
+        session.greet(deadline)
+    except BaseException:
+        session.end()
+        raise
+    return session
+
+
+@dataclass
+class Session:
+    """A running engine. One thread uses it; after `end` it is not used any more.
+
+    Attributes:
+        program: what runs.
+        lines: to and from it.
+        waits: how long it is waited for.
+        is_over: whether it has been ended.
+        is_due: whether it owes a move.
+        options: the names of the options it has.
+    """
+
+    program: Program
+    lines: EngineLines
+    waits: Waits
+    is_over: bool = field(default=False, init=False)
+    is_due: bool = field(default=False, init=False)
+    options: list[str] = field(default_factory=list, init=False)
+    _spoken: Spoken = field(default=UGI, init=False)
+    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN_LINES), init=False)
+    _variant: str = field(default="", init=False)
+    _sizes: set[tuple[int, int]] = field(default_factory=set, init=False)
+
+    def greet(self, deadline: float) -> None:
+        """Greet the engine, and tell it its options.
+
+        Raises:
+            Forfeit: it does not answer by a reading of the monotonic clock, or lacks an option.
+        """
+        self._spoken = self._agreed_upon(deadline)
+        for name, value in self.program.options:
+            self._set_option(name, value)
+        self._await_ready()
+
+    def new_game(self) -> None:
+        """Tell the engine of a new game.
+
+        Raises:
+            Forfeit: it is gone, or not ready in time.
+        """
+        self._say(self._spoken.new_game)
+        self._await_ready()
+
+    def choose(self, board: Board, limit: Limit) -> SearchResult:
+        """The engine's move, checked.
+
+        Raises:
+            Forfeit: there is none, or it is illegal or late.
+        """
+        if self._spoken is UCI:
+            self._agree_on_variant(board)
+        self._say(f"position fen {board.fen}")
+        self._await_ready()
+        started = time.perf_counter()
+        self.is_due = True
+        self._say(go_line(limit))
+        info, answer = self._await_move(limit)
+        seconds = time.perf_counter() - started
+        if limit.ms is not None and seconds * 1e3 > limit.ms + LATE_MS:
+            raise self._loss(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {limit.ms:g} ms")
+        cell = self._read_answer(board, answer)
+        line = read_line(board, info.pv)
+        pv = line if line[:1] == (cell,) else (cell,)
+        return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
+
+    def end(self) -> None:
+        """End the engine, with all it has started."""
+        if not self.is_over:
+            self.is_over = True
+            self.lines.end()
+
+    def _agreed_upon(self, deadline: float) -> Spoken:
+        """Greet the engine; if nobody has said which language it speaks, those that know UGI answer to it first."""
+        if self.program.protocol:
+            spoken = PROTOCOLS[self.program.protocol]
+        else:
+            self._say(UGI.name)
+            self._say("isready")
+            if self._hear_until((UGI.greeted, "readyok"), deadline) == UGI.greeted:
+                self._hear_until("readyok", deadline)
+                return UGI
+            spoken = UCI
+        self._say(spoken.name)
+        self._hear_until(spoken.greeted, deadline)
+        return spoken
+
+    def _learn(self, line: str) -> None:
+        words = line.split()
+        if words[:2] == ["option", "name"] and "type" in words:
+            self.options.append(" ".join(words[2 : words.index("type")]))
+
+    def _set_option(self, name: str, value: str) -> None:
+        if name.lower() not in (known.lower() for known in self.options):
+            there = ", ".join(self.options) or "none"
+            raise self._loss(Reason.ERROR, f"has no option {name}; it has {there}"[:200])
+        self._say(f"setoption name {name} value {value}")
+
+    def _agree_on_variant(self, board: Board) -> None:
+        """Say of which board and rules the next positions are, unless the engine's options say so."""
+        given = {name.lower() for name, _ in self.program.options}
+        variant, size = variant_of(board), (board.height, board.width)
+        if "uci_variant" in given or variant == self._variant:
+            return
+        if variant != "joust" and size not in self._sizes and "variantpath" not in given:
+            path = _variants_file(size)
+            self._set_option("VariantPath", str(path))
+            self._sizes.add(size)
+        self._set_option("UCI_Variant", variant)
+        self._variant = variant
+
+    def _await_ready(self) -> None:
+        self._say("isready")
+        self._hear_until("readyok", time.monotonic() + self.waits.ready)
+
+    def _await_move(self, limit: Limit) -> tuple[Info, str]:
+        """What the engine said of its search, and the words of its move."""
+        allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
+        silence = self.waits.silence if limit.ms is None else allowed
+        deadline, told_to_stop, info = time.monotonic() + allowed, False, Info()
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                if limit.ms is None or told_to_stop:
+                    self._stall("no move")
+                self._say("stop")
+                deadline, silence, told_to_stop = time.monotonic() + self.waits.ready, self.waits.ready, True
+                continue
+            try:
+                line = self._hear(min(silence, left))
+            except Silence:
+                if time.monotonic() < deadline:
+                    self._stall("no line while it searched")
+                continue
+            first, _, rest = line.partition(" ")
+            if first == "info":
+                info = add_info(info, line)
+            elif first == "bestmove":
+                self.is_due = False
+                return info, rest
+
+    def _read_answer(self, board: Board, answer: str) -> int:
+        word = (answer.split() or [""])[0]
+        if not looks_like_move(word):
+            raise self._loss(Reason.NONSENSE, f"answered {clean(word, _SHOWN)!r} for a move")
+        try:
+            return read_move(board, word)
+        except ValueError as error:
+            raise self._loss(Reason.ILLEGAL_MOVE, clean(error, 200)) from None
+
+    def _say(self, line: str) -> None:
+        self._last.append(f"> {clean(line, _SHOWN)}")
+        try:
+            self.lines.send(line.encode(), self.waits.ready)
+        except Silence:
+            self._stall("nothing read of what it was told")
+        except Ended:
+            self._crash()
+
+    def _hear(self, seconds: float) -> str:
+        """The next line; Silence if there is none in time."""
+        try:
+            line = self.lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
+        except Ended:
+            self._crash()
+        except Endless:
+            loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
+            self.end()
+            raise loss from None
+        self._last.append(f"< {clean(line, _SHOWN)}")
+        return line
+
+    def _hear_until(self, wanted: str | tuple[str, ...], deadline: float) -> str:
+        """The first of some lines that comes; from what comes before it options are learnt."""
+        options = (wanted,) if isinstance(wanted, str) else wanted
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                line = self._hear(left)
+            except Silence:
+                break
+            if line in options:
+                return line
+            self._learn(line)
+        self._stall(f"no {' or '.join(options)}")
+
+    def _stall(self, what: str) -> NoReturn:
+        loss = self._loss(Reason.HANG, f"{what} in time")
+        self.end()
+        raise loss
+
+    def _crash(self) -> NoReturn:
+        how = "closed its output" if self.is_over else self.lines.ending(_LAST_WORDS) or "closed its output"
+        loss = self._loss(Reason.CRASH, clean(how))
+        self.end()
+        raise loss
+
+    def _loss(self, reason: Reason, what: str) -> Forfeit:
+        """A loss, with the last lines of the dialogue: > is what was said to the engine, < what it answered."""
+        return Forfeit(reason, f"{what}; at last: {' | '.join(self._last)}")
+
+
+def _variants_file(size: tuple[int, int]) -> Path:
+    """A file of variants for boards of a size; it lasts as long as this process."""
+    return _write_variants(size, os.getpid())
+
+
+@lru_cache(maxsize=64)
+def _write_variants(size: tuple[int, int], process: int) -> Path:
+    path = temporary_folder("variants").path / "variants.ini"
+    path.write_text(variants_text(size), encoding="utf-8")
+    return path

@@ -1,0 +1,57 @@
+"""Finished games as columns: a batch of them, several batches as one, and some of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Games:
+    """A batch of n finished games as columns; the plies of all games lie one after another, split by `offsets`.
+
+    Attributes:
+        winner: int8[n], 1 or 2.
+        reason: int8[n], the numbers of `Reason`.
+        detail: n texts, mostly empty.
+        offsets: int64[n + 1]; game i has the plies offsets[i] to offsets[i + 1].
+        moves, score, depth, nodes, time_us, exact: one entry a ply, see `GameRecord`.
+    """
+
+    winner: NDArray[np.int8]
+    reason: NDArray[np.int8]
+    detail: list[str]
+    offsets: NDArray[np.int64]
+    moves: NDArray[np.int16]
+    score: NDArray[np.float64]
+    depth: NDArray[np.int16]
+    nodes: NDArray[np.int64]
+    time_us: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.winner)
+
+    def taken(self, places: NDArray[np.int64]) -> Games:
+        """The games at these places, in this order."""
+        lengths = np.diff(self.offsets)[places]
+        offsets = np.append(0, lengths.cumsum())
+        plies = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], lengths)
+        columns = {name: getattr(self, name)[places] for name in _BY_GAME}
+        columns |= {name: getattr(self, name)[plies] for name in BY_PLY}
+        return Games(**columns, detail=[self.detail[place] for place in places.tolist()], offsets=offsets)
+
+
+_BY_GAME = ("winner", "reason")
+BY_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
+
+
+def joined(parts: Sequence[Games]) -> Games:
+    """Several batches, at least one, as one."""
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_GAME, *BY_PLY)}
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    details = [text for part in parts for text in part.detail]
+    return Games(**columns, offsets=np.append(0, lengths.cumsum()), detail=details)

@@ -1,0 +1,52 @@
+"""A best-of in a table and in words: who is left, who dropped out when, and how far behind the leader they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from experiments.inference.elimination import ALPHA
+from experiments.verdicts.best_of import Contest
+from experiments.verdicts.findings import Findings
+from reports.cells import Points, Share, counted, estimate_of
+from reports.sections import Section
+from reports.summary import run_notes
+
+
+def contest_section(findings: Findings, contest: Contest) -> Section:
+    """One row a contender, the leader first."""
+    rows = contest_rows(contest)
+    notes = (
+        *run_notes(findings),
+        contest_sentence(contest),
+        "Behind: the leader's win rate minus its own, in percentage points, over the openings that both have played "
+        "against all opponents. A contender drops out once all of the interval lies above 0, for whoever leads then. "
+        f"It holds however often one looks, each end with {100 * (1 - contest.allowed):.4g} %: so the best of these "
+        f"{counted(len(rows), 'contender')} ever drops out with a chance of at most {100 * ALPHA:g} %.",
+    )
+    return Section("best_of", f"Best of {len(rows)}", rows, notes)
+
+
+def contest_rows(contest: Contest) -> tuple[dict[str, Any], ...]:
+    """How far each contender came, the leader first."""
+    leader = contest.contestants[0]
+    return tuple(
+        {
+            "contender": one.contender,
+            "openings": one.openings,
+            "win_rate": Share(one.rate),
+            "behind": None if one is leader else estimate_of(one.behind, Points),
+            "state": f"out after {one.out_after:,}" if one.out_after else "leads" if one is leader else "left",
+        }
+        for one in contest.contestants
+    )
+
+
+def contest_sentence(contest: Contest) -> str:
+    """Who is best, or among whom that is open."""
+    left = [one.contender for one in contest.left]
+    if not contest.contestants[0].openings:
+        return "No opening has been played against all opponents yet."
+    if len(left) == 1:
+        return f"Best: {left[0]}; all others have dropped out."
+    why = ", and all openings of the run are played" if contest.exhausted else ""
+    return f"Left of {len(contest.contestants)}: {', '.join(left)}. Which of them is best cannot be told{why}."

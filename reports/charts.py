@@ -1,0 +1,384 @@
+"""Plots of the report, as plain values that a template draws: rows with intervals, coloured tables, boards, scatter.
+
+They follow the page's colours, by night as well, and its width; `plots` draws the same kinds into files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.inference.betting import confidence_sequence
+from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
+from experiments.inference.pairing import record_of
+from experiments.inference.standings import matchups
+from experiments.verdicts.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
+from experiments.verdicts.comparisons import Verdicts
+from experiments.verdicts.effort import Effort
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.placements import FEWEST, Placement
+from experiments.verdicts.plies import Distribution
+from experiments.verdicts.sequential import run_tests
+from isolation.notation import cell_name, column_name
+from reports.cells import Elo, Points, Share, counted, estimate_of
+from reports.compare import cost_of
+from reports.sections import Section
+
+_TICKS = 6
+_NEAR = 6
+"""Panels of the running estimates: so many agents nearest to a decision."""
+_POINTS = 60
+_LABEL = (150, 14)
+"""Width and height that a name takes in the scatter plot."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a chart: places in per cent of its width. `wide` is a fainter interval behind the other."""
+
+    name: str
+    kind: str
+    at: float
+    ends: tuple[float, float]
+    wide: tuple[float, float] | None
+    text: str
+
+
+@dataclass(frozen=True)
+class RowChart:
+    """Rows over one axis; `ticks` are places with their labels, `zero` the place of the line that matters."""
+
+    rows: tuple[Row, ...]
+    ticks: tuple[tuple[float, str], ...]
+    zero: float | None
+    axis: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A coloured cell: its text, how strong its colour is (−100 to 100), and more to be said of it."""
+
+    text: str
+    strength: int
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A coloured table."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    corner: str = "agent"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A running estimate: its line and its band as points of a box of 100 by 100, which is `reach` points high each way
+    from no difference."""
+
+    name: str
+    line: str
+    band: str
+    reach: float
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a scatter plot in a box of 600 by 340, labelled if nobody is both cheaper and stronger."""
+
+    name: str
+    kind: str
+    x: float
+    y: float
+    text: str
+    is_labelled: bool
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points over two axes with their ticks; `zero` is the height of no difference."""
+
+    dots: tuple[Dot, ...]
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    zero: float
+
+
+def forest(findings: Findings, verdicts: Verdicts) -> RowChart | None:
+    """Every contender's lead: the interval that holds by itself, and behind it that of all contenders together."""
+    claims: list[Comparison | Duel] = [*verdicts.comparisons, *verdicts.duels]
+    found = {one.contender: one for one in claims if not one.is_empty}
+    if not found:
+        return None
+    rows = []
+    for name in findings.in_order(found):
+        one, is_control = found[name], name in verdicts.controls
+        shift = 0.5 if isinstance(one, Duel) else 0.0
+        own = one.rate if isinstance(one, Duel) else one.difference
+        at, low, high = (100 * (value - shift) for value in (own.estimate, own.low, own.high))
+        wide = None if is_control else (100 * one.lead[0], 100 * one.lead[1])
+        kind = "control" if is_control else one.verdict
+        rows.append((name, kind, at, (low, high), wide, Points(at / 100).shown))
+    return _row_chart(rows, 0.0, "difference to the baseline in percentage points", _signed)
+
+
+def ladder(ratings: Section, zero: str | None) -> RowChart | None:
+    """Ratings with their intervals; an open end runs to the edge."""
+    rows = []
+    ends_of = [(float(row["rating"].low), float(row["rating"].high)) for row in ratings.rows]
+    finite = [end for ends in ends_of for end in ends if math.isfinite(end)]
+    if not finite:
+        return None
+    least, most = min(finite) - 20, max(finite) + 20
+    for row in ratings.rows:
+        rating = row["rating"]
+        ends = max(float(rating.low), least), min(float(rating.high), most)
+        kind = "control" if row["agent"] == zero else ""
+        rows.append((row["agent"], kind, float(rating.value), ends, None, Elo(rating.value).shown))
+    return _row_chart(rows, 0.0, "Elo, with 95 % intervals", _signed)
+
+
+def spread(found: Distribution, order: Sequence[str], axis: str, is_log: bool = False) -> RowChart | None:
+    """Of each agent the middle nine tenths, the middle half, and the median."""
+    quantiles = dict(zip(found.names, found.quantiles((0.05, 0.25, 0.5, 0.75, 0.95)), strict=True))
+    rows = []
+    for name in order:
+        if name in quantiles and not np.isnan(quantiles[name]).any():
+            least, lower, median, upper, most = (float(value) for value in quantiles[name])
+            rows.append((name, "", median, (lower, upper), (least, most), f"{median:,.0f}"))
+    return _row_chart(rows, None, axis, lambda value: f"{value:,.0f}", is_log) if rows else None
+
+
+def _row_chart(
+    rows: Sequence[tuple[str, str, float, tuple[float, float], tuple[float, float] | None, str]],
+    zero: float | None,
+    axis: str,
+    label: Callable[[float], str],
+    is_log: bool = False,
+) -> RowChart:
+    ends = [value for _, _, at, inner, wide, _ in rows for value in (at, *inner, *(wide or inner))]
+    values = [*ends, *([] if zero is None else [zero])]
+    scale: Callable[[float], float] = (lambda value: math.log10(max(value, 1))) if is_log else (lambda value: value)
+    low, high = min(map(scale, values)), max(map(scale, values))
+    margin = 0.03 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+
+    def place(value: float) -> float:
+        return round(100 * (scale(value) - low) / (high - low), 1)
+
+    marks = [10.0**power for power in range(math.ceil(low), math.floor(high) + 1)] if is_log else round_ticks(low, high)
+    drawn = [
+        Row(name, kind, place(at), (place(inner[0]), place(inner[1])), wide and (place(wide[0]), place(wide[1])), text)
+        for name, kind, at, inner, wide, text in rows
+    ]
+    ticks = tuple((place(mark), label(mark)) for mark in marks)
+    return RowChart(tuple(drawn), ticks, None if zero is None else place(zero), axis)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+g}".replace("-", "−") if value else "0"
+
+
+def round_ticks(low: float, high: float) -> list[float]:
+    """At most six round numbers between two others.
+
+    >>> round_ticks(-7.2, 9.1)
+    [-5.0, 0.0, 5.0]
+    """
+    raw = (high - low) / _TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
+    first = math.ceil(low / step)
+    return [round(step * number, 10) for number in range(first, math.floor(high / step) + 1)]
+
+
+def differences(findings: Findings) -> Grid | None:
+    """Each measured agent's win rate against each opponent less the baseline's, where there is one."""
+    agents = findings.in_order(findings.measured)
+    rates = {name: {one.opponent: one.rate.estimate for one in matchups(findings.pairs, name)} for name in agents}
+    base = rates.get(findings.baseline or "", {})
+    met = {other for row in rates.values() for other in row}
+    opponents = findings.in_order(met)
+    if not opponents:
+        return None
+    rows = []
+    for name in agents:
+        cells = []
+        for other in opponents:
+            rate = rates[name].get(other, math.nan)
+            lead = rate - base.get(other, math.nan) if findings.baseline else rate - 0.5
+            is_base = name == findings.baseline
+            text = f"{100 * rate:.0f}" if is_base or math.isnan(lead) else Points(lead).shown
+            text = "–" if math.isnan(rate) else text
+            strength = 0 if is_base or math.isnan(lead) else _strength(lead, 0.12 if findings.baseline else 0.5)
+            cells.append(Cell(text, strength, f"{Share(rate).shown} won" if not math.isnan(rate) else ""))
+        rows.append((name, tuple(cells)))
+    return Grid(tuple(opponents), tuple(rows))
+
+
+def _strength(value: float, most: float) -> int:
+    return round(100 * max(-1.0, min(1.0, value / most)))
+
+
+def running(findings: Findings, verdicts: Verdicts | None) -> tuple[Panel, ...]:
+    """How estimates settled, with the band that holds at any time: of the agents nearest to a decision."""
+    if verdicts is not None and findings.contenders:
+        tests = {test.contender: test for test in run_tests(findings, 0, 10) if test.observations}
+        claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
+        near = sorted((one for one in claims if one.contender in tests), key=_from_decision)[:_NEAR]
+        chosen = {one.contender: (tests[one.contender].live, not tests[one.contender].is_duel) for one in near}
+    else:
+        chosen = {}
+        for name in findings.measured[:_NEAR]:
+            record = record_of(findings.pairs, name)
+            if record.opening.size:
+                _, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
+                shares = np.bincount(unit, record.wins) / np.maximum(2 * np.bincount(unit), 1)
+                chosen[name] = (confidence_sequence(shares[np.argsort(first)]), False)
+    if not chosen:
+        return ()
+    last = np.concatenate([np.array(sequence.last) for sequence, _ in chosen.values()])
+    reach = min(0.5, max(2.5 * float(np.abs(last - 0.5).max()), 0.025))
+    panels = []
+    for name in findings.in_order(chosen):
+        sequence, is_difference = chosen[name]
+        shown = np.unique(np.linspace(0, sequence.values.size - 1, _POINTS).astype(np.int64))
+        x = 100 * (shown + 1) / sequence.values.size
+        mean, low, high = (
+            np.clip(50 - 50 * (values[shown] - 0.5) / reach, 0, 100)
+            for values in (sequence.mean, sequence.low, sequence.high)
+        )
+        band = _points(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
+        panels.append(Panel(name, _points(x, mean), band, 100 * reach * (2 if is_difference else 1)))
+    return tuple(panels)
+
+
+def _from_decision(one: Comparison | Duel) -> float:
+    """How far the joint interval is from just excluding no difference, in its own half-widths."""
+    low, high = one.lead
+    half = (high - low) / 2
+    return abs(abs((low + high) / 2) / half - 1) if half else math.inf
+
+
+def _points(x: np.ndarray, y: np.ndarray) -> str:
+    return " ".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
+
+
+def strength_by_cost(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort]) -> Scatter | None:
+    """Each contender's difference to the baseline over what a node costs it, on a scale of doublings."""
+    known: list[tuple[str, str, float, float]] = []
+    for one in verdicts.comparisons:
+        cost = float(cost_of(efforts, one.contender, verdicts.baseline))
+        if not (math.isnan(cost) or one.is_empty or one.contender in verdicts.controls):
+            known.append((one.contender, one.verdict, cost, 100 * one.difference.estimate))
+    if len(known) < 2:
+        return None
+    costs = [math.log2(cost) for *_, cost, _ in known]
+    least, most = min(*costs, 0) - 0.15, max(*costs, 0) + 0.15
+    low, high = min(*(lead for *_, lead in known), 0) - 1, max(*(lead for *_, lead in known), 0) + 1
+
+    def x(cost: float) -> float:
+        return round(45 + 535 * (math.log2(cost) - least) / (most - least), 1)
+
+    def y(lead: float) -> float:
+        return round(300 - 285 * (lead - low) / (high - low), 1)
+
+    dots: list[Dot] = []
+    for name, kind, cost, lead in sorted(known, key=lambda one: -one[3]):
+        is_beaten = any(other_cost < cost and other_lead > lead for *_, other_cost, other_lead in known)
+        has_room = not any(
+            dot.is_labelled and abs(dot.x - x(cost)) < _LABEL[0] and abs(dot.y - y(lead)) < _LABEL[1] for dot in dots
+        )
+        text = f"{name}: {Points(lead / 100).shown} points, {cost:.2f} × the time"
+        dots.append(Dot(name, kind, x(cost), y(lead), text, has_room and not is_beaten))
+    powers = range(math.ceil(2 * least), math.floor(2 * most) + 1)
+    x_ticks = tuple((x(2 ** (power / 2)), f"{2 ** (power / 2):.2g} ×") for power in powers if power % 2 == 0)
+    y_ticks = tuple((y(mark), _signed(mark)) for mark in round_ticks(low, high))
+    return Scatter(tuple(dots), x_ticks, y_ticks, y(0))
+
+
+@dataclass(frozen=True)
+class BoardMap:
+    """A board as coloured cells, row by row; `columns` are letters."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def placement_maps(found: Sequence[Placement], size: tuple[int, int] | None) -> tuple[BoardMap, ...]:
+    """For both players, games won by the first placement: alike cells alike, those of too few openings blank."""
+    if size is None:
+        return ()
+    maps = []
+    for is_first, title in ((True, "by who placed first"), (False, "by who placed second")):
+        cells: dict[int, Cell] = {}
+        for one in found:
+            if one.placed_first == is_first and one.openings >= FEWEST:
+                text = f"{100 * one.rate.estimate:.0f}"
+                more = f"{estimate_of(one.rate).shown} of {one.games:,} games, {counted(one.openings, 'opening')}"
+                strength = _strength(one.rate.estimate - 0.5, 0.5)
+                cells |= {cell: Cell(text, strength, f"{cell_name(cell, size[1])}: {more}") for cell in one.cells}
+        maps.append(_board_map(title, size, cells))
+    return tuple(maps)
+
+
+def placement_section(found: Sequence[Placement], size: tuple[int, int] | None) -> Section:
+    """First placements up to symmetry, best of each player first."""
+    width = size[1] if size else 1
+    ranked = sorted(found, key=lambda one: (not one.placed_first, -one.rate.estimate))
+    rows = tuple(
+        {
+            "cell": cell_name(one.cell, width),
+            "placed": "first" if one.placed_first else "second",
+            "alike": len(one.cells),
+            "openings": one.openings,
+            "games": one.games,
+            "won": estimate_of(one.rate),
+        }
+        for one in ranked
+    )
+    notes = (
+        "Cells that rotation or reflection turns into each other are one. Openings alike by symmetry are one; games of "
+        "one opening hang together, and the 95 % intervals, each by itself, are over openings. Who plays whom differs "
+        f"from cell to cell by luck. Cells of fewer than {FEWEST} openings are blank on the map.",
+    )
+    return Section("placements", "First placements", rows, notes if rows else ())
+
+
+def visit_map(visits: npt.NDArray[np.float64] | None, size: tuple[int, int] | None) -> BoardMap | None:
+    """The share of games in which somebody stood on a cell."""
+    if visits is None or size is None:
+        return None
+    cells = {cell: Cell(f"{100 * share:.0f}", -_strength(share, 1.0)) for cell, share in enumerate(visits)}
+    return _board_map("in per cent of games", size, cells)
+
+
+def _board_map(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> BoardMap:
+    rows, columns = size
+    blank = Cell("", 0)
+    drawn = tuple(tuple(cells.get(row * columns + column, blank) for column in range(columns)) for row in range(rows))
+    return BoardMap(title, tuple(column_name(column) for column in range(columns)), drawn)
+
+
+def calibration(findings: Findings) -> Grid | None:
+    """The AUC of every measured agent's scores, overall and by stage of the game; plies are counted from 1."""
+    found = scores_of(findings, findings.measured)
+    order = [name for name in findings.in_order(findings.measured) if not math.isnan(found[name].auc)]
+    bands = [band for band in BANDS if any(found[name].between(*band).ply.size >= FEWEST_SCORES for name in order)]
+    if not order:
+        return None
+    rows = []
+    for name in order:
+        values = [found[name].auc, *(band_auc(found[name], band) for band in bands)]
+        cells = (
+            Cell("–" if math.isnan(v) else f"{v:.2f}", 0 if math.isnan(v) else _strength(v - 0.5, 0.5)) for v in values
+        )
+        rows.append((name, tuple(cells)))
+    return Grid(("all", *(f"{first + 1}–{last + 1}" for first, last in bands)), tuple(rows))

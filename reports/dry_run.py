@@ -1,0 +1,63 @@
+"""What a tournament would play, and about how long that takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import joblib
+
+from experiments.design import Plan
+from experiments.facts import read_facts
+from experiments.forecast import seconds_to_play
+from reports.cells import counted
+from reports.sections import Section
+from reports.wording import two_digits
+
+
+def dry_run_section(plan: Plan, played: int = 0) -> Section:
+    """Agents, games and openings of a plan of which so many games are played already."""
+    schedule, config = plan.schedule, plan.config
+    games: Counter[int] = Counter()
+    for match in schedule.matches:
+        games.update({match.first: 2 * match.pairs, match.second: 2 * match.pairs})
+    rows = tuple(
+        {
+            "agent": entrant.agent.name,
+            "role": ", ".join(entrant.roles),
+            "games": games[place],
+            "limit": read_facts(entrant.settings).limit_text or None,
+            "spec": str(entrant.spec),
+        }
+        for place, entrant in enumerate(plan.entrants)
+    )
+    missing = len(schedule) - played
+    known = f"{missing:,} games would be played" + (f" beside {played:,} that are" if played else "")
+    title = (
+        f"{config.format.capitalize()} on {schedule.size}: {known}, in {counted(len(schedule.matches), 'match')} of "
+        f"{counted(schedule.rounds, 'opening')} ({config.openings}), each with sides swapped."
+    )
+    return Section("dry_run", title, rows, (_time(plan, missing), *plan.notes, "Nothing was played or written."))
+
+
+def _time(plan: Plan, games: int) -> str:
+    seconds = seconds_to_play(plan, games)
+    if plan.config.cluster:
+        return f"That is about {duration(seconds)} of one core of the cluster's."
+    cores = plan.config.jobs or joblib.cpu_count()
+    at_most = "at most " if plan.config.sprt or plan.config.format == "best-of" else ""
+    unknown = " Code of yours that does not compile takes some hundred times as long."
+    yours = unknown if any(entrant.agent.is_user_code for entrant in plan.entrants) else ""
+    return f"It takes {at_most}about {duration(seconds / cores)} on {counted(cores, 'core')}, compiling aside.{yours}"
+
+
+def duration(seconds: float) -> str:
+    """A time that nobody should take for exact.
+
+    >>> duration(0.3), duration(43), duration(437), duration(9000)
+    ('a second', '43 seconds', '7.3 minutes', '2.5 hours')
+    """
+    if seconds < 1.5:
+        return "a second"
+    if seconds < 100:
+        return f"{two_digits(seconds)} seconds"
+    return f"{seconds / 60:.2g} minutes" if seconds < 6000 else f"{seconds / 3600:,.2g} hours"

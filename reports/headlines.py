@@ -1,0 +1,194 @@
+"""What commands say first of a run: the finding in a sentence, then a line for each agent; all the rest on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
+from experiments.inference.planning import WORTH
+from experiments.inference.standings import standings
+from experiments.theory import opening_winners
+from experiments.verdicts.best_of import Contest, read_contest
+from experiments.verdicts.comparisons import Verdicts, judge, judge_each
+from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.findings import Findings
+from experiments.verdicts.ratings import rate
+from reports.best_of import contest_rows, contest_sentence
+from reports.cells import Elo, Estimate, Points, Share, counted, estimate_of
+from reports.compare import clearest_first, cost_of, price_sentence, ranked_comparisons
+from reports.ratings import TABLES as RATING_TABLES
+from reports.sections import Section
+from reports.summary import TABLES as SUMMARY_TABLES
+from reports.summary import run_notes
+from reports.wording import finding_sentence, short_verdict
+
+_AROUND = 9
+"""Lines of the terminal for the sentences around a table."""
+_FEWEST = 5
+"""So many agents are shown on the smallest terminal."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What is said first, as a table with sentences, and what the tables behind it are called."""
+
+    section: Section
+    tables: tuple[str, ...]
+
+
+def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None = None) -> Headline:
+    """Who beats the baseline, by how much, and at what price: one line a contender, on `lines` at most if given.
+
+    Of a best-of: who is left, and how far behind the leader the others are.
+    """
+    if contest := read_contest(findings):
+        return _contest_headline(findings, contest, lines)
+    if each := judge_each(findings):
+        return _each_headline(findings, each, worth, lines)
+    verdicts, efforts = judge(findings), measure_effort(findings)
+    found: Sequence[Comparison | Duel] = ranked_comparisons(findings, verdicts)
+    if not found:
+        duels = {one.contender: one for one in verdicts.duels}
+        found = [duels[name] for name in findings.in_order(duels)]
+    rows = [
+        {
+            "contender": one.contender,
+            **_difference(one, one.contender in verdicts.controls),
+            "verdict": "control" if one.contender in verdicts.controls else short_verdict(one, worth),
+            "cost": cost_of(efforts, one.contender, verdicts.baseline),
+        }
+        for one in found
+    ]
+    shown, left_out = _shortened(rows, lines)
+    notes = [_interval_note(found, verdicts), price_sentence(findings, verdicts, efforts)]
+    notes.append(f"{counted(left_out, 'contender')} more that cannot be told from it: --full." if left_out else "")
+    title = finding_sentence(verdicts)
+    tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
+    return _headline(findings, title, shown, notes, (*(tables or ("verdicts",)), *_theory(findings)))
+
+
+def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
+    """Who won how much: one line an agent, on `lines` at most if given."""
+    found = standings(findings.pairs)
+    rows = [
+        {
+            "agent": one.agent,
+            "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
+            "win_rate": estimate_of(one.rate),
+            "both_won": one.pairs.won,
+            "split": one.pairs.split,
+            "both_lost": one.pairs.lost,
+        }
+        for one in found
+    ]
+    shown, left_out = _first(rows, lines)
+    told = f"{counted(len(findings.games), 'game')} of {counted(len(found), 'agent')}"
+    if found:
+        told += f": {found[0].agent} won most, {Share(found[0].rate.estimate).shown}"
+        place = next((rank for rank, one in enumerate(found, 1) if one.agent == findings.baseline), None)
+        if place and place > 1:
+            rate = Share(found[place - 1].rate.estimate).shown
+            told += f"; {findings.baseline}, the baseline, is number {place} with {rate}"
+    notes = ["Win rates with 95 % intervals, each by itself."] if rows else []
+    notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
+    return _headline(findings, f"{told}.", shown, notes, SUMMARY_TABLES)
+
+
+def ratings_headline(findings: Findings, zero: str | None = None, lines: int | None = None) -> Headline:
+    """Everybody on one scale: one line an agent, on `lines` at most if given."""
+    ratings = rate(findings, zero)
+    rows: list[dict[str, Any]] = [
+        {"rank": rank, "agent": one.agent, "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high))}
+        for rank, one in enumerate(ratings.ratings, start=1)
+    ]
+    shown, left_out = _first(rows, lines)
+    if not rows:
+        return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
+    of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
+    told = f"{rows[0]['agent']} is rated highest of {counted(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
+    notes = [f"Elo in this pool, {of_zero}; 95 % intervals, openings resampled."]
+    if added := ratings.half_game_added:
+        notes.append(f"Half a game won and half a game lost were added for {', '.join(added)}: no finite rating fits.")
+    notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
+    return _headline(findings, told, shown, notes, RATING_TABLES)
+
+
+def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, lines: int | None) -> Headline:
+    decided = [one for one in duels if one.verdict in ("better", "worse")]
+    rows = [
+        {
+            "agent": one.contender,
+            "against": one.baseline,
+            **_difference(one, False),
+            "verdict": short_verdict(one, worth),
+        }
+        for one in clearest_first(duels)
+    ]
+    shown, left_out = _first(rows, lines)
+    told = f"{len(decided)} of {counted(len(duels), 'match')} are decided; in the others nobody is shown to be better."
+    if len(decided) == len(duels):
+        told = f"All {counted(len(duels), 'match')} are decided."
+    notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once."]
+    notes += [f"{counted(left_out, 'match')} more: --full."] if left_out else []
+    return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
+
+
+def _contest_headline(findings: Findings, contest: Contest, lines: int | None) -> Headline:
+    shown, left_out = _first(contest_rows(contest), lines)
+    notes = ["Behind the leader, in percentage points; intervals hold however often one looks."]
+    notes += [f"{counted(left_out, 'contender')} more: --full."] if left_out else []
+    return _headline(findings, contest_sentence(contest), shown, notes, ("best_of", *_theory(findings)))
+
+
+def _theory(findings: Findings) -> list[str]:
+    """The name of a table that there is only where some openings' winners are known."""
+    return ["theory"] if any(opening_winners(source.info.path) for source in findings.sources) else []
+
+
+def _headline(
+    findings: Findings, told: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
+) -> Headline:
+    """What is to be known of the run, what was found, and the rows that show it."""
+    section = Section("answer", "\n".join([*run_notes(findings), told]), tuple(rows), tuple(filter(None, notes)))
+    return Headline(section, tuple(tables))
+
+
+def _difference(one: Comparison | Duel, is_control: bool) -> dict[str, Any]:
+    """Its lead with the interval that its verdict is about: of all contenders together, or the control's by itself."""
+    if isinstance(one, Comparison):
+        ends = one.difference if is_control else one.jointly
+        return {"difference": Estimate(Points(one.difference.estimate), Points(ends.low), Points(ends.high))}
+    ends = one.rate if is_control else one.jointly
+    return {"win_rate": Estimate(Share(one.rate.estimate), Share(ends.low), Share(ends.high))}
+
+
+def _interval_note(found: Sequence[Comparison | Duel], verdicts: Verdicts) -> str:
+    claims = [one for one in found if one.contender not in verdicts.controls]
+    if not claims:
+        return ""
+    points = "Percentage points of the win rate, mean over opponents"
+    unit = points if verdicts.comparisons else "Shares of games won head to head"
+    together = f" for all {counted(len(claims), 'contender')} at once" if len(claims) > 1 else ""
+    by_itself = ", the control's by itself" if together and len(claims) < len(found) else ""
+    return f"{unit}, with 95 % intervals{together}{by_itself}. Cost: time a node over the baseline's."
+
+
+def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
+    """The rows that fit: of those that cannot be told from the baseline the nearest to it are left out first."""
+    room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
+    surplus = max(len(rows) - room, 0)
+    near = sorted((row for row in rows if row["verdict"] not in ("better", "worse", "control")), key=_distance)
+    hidden = near[:surplus]
+    return tuple(row for row in rows if row not in hidden), len(hidden)
+
+
+def _distance(row: dict[str, Any]) -> float:
+    return abs(float(row["difference"].value if "difference" in row else row["win_rate"].value - 0.5))
+
+
+def _first(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
+    room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
+    return tuple(rows[:room]), max(len(rows) - room, 0)

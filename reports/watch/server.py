@@ -1,0 +1,186 @@
+"""Serves the page of a run on the loopback address, by the rules of the board; news come as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from experiments.log import count_games
+from experiments.runs import is_finished
+from experiments.verdicts.findings import load_findings
+from reports.board.guarding import Guarded
+from reports.board.server import LOOPBACK, listen
+from reports.board.server import STATIC as BOARD_STATIC
+from reports.page import report_page
+from reports.templating import script_of
+from reports.watch.state import line_of, run_state
+
+STATIC = Path(__file__).parent / "static"
+SHORTEST = 1.0
+"""Seconds between two looks at the log."""
+_SHARE_OF_TIME = 20
+"""A look that took a second is followed by so many seconds without one: playing needs the processors more."""
+_PING = 15.0
+_LISTENERS = 16
+"""Pages that are told at once what is new; the log is read once for all of them."""
+
+
+class Watch(uvicorn.Server):
+    """The server of a run's page at http://127.0.0.1:`port`; it reads the run and writes nothing."""
+
+    def __init__(self, run: Path, port: int) -> None:
+        self._run = run
+        self._state: dict[str, Any] = {}
+        self._version = 0
+        self._changed: asyncio.Condition | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._listeners = 0
+        self._report = ""
+        routes = [
+            Route("/", self._page),
+            Route("/events", self._events),
+            Route("/report", self._report_page),
+            Route("/style.css", self._style),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+        app = Guarded(Starlette(routes=routes), port)
+        super().__init__(uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1))
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and to look at the log."""
+        await super().startup(sockets)
+        self._changed = asyncio.Condition()
+        self._looking = asyncio.create_task(self._look())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what is being told."""
+        if self._looking:
+            self._looking.cancel()
+        await super().shutdown(sockets)
+
+    async def _look(self) -> None:
+        """Read the run whenever its log has grown, for as long as it is played."""
+        seen: tuple[int, bool] | None = None
+        while not (seen and seen[1]):
+            started = time.monotonic()
+            try:
+                now = await asyncio.to_thread(_seen, self._run)
+                if now != seen:
+                    self._state = await asyncio.to_thread(_told, self._run)
+                    seen = now
+                    await self._tell()
+            except (ValueError, OSError) as error:
+                self._state = {**self._state, "problem": str(error).partition("\n")[0]}
+                await self._tell()
+            await asyncio.sleep(max(SHORTEST, _SHARE_OF_TIME * (time.monotonic() - started)))
+
+    async def _tell(self) -> None:
+        if self._changed:
+            async with self._changed:
+                self._version += 1
+                self._changed.notify_all()
+
+    async def _page(self, request: Request) -> Response:
+        return FileResponse(STATIC / "watch.html")
+
+    async def _style(self, request: Request) -> Response:
+        return FileResponse(BOARD_STATIC / "style.css")
+
+    async def _events(self, request: Request) -> Response:
+        if self._listeners >= _LISTENERS:
+            return JSONResponse({"error": f"{_LISTENERS} pages watch this run already"}, status_code=503)
+        return StreamingResponse(self._stream(), media_type="text/event-stream")
+
+    async def _stream(self) -> AsyncIterator[str]:
+        """The state, and again whenever there is a new one; a word now and then in between keeps the line open."""
+        known = 0
+        self._listeners += 1
+        try:
+            while not self.should_exit and self._changed:
+                if self._version > known:
+                    known = self._version
+                    yield f"data: {json.dumps(self._state, allow_nan=False)}\n\n"
+                    continue
+                try:
+                    async with self._changed:
+                        await asyncio.wait_for(self._changed.wait(), _PING)
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            self._listeners -= 1
+
+    async def _report_page(self, request: Request) -> Response:
+        if not is_finished(self._run):
+            return JSONResponse({"error": "the report is there when the run has ended"}, status_code=404)
+        if not self._report:
+            self._report = await asyncio.to_thread(lambda: report_page(load_findings([self._run])))
+        _, script_hash = script_of("report.js")
+        policy = (
+            f"default-src 'none'; style-src 'unsafe-inline'; script-src '{script_hash}'; img-src data:; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return HTMLResponse(self._report, headers={"content-security-policy": policy})
+
+
+def _seen(run: Path) -> tuple[int, bool]:
+    """What tells whether there is anything new."""
+    return count_games(run), is_finished(run)
+
+
+def _told(run: Path) -> dict[str, Any]:
+    state = run_state(run)
+    return {**state, "line": line_of(state)}
+
+
+def watch(run: Path, port: int, announce: Callable[[str], None], open_browser: bool = True) -> None:
+    """Serve the page of a run until Ctrl-C; port 0 takes any free one. `announce` is told the address.
+
+    Raises:
+        ValueError: the port is taken.
+    """
+    with listen(port) as listener:
+        address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
+        announce(address)
+        if open_browser:
+            _open_soon(address)
+        Watch(run, listener.getsockname()[1]).run(sockets=[listener])
+
+
+@contextmanager
+def watched(run: Path, announce: Callable[[str], None], open_browser: bool = True) -> Iterator[Callable[[], None]]:
+    """Serve the page of a run beside what is done here; gives what waits until the page is no longer wanted."""
+    with listen(0) as listener:
+        port = listener.getsockname()[1]
+        server = Watch(run, port)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        address = f"http://{LOOPBACK}:{port}/"
+        announce(address)
+        if open_browser:
+            _open_soon(address)
+        try:
+            yield thread.join
+        finally:
+            server.should_exit = True
+            thread.join(timeout=5)
+
+
+def _open_soon(address: str) -> None:
+    opening = threading.Timer(0.5, webbrowser.open, [address])
+    opening.daemon = True
+    opening.start()

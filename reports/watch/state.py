@@ -1,0 +1,97 @@
+"""How a run stands, read from its log alone: whoever plays it, and wherever, need not know that it is watched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.inference.betting import confidence_sequence
+from experiments.inference.pairing import opponents_of, record_of
+from experiments.runs import is_finished, is_run
+from experiments.verdicts.findings import Findings, load_findings
+from reports.cells import Share
+from reports.wording import forfeit_sentences
+
+LATEST = 12
+"""Games shown, the latest first."""
+
+
+def run_state(run: Path) -> dict[str, Any]:
+    """Games played and planned, standings, forfeits and the latest games, as JSON holds them.
+
+    Raises:
+        ValueError: what lies there is no run, or it is damaged.
+    """
+    if not is_run(run):  # it is served before its first game
+        return {
+            "run": run.name,
+            "played": 0,
+            "total": 0,
+            "finished": False,
+            "standings": [],
+            "forfeits": [],
+            "games": [],
+        }
+    findings = load_findings([run])
+    return {
+        "run": run.name,
+        "played": len(findings.games),
+        "total": findings.planned,
+        "finished": is_finished(run),
+        "standings": standings(findings),
+        "forfeits": forfeit_sentences(findings),
+        "games": latest_games(findings),
+    }
+
+
+def standings(findings: Findings) -> list[dict[str, Any]]:
+    """Those that are measured, best first, with 95 % intervals that hold however often one looks.
+
+    An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
+    """
+    rows = []
+    for name in findings.measured:
+        shares = _shares(findings, name)
+        low, high = confidence_sequence(shares).last
+        rows.append(
+            {
+                "name": name,
+                "role": ", ".join(findings.agents[name].roles) if name in findings.agents else "",
+                "openings": len(shares),
+                "rate": float(shares.mean()) if len(shares) else None,
+                "low": float(low),
+                "high": float(high),
+            }
+        )
+    return sorted(rows, key=lambda row: -1.0 if row["rate"] is None else -row["rate"])
+
+
+def latest_games(findings: Findings) -> list[dict[str, Any]]:
+    """The games that came last into the log, the latest first."""
+    columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
+    found = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
+    return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in found.itertuples(index=False)]
+
+
+def _shares(findings: Findings, name: str) -> np.ndarray:
+    """Of each opening that is through, the share of games won."""
+    record = record_of(findings.pairs, name)
+    opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
+    played = np.bincount(unit, minlength=opening.size)
+    done = played >= len(opponents_of(findings.pairs, name))
+    order = np.argsort(first, kind="stable")
+    shares = np.bincount(unit, record.wins, opening.size) / np.maximum(2 * played, 1)
+    return np.asarray(shares[order][done[order]])
+
+
+def line_of(state: dict[str, Any]) -> str:
+    """How far a run is, in a few words.
+
+    >>> line_of({"played": 50, "total": 200, "finished": False})
+    '50 of 200 games, 25.0 %'
+    """
+    share = Share(state["played"] / state["total"]).shown if state["total"] else "not begun"
+    ended = ", ended" if state["finished"] else ""
+    return f"{state['played']:,} of {state['total']:,} games, {share}{ended}"

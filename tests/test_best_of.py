@@ -1,0 +1,155 @@
+"""A best-of: contenders drop out of a running tournament, whenever one looks, and its log says who is left."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import log, runs
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.play.extension import extended_config
+from experiments.play.runner import Outcome, play_tournament
+from experiments.play.stopping import stop_rule
+from experiments.schedule import pair_points
+from experiments.verdicts.best_of import read_contest
+from experiments.verdicts.findings import load_findings
+from reports.compare import compare_sections
+from reports.headlines import compare_headline
+from reports.page import report_page
+from reports.sections import render_sections
+from reports.summary import summarize
+
+KEYS: dict[str, Any] = {
+    "format": "best-of", "board": "5x5", "limit": "nodes=200", "pairs": 150, "jobs": 1,
+    "contenders": ["ID:open@depth=1", "random", "ID:territory", "ID:improved"],
+    "opponents": ["greedy", "AB:open@depth=2"],
+}  # fmt: skip
+
+
+def play(out: Path, **keys: Any) -> Outcome:
+    return play_tournament(load_config(None, {**KEYS, **keys, "out": str(out)}))
+
+
+def games(run: Path) -> pd.DataFrame:
+    return log.read_games(run).drop(columns=["time_us", "started_at"])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("best-of") / "run"
+    assert play(path).finished
+    return path
+
+
+def test_who_is_shown_to_be_worse_plays_no_further(run: Path) -> None:
+    played = games(run)
+    by_name = {
+        name: int(((played.agent_1 == name) | (played.agent_2 == name)).sum()) for name in ("Random", "ID_Territory")
+    }
+    assert by_name["Random"] < by_name["ID_Territory"]
+    assert len(played) < runs.load_run(run).games
+
+
+def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Path, tmp_path: Path) -> None:
+    config = load_config(None, {**KEYS, "out": str(tmp_path / "again")})
+    runs.create(tmp_path / "again", make_plan(config), config)
+    (part,) = log.live_files(log.games_folder(run))
+    some = log.read_part(part)
+    log.append(log.games_folder(tmp_path / "again"), some.take(np.arange(0, len(some), 3)))
+    assert play_tournament(config.model_copy(update={"jobs": 2}), resume=True).finished
+    pd.testing.assert_frame_equal(games(tmp_path / "again"), games(run), check_categorical=False)
+
+
+def test_what_is_read_from_the_log_is_what_the_stop_rule_found(run: Path) -> None:
+    contest = read_contest(load_findings([run]))
+    assert contest is not None
+    plan = make_plan(load_config(run / runs.CONFIG))
+    points = np.full((plan.schedule.rounds, len(plan.schedule.matches), 2), -1, np.int8)
+    frame = log.read_games(run, ["game_id", "winner"])
+    points.reshape(-1)[frame.game_id] = (frame.winner - 1) == frame.game_id % 2
+    rule = stop_rule(plan)
+    assert rule is not None
+    stopped = {plan.schedule.agents[plan.schedule.matches[match].first] for match in rule(pair_points(points))}
+    out = {one.contender for one in contest.contestants if one.out_after}
+    assert "Random" in out
+    assert out == stopped or len(contest.left) == 1
+    assert [one.out_after == 0 for one in contest.contestants] == sorted(
+        (one.out_after == 0 for one in contest.contestants), reverse=True
+    )
+
+
+def test_it_ends_when_a_single_contender_is_left(tmp_path: Path) -> None:
+    assert play(tmp_path / "run", contenders=["random", "ID:territory"], pairs=400).finished
+    contest = read_contest(load_findings([tmp_path / "run"]))
+    assert contest is not None
+    assert [one.contender for one in contest.left] == ["ID_Territory"]
+    assert contest.contestants[0].openings < 200
+    assert not contest.exhausted
+
+
+def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -> None:
+    findings = load_findings([run])
+    rows = json.loads(render_sections(compare_sections(findings), "json"))["best_of"]
+    state = {row["contender"]: row["state"] for row in rows}
+    assert rows[0]["state"] == "leads"
+    assert state["Random"].startswith("out after ")
+    (note,) = (note for note in compare_sections(findings)[0].notes if note.startswith(("Best: ", "Left of 4: ")))
+    assert rows[0]["contender"] in note
+    assert "Random" not in note
+    assert note.split(";")[0].split(".")[0] in report_page(findings)
+    headline = compare_headline(findings)
+    assert headline.tables[0] == "best_of"
+    assert headline.section.title.endswith(note)
+    told = render_sections(summarize(findings), "table")
+    assert "`isolation compare` has those that are" in " ".join(told.split())
+
+
+def test_a_best_of_that_has_just_begun_is_read(tmp_path: Path) -> None:
+    config = load_config(None, {**KEYS, "out": str(tmp_path / "run")})
+    runs.create(tmp_path / "run", make_plan(config), config)
+    (section, *_) = compare_sections(load_findings([tmp_path / "run"]))
+    assert "No opening has been played against all opponents yet." in section.notes
+
+
+def test_with_a_baseline_named_it_is_compared_like_a_gauntlet(run: Path) -> None:
+    sections = compare_sections(load_findings([run], baseline="ID_Improved"))
+    assert sections[0].key == "verdicts"
+
+
+def test_two_best_ofs_are_not_read_as_one(run: Path, tmp_path: Path) -> None:
+    assert play(tmp_path / "other", seed=2, pairs=8).finished
+    with pytest.raises(ValueError, match="is a best-of, whose contenders stop by what all others do: read it alone"):
+        compare_sections(load_findings([run, tmp_path / "other"]))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        (
+            {"contenders": ["greedy"], "opponents": ["random"]},
+            "contenders: a best-of needs at least two to choose from",
+        ),
+        ({"contenders": ["greedy", "random"]}, "contenders: Greedy is an opponent too, and does not meet itself"),
+        ({"baseline": "ID:improved"}, "a best-of has no baseline; remove it, or use format = "),
+        ({"sprt": [0, 2]}, "sprt needs a baseline to test against: a best-of has none"),
+        ({"opponents": []}, "opponents is empty: a best-of needs at least one"),
+    ],
+)
+def test_what_is_no_contest_is_refused(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_plan(load_config(None, {**KEYS, **keys}))
+
+
+def test_a_best_of_has_a_thousand_openings_and_the_classic_opponents_unless_told_otherwise() -> None:
+    config = load_config(None, {"format": "best-of"})
+    assert (config.pairs, config.baseline, config.control, len(config.opponents)) == (1000, None, False, 7)
+    assert load_config(None, {"format": "best-of", "openings": "placements"}).pairs == "all"
+
+
+def test_a_best_of_is_not_extended(run: Path) -> None:
+    with pytest.raises(ValueError, match="is a best-of, whose contenders stop by what all others do: play a new run"):
+        extended_config(run, {"contenders": ("ID:null",)})

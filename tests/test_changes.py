@@ -1,0 +1,94 @@
+"""What a tournament would play, told before it plays; and what changed between two runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from invented_runs import gauntlet
+
+from cli import main
+from experiments.config import load_config
+from experiments.design import make_plan
+from experiments.forecast import seconds_to_play
+from experiments.inference.clusters import Interval
+from experiments.verdicts.changes import difference_of
+
+
+def said(*words: object) -> str:
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def forecast(**keys: object) -> float:
+    usual = {"contenders": ["ID:open"], "opponents": ["random"], "pairs": 10, "limit": "nodes=10000"}
+    return seconds_to_play(make_plan(load_config(None, {**usual, **keys})))
+
+
+def test_a_dry_run_says_what_would_be_played_and_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = said("tournament", "--contender", "ID:open", "--opponent", "random", "--pairs", 7, "--dry-run")
+    assert "Gauntlet on 7x7: 42 games would be played, in 3 matches of 7 openings (random:2)" in told
+    assert [line.split()[:3] for line in told.splitlines() if line.startswith("ID_Open")] == [
+        ["ID_Open", "contender", "14"]
+    ]
+    assert "Nothing was played or written." in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_of_a_run_begun_counts_what_is_missing(tmp_path):
+    run = tmp_path / "run"
+    said("match", "random", "greedy", "--pairs", 5, "--jobs", 1, "--out", run)
+    assert "0 games would be played beside 10 that are" in said("tournament", "--resume", run, "--dry-run")
+
+
+def test_the_forecast_grows_with_games_limits_and_depth_as_play_does():
+    usual = forecast()
+    assert forecast(pairs=20) == pytest.approx(2 * usual)
+    assert 5 < forecast(limit="nodes=100000") / usual < 10
+    assert forecast(limit="ms=100") > 10 * usual
+    assert forecast(contenders=["AB:open@depth=11"]) > 2 * forecast(contenders=["AB:open@depth=9"])
+
+
+def test_a_run_is_no_different_from_itself(tmp_path):
+    one, other = (gauntlet(7).write(tmp_path / name) for name in "ab")
+    told = json.loads(said("diff", one, other, "--format", "json"))
+    assert told["design"] == []
+    assert (
+        "56 games are in both, same players, sides and openings: 56 went alike move by move, 0 have" in told["notes"][0]
+    )
+    assert {row["change"] for row in told["results"]} == {0.0}
+    assert all(row["change_low"] < 0 < row["change_high"] for row in told["results"])
+    assert told["notes"][1].startswith("0 of 1 verdict changed.")
+
+
+def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):
+    before = gauntlet(7).write(tmp_path / "before")
+    made = gauntlet(
+        7, lambda agent, *_: 2 if agent == "Good" else 1, contenders=("Good", "New"), config={"limit": "nodes=50"}
+    )
+    made.agent("Good", "contender", limit={"nodes": 50})
+    told = json.loads(said("diff", before, made.write(tmp_path / "after"), "--format", "json"))
+    changes = {row["what"]: (row["before"], row["after"]) for row in told["design"]}
+    assert changes["limit"] == ("nodes=10000", "nodes=50")
+    assert changes["New"] == ("–", "plays")
+    assert "nodes" in changes["Good"][1]
+    assert "14 have another winner" in told["notes"][0]
+    (good,) = [row for row in told["results"] if row["agent"] == "Good"]
+    assert good["change"] == 0.5
+    assert good["change_low"] > 0
+    assert (good["verdict_before"], good["verdict_after"]) == ("cannot tell", "better")
+    assert "Good, cannot tell before, better now" in told["notes"][1]
+
+
+def test_the_interval_of_a_change_is_that_of_two_measured_apart():
+    before, after = Interval(0.5, 0.47, 0.54, 0.95), Interval(0.6, 0.56, 0.63, 0.95)
+    change = difference_of(before, after)
+    assert (change.estimate, change.low, change.high) == pytest.approx((0.1, 0.1 - 0.0032**0.5, 0.1 + 0.0018**0.5))
+
+
+def test_a_run_that_lies_nowhere_is_refused(tmp_path):
+    result = CliRunner().invoke(main, ["diff", str(gauntlet(2).write(tmp_path / "a")), str(Path("nowhere"))])
+    assert result.exit_code == 2
+    assert "nowhere: no run lies there" in result.output

@@ -1,0 +1,111 @@
+"""What shells complete: commands, runs, heuristics, and the parts of specs; and the help, which leaves nothing out."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+from invented_runs import gauntlet
+
+from cli import GROUPS, main
+
+ROOT = Path(__file__).parent.parent
+
+
+def completed(*words: str) -> list[str]:
+    *before, begun = words
+    return [item.value for item in ShellComplete(main, {}, "isolation", "X").get_completions(before, begun)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("2025-a", "2025-b"):
+        gauntlet(1).write(tmp_path / "runs" / name)
+    (tmp_path / "mine.py").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["tourn"], ["tournament"]),
+        (["compare", "runs/2025-"], ["runs/2025-b", "runs/2025-a", "runs/2025-"]),
+        (["plot", "runs/2025-a", "heat"], ["heatmap", "heat"]),
+        (["match", "ra"], ["random"]),
+        (["match", "random", "ID:terr"], ["ID:territory"]),
+        (["match", "ID:mi"], ["ID:mine.py"]),
+        (["match", "Mine=AB:improved@de"], ["Mine=AB:improved@depth="]),
+        (["match", "ID:improved@nodes=50,qu"], ["ID:improved@nodes=50,quiescence"]),
+        (["tournament", "--contender", "MCTS:cent"], ["MCTS:center"]),
+        (["accuracy", "--heuristics", "improved,terr"], ["improved,territory"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_begun_is_completed(words: list[str], expected: list[str]) -> None:
+    assert completed(*words) == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_is_told_how(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert f"{shell}_complete" in result.output
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("line", "reply"),
+    [
+        ("isolation compl", "completion"),
+        ("isolation match ID:terr", "territory"),
+        ("isolation match ID:improved@nod", "nodes="),
+        ("isolation match random Mine=gree", "greedy"),
+        ("isolation compare runs/2025-a", "runs/2025-a"),
+    ],
+)
+def test_bash_replaces_what_it_takes_for_the_last_word(folder: Path, line: str, reply: str) -> None:
+    bin_folder = folder / "bin"
+    bin_folder.mkdir()
+    program = bin_folder / "isolation"
+    program.write_text(f"#!{sys.executable}\nimport sys\nfrom cli import main\nmain(prog_name='isolation')\n")
+    program.chmod(0o755)
+    asked = f'COMP_LINE="{line}"; COMP_POINT={len(line)}; _isolation_completion 2>/dev/null; echo "${{COMPREPLY[0]}}"'
+    path = {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    environment = {**os.environ, **path, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
+    script = CliRunner().invoke(main, ["completion", "bash"]).output
+    told = subprocess.run(
+        ["bash", "-c", f"{script}\n{asked}"], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.splitlines()[0] == reply
+
+
+def test_help_lists_every_command_under_a_task_with_a_whole_sentence() -> None:
+    assert sorted(name for names in GROUPS.values() for name in names if name in main.commands) == sorted(main.commands)
+    told = CliRunner().invoke(main, ["--help"]).output
+    assert "..." not in told.partition("Write a heuristic")[2]
+    assert [line.rstrip(":") for line in told.splitlines() if line.rstrip(":") in GROUPS] == list(GROUPS)
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_run_the_latest_is_meant_and_said() -> None:
+    for words in (["summary"], ["compare"], ["ratings"], ["games"], ["replay", "1"]):
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, result.output
+        assert result.stderr == f"No run was named: this is the latest, {Path('runs/2025-b')}.\n"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_report_is_opened_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("reports.page.report_page", lambda findings: "<!doctype html>")
+    CliRunner().invoke(main, ["report"])
+    assert opened == []
+    assert CliRunner().invoke(main, ["report", "runs/2025-a", "--open"]).exit_code == 0
+    assert opened == [Path("runs/2025-a/report.html").resolve().as_uri()]

@@ -1,0 +1,51 @@
+"""The example engines: short, sound in every step of the check, and players of whole games."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from isolation import Limit, play
+from isolation.agents import RandomAgent
+from isolation.engines.agent import EngineAgent
+from isolation.engines.compliance import check_engine
+from isolation.engines.program import Program
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "engines"
+
+
+@pytest.fixture(scope="module")
+def player_in_cpp(tmp_path_factory):
+    if not shutil.which("g++"):
+        pytest.skip("there is no compiler here")
+    player = tmp_path_factory.mktemp("cpp") / "player"
+    warnings = ["-Wall", "-Wextra", "-Werror"]
+    source = str(EXAMPLES / "player.cpp")
+    subprocess.run(["g++", "-O1", "-std=c++17", *warnings, "-pthread", "-o", str(player), source], check=True)
+    return Program((str(player),))
+
+
+@pytest.fixture(scope="module")
+def player_in_javascript():
+    if not shutil.which("node"):
+        pytest.skip("node is not here")
+    return Program(("node", str(EXAMPLES / "player.js")))
+
+
+@pytest.mark.parametrize("which", ["player_in_cpp", "player_in_javascript"])
+def test_an_example_is_sound_and_plays(which, request):
+    program = request.getfixturevalue(which)
+    assert [finding for finding in check_engine(program) if not finding.passed] == []
+    agent = EngineAgent("Example", program, Limit(nodes=300))
+    games = [play(agent, RandomAgent(), size="5x6", seed=seed) for seed in range(4)]
+    assert {game.reason for game in games} == {"no_moves"}
+    assert sum(game.winner == 1 for game in games) >= 3
+    assert max(games[0].depth) > 1
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+def test_an_example_is_short(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 150
+    assert max(map(len, lines)) <= 120

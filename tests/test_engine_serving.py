@@ -1,0 +1,241 @@
+"""Our agents as an engine: what it answers, when, and that it plays as the agent does here."""
+
+import doctest
+import queue
+import sys
+import threading
+
+import pytest
+
+from experiments.roster import parse_agent
+from isolation import Board, Limit, play
+from isolation.agents import RandomAgent, closing
+from isolation.engines import clocks, serving
+from isolation.engines.agent import EngineAgent
+from isolation.engines.clocks import read_go
+from isolation.engines.program import Program
+from isolation.search import SearchResult
+
+
+def test_examples_in_docstrings_hold():
+    assert doctest.testmod(clocks).failed == 0
+
+
+class Talk:
+    """An engine that runs in a thread of this process, and what it says."""
+
+    def __init__(self, agent, size="7x7"):
+        self.lines, self.said = queue.SimpleQueue(), queue.SimpleQueue()
+        self.thread = threading.Thread(
+            target=serving.serve, args=(agent, iter(self.lines.get, None), self.said.put, size)
+        )
+        self.thread.start()
+
+    def ask(self, line, until=None):
+        """Say a line; what is answered up to a line that begins so, or nothing."""
+        self.lines.put(line)
+        heard = []
+        while until is not None and not (heard and heard[-1].startswith(until)):
+            heard.append(self.said.get(timeout=60))
+        return heard
+
+    def end(self):
+        self.lines.put("quit")
+        self.thread.join(60)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture
+def talk():
+    talks = []
+
+    def begin(spec, size="7x7"):
+        talks.append(Talk(parse_agent(spec) if isinstance(spec, str) else spec, size))
+        return talks[-1]
+
+    yield begin
+    for one in talks:
+        one.end()
+
+
+def test_both_languages_are_greeted_in(talk):
+    engine = talk("Mine=random")
+    said = engine.ask("ugi", "ugiok")
+    assert said[0] == "id name Mine"
+    assert "option name Board type string default 7x7" in said
+    assert "option name UCI_Variant type combo default joust var joust" in engine.ask("uci", "uciok")
+    assert engine.ask("isready", "readyok") == ["readyok"]
+
+
+@pytest.mark.parametrize("line", ["go nodes 300", "go depth 3"])
+def test_a_move_is_the_one_that_the_agent_chooses_here(talk, line):
+    engine = talk("ID:improved@nodes=9")
+    board = Board.from_moves([24, 14, 9])
+    limit = Limit(nodes=300) if "nodes" in line else Limit(depth=3)
+    found = parse_agent(f"ID:improved@{limit}").choose(board, 0)
+    engine.ask("position startpos moves N@d4 N@a5 d4c6")
+    info, best = engine.ask(line, "bestmove")
+    assert best == f"bestmove {serving.write_move(board, found.move)}"
+    assert info.startswith(f"info depth {found.depth} nodes {found.nodes} time ")
+    assert f"score cp {round(100 * found.score)} pv {best.split()[1]} " in info
+
+
+def test_without_a_limit_the_agent_has_its_own_and_one_it_cannot_have_changes_nothing(talk):
+    engine = talk("MCTS@nodes=64")
+    engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
+    assert " nodes 64 " in engine.ask("go", "bestmove")[0]
+    assert " nodes 64 " in engine.ask("go depth 3", "bestmove")[0]
+    assert " nodes 100 " in engine.ask("go nodes 100", "bestmove")[0]
+    assert talk("random").ask("go nodes 5", "bestmove")
+
+
+def test_proven_results_are_mates_in_plies_and_in_moves():
+    board = Board.from_moves([24, 14])
+    found = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
+    assert serving.told(found, board, serving.UGI) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
+    lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
+    assert "score mate -4 pv d4c6,c6d4" in serving.told(lost, board, serving.UCI)
+    unknown = SearchResult(9, float("nan"), 0, 0, 0.0, (9,), False)
+    assert serving.told(unknown, board, serving.UGI) == "info depth 0 nodes 0 time 0 pv d4c6"
+
+
+def test_an_endless_search_answers_isready_and_stops_when_told_to(talk):
+    engine = talk("ID:improved")
+    engine.ask(f"position fen {Board.from_moves([24, 14], '9x11').fen}")
+    engine.ask("isready", "readyok")
+    engine.ask("go infinite")
+    assert engine.ask("isready", "readyok") == ["readyok"]
+    info, best = engine.ask("stop", "bestmove")
+    assert info.startswith("info depth")
+    assert best.split()[1].startswith("c7")
+
+
+def test_an_endless_search_that_is_over_waits_for_stop(talk):
+    engine = talk("ID:improved")
+    engine.ask("position fen 3/N2/2n w")
+    engine.ask("isready", "readyok")
+    engine.ask("go infinite")
+    assert engine.ask("isready", "readyok") == ["readyok"]
+    assert engine.ask("stop", "bestmove")[-1].startswith("bestmove a2")
+
+
+class Stubborn(RandomAgent):
+    """An agent that does not hear that it is to stop."""
+
+    def choose(self, board, seed):
+        self.pause.wait(60)
+        return super().choose(board, seed)
+
+
+def test_who_cannot_be_stopped_is_answered_for_at_once_and_only_once(talk, monkeypatch):
+    monkeypatch.setattr(serving, "HALT_SECONDS", 0.01)
+    agent = Stubborn("Stubborn")
+    object.__setattr__(agent, "pause", threading.Event())
+    engine = talk(agent, "3x4")
+    engine.ask("go infinite")
+    assert engine.ask("stop", "bestmove") == ["bestmove N@a3"]
+    agent.pause.set()
+    engine.ask("position startpos moves N@a1")
+    info, best = engine.ask("go", "bestmove")
+    assert info.startswith("info depth")
+    assert best.startswith("bestmove N@")
+
+
+def test_a_new_command_stops_a_search(talk):
+    engine = talk("ID:improved", "6x6")
+    engine.ask("position startpos moves a1 c3")
+    engine.ask("isready", "readyok")
+    engine.ask("go infinite")
+    assert engine.ask("position startpos", "bestmove")[-1].startswith("bestmove a1")
+
+
+def test_questions_about_the_position_are_answered(talk):
+    engine = talk("random", "3x4")
+
+    def queried():
+        return [engine.ask(f"query {what}", "response")[0].split()[1] for what in ("p1turn", "gameover", "result")]
+
+    assert queried() == ["true", "false", "none"]
+    engine.ask("position fen *N**/4/n3 w")
+    assert queried() == ["true", "false", "none"]
+    engine.ask("position fen *N2/****/n3 b")
+    assert queried() == ["false", "true", "p1win"]
+    assert engine.ask("go", "bestmove") == ["bestmove (none)"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("position fen 7/7", "error: not a FEN"),
+        ("position startpos moves z9", "error: square z9 is not on the 7x7 board"),
+        ("position", "error: position is followed by startpos or fen"),
+        ("go nodes", "error: go nodes is followed by a whole number, not by ''"),
+        ("go movetime soon", "error: go movetime is followed by a whole number, not by 'soon'"),
+        ("setoption name Hash value 3", "error: there is no option Hash"),
+        ("setoption name Board value 7", "error: a board size is written ROWSxCOLUMNS"),
+        ("query weather", "error: query is followed by p1turn, gameover or result"),
+        ("xyzzy", "unknown command: xyzzy"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, told):
+    engine = talk("random")
+    (said,) = engine.ask(line, "info string")
+    assert said.startswith(f"info string {told}")
+    assert engine.ask("isready", "readyok") == ["readyok"]
+
+
+def test_the_board_of_startpos_is_an_option_and_that_of_joust_is_given(talk):
+    engine = talk("random")
+    engine.ask("setoption name Board value 1x2")
+    engine.ask("position startpos moves a1")
+    assert engine.ask("go", "bestmove")[-1] == "bestmove N@b1"
+    engine.ask("uci", "uciok")
+    engine.ask("position startpos moves d4c2,c2d4")
+    assert engine.ask("go", "bestmove")[-1].startswith("bestmove e5")
+
+
+def test_an_agent_that_raises_has_no_move(talk, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("class P:\n    def get_move(self, game, time_left):\n        raise KeyError('x')\n")
+    engine = talk(f"{path}:P")
+    engine.ask("position startpos moves d4 a5")
+    assert engine.ask("go", "bestmove") == ["info string error: KeyError: 'x'", "bestmove (none)"]
+
+
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        ("", None),
+        ("depth 4", Limit(depth=4)),
+        ("nodes 0", Limit(nodes=1)),
+        ("movetime 100", Limit(ms=90)),
+        ("movetime 4", Limit(ms=2)),
+        ("movetime -5", Limit(ms=1)),
+        ("wtime 4000 btime 90 winc 50", Limit(ms=240)),
+        ("p1time 4000 p2time 90 p1inc 50 p2inc 0", Limit(ms=240)),
+        ("wtime 100 btime 90 winc 5000", Limit(ms=90)),
+        ("wtime 400 btime 90 movestogo 2", Limit(ms=190)),
+        ("btime 90", None),
+        ("p1time -3", Limit(ms=1)),
+    ],
+)
+def test_time_is_shared_out(words, limit):
+    assert read_go(words.split(), 0).limit == limit
+
+
+def test_each_side_has_its_own_clock():
+    assert read_go(["wtime", "10", "btime", "4000"], 1).limit == Limit(ms=190)
+
+
+def test_an_agent_plays_the_same_game_as_an_engine_and_here():
+    here = parse_agent("ID:improved@nodes=60")
+    program = Program((sys.executable, "-m", "cli", "engine", "ID:improved@nodes=9"), "uci")
+    there = EngineAgent("There", program, Limit(nodes=60))
+    one, other = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "5x6") for agent in (here, there))
+    assert one.moves == other.moves
+    assert one.nodes == other.nodes
+    assert one.reason == other.reason == "no_moves"
+    with closing(there.open()) as player:
+        player.new_game()
+        assert player._session is not None
+        player._session.end()

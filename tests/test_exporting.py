@@ -1,0 +1,197 @@
+"""Games that leave and come back: PGN, CSV and JSON of a run, openings and runs from PGN."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from random_games import games
+from scripted_pool import Script, ScriptedPool
+
+from cli import main
+from experiments.config import load_config
+from experiments.exporting import exported
+from experiments.importing import import_pgn
+from experiments.log import SCHEMA, read_games
+from experiments.openings import file_openings
+from experiments.pgn import read_pgn, write_pgn
+from experiments.play.runner import play_tournament
+from experiments.verdicts.findings import load_findings
+from experiments.verdicts.frames import standings_frame
+from isolation import Board
+
+TAGS = st.dictionaries(
+    st.sampled_from(["White", "Black", "Event"]), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A small run."""
+    path = tmp_path_factory.mktemp("runs") / "one"
+    keys = {"board": "5x6", "format": "round-robin", "contenders": ["ID:open@nodes=50", "random", "greedy"]}
+    config = load_config(None, {**keys, "pairs": 3, "jobs": 1, "out": str(path)})
+    play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
+    return path
+
+
+@given(games(sizes=st.sampled_from([(3, 4), (7, 7), (9, 11)])), TAGS, st.sampled_from([0, 1, 2]))
+def test_a_game_is_read_as_it_was_written(game, tags, winner):
+    path = Path("/dev/shm" if Path("/dev/shm").is_dir() else "/tmp") / "isolation-test.pgn"
+    comments = tuple(f"+{ply}.00/3" if ply > 1 else "" for ply in range(game.move_count))
+    text = write_pgn(tags, game.size, game.history, comments, winner)
+    path.write_text(text + "\n" + text, encoding="utf-8")
+    first, second = read_pgn(path)
+    path.unlink()
+    assert first.cells == second.cells == game.history
+    assert (first.size, first.winner, first.comments) == (game.size, winner, comments)
+    assert {name: first.tags[name] for name in tags} == tags
+
+
+def read(tmp_path, text):
+    path = tmp_path / "games.pgn"
+    path.write_text(text)
+    return read_pgn(path)
+
+
+def test_common_forms_are_read(tmp_path):
+    text = """% escaped
+    [White "a \\"b\\" c\\\\"]
+    [FEN "7/7/n6/3N3/7/7/7 w - - 0 1"] ; a comment
+    1. Nc6,d4! {good} (1. Ne6 {not this} (1. Nb5)) 1... a5b7?? $4 2.Na7 *
+    1. N@d4 N@a5 2. d4c6,c6d4 1-0
+    [White "x"] [Black "y"]
+    d4 a5
+    """
+    one, two, three = read(tmp_path, text)
+    assert (one.tags["White"], one.cells, one.comments[2]) == ('a "b" c\\', (24, 14, 9, 1, 0), "good")
+    assert (two.cells, two.winner, two.opening) == ((24, 14, 9), 1, (24, 14))
+    assert (three.cells, three.opening, three.line) == ((24, 14), (24, 14), 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "games.pgn: the file holds no game"),
+        ("1. Nz9 *", "games.pgn:1: square z9 is not on the 7x7 board"),
+        ("\n\n1. Nd4 Nd4 *", "games.pgn:3: Nd4 is not legal in"),
+        ("1. Nd4 ) *", "games.pgn:1: ')' has no meaning here"),
+        ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
+        ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
+        ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "it is on 7x8, and its FEN on 7x7"),
+        ("[White nobody] *", "'[' has no meaning here"),
+    ],
+)
+def test_what_is_no_game_is_refused_by_file_and_line(tmp_path, text, told):
+    with pytest.raises(ValueError, match=r".") as error:
+        read(tmp_path, text)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_run_goes_out_as_pgn_and_comes_back_with_the_same_results(run, tmp_path):
+    (tmp_path / "x.pgn").write_text("".join(exported(run, "pgn")))
+    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "back")
+    before, after = read_games(run), read_games(tmp_path / "back")
+    assert imported.games == len(before) == 18
+    columns = ("agent_1", "agent_2", "winner", "reason", "opening_id", "orbit", "colours", "plies")
+    keys = [list(zip(*(frame[column].astype(str) for column in columns), strict=True)) for frame in (before, after)]
+    assert sorted(keys[0]) == sorted(keys[1])
+    moves = [sorted(tuple(cells) for cells in frame["moves"]) for frame in (before, after)]
+    assert moves[0] == moves[1]
+    assert sum(depth.sum() for depth in before["depth"]) == sum(depth.sum() for depth in after["depth"])
+    frames = [standings_frame(load_findings([path])).set_index("agent") for path in (run, tmp_path / "back")]
+    assert frames[0]["win_rate"].to_dict() == frames[1]["win_rate"].to_dict()
+    assert frames[0]["split"].to_dict() == frames[1]["split"].to_dict()
+
+
+def test_an_imported_run_is_not_gone_on_with(run, tmp_path):
+    (tmp_path / "x.pgn").write_text("".join(exported(run, "pgn")))
+    import_pgn(tmp_path / "x.pgn", tmp_path / "back")
+    resumed = CliRunner().invoke(main, ["tournament", "--resume", str(tmp_path / "back")])
+    assert resumed.exit_code == 2
+    assert len(resumed.output.splitlines()) == 1
+
+
+GAME = '[White "{}"] [Black "{}"] [FEN "7/7/n6/3N3/7/7/7 w"] [Termination "{}"]\n1. Nc6 {{+1.5/7 2.5s}} Nb7 {}\n'
+
+
+def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_path):
+    path = tmp_path / "x.pgn"
+    games = [
+        *(("a", "b", "time forfeit", "1-0"), ("b", "a", "hang", "0-1"), ("a", "b", "adjudication", "0-1")),
+        *(("a", "b", "", "*"), ("c", "b", "adjudication", "1/2-1/2"), ("c", "b", "adjudication", "0-1")),
+    ]
+    path.write_text("\n".join(GAME.format(*game) for game in games))
+    imported = import_pgn(path, tmp_path / "run")
+    assert imported.notes[1:] == (
+        "games left out: 2; they have no result",
+        "games left out: 1; the same was played before, on the same sides",
+    )
+    frame = read_games(tmp_path / "run")
+    assert frame["reason"].tolist() == ["timeout", "hang", "error"]
+    assert frame["detail"].tolist() == ["ended before its end: time forfeit", "", "ended before its end: adjudication"]
+    assert frame["pair_id"].tolist() == [0, 0, 1]
+    assert (frame["score"][0][2], frame["depth"][0][2], frame["time_us"][0][2]) == (1.5, 7, 2_500_000)
+    assert np.isnan(frame["score"][0][0])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1. Nd4 *", "no game of it has a result"),
+        ("1. Nd4 1-0", "x.pgn:1: a game has two players"),
+        ('[White "a"] [Black "a"] 1-0', "x.pgn:1: a game has two players"),
+        (GAME.format("a", "b", "", "1-0") + '[Board "5x5"] 1. Na1 1-0', "its games are on 5x5 and 7x7"),
+    ],
+)
+def test_what_makes_no_run_is_refused_and_nothing_is_written(tmp_path, text, told):
+    (tmp_path / "x.pgn").write_text(text)
+    with pytest.raises(ValueError, match=r".") as error:
+        import_pgn(tmp_path / "x.pgn", tmp_path / "run")
+    assert told in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_csv_and_json_have_every_column_of_every_game(run):
+    frame = read_games(run)
+    rows = list(csv.DictReader(io.StringIO("".join(exported(run, "csv")))))
+    assert list(rows[0]) == SCHEMA.names
+    assert [int(row["game_id"]) for row in rows] == frame["game_id"].tolist()
+    assert [[int(cell) for cell in row["moves"].split()] for row in rows] == [
+        cells.tolist() for cells in frame["moves"]
+    ]
+    lines = [json.loads(line) for line in exported(run, "jsonl")]
+    assert list(lines[0]) == SCHEMA.names
+    assert [line["moves"] for line in lines] == [cells.tolist() for cells in frame["moves"]]
+    scores = [[float("nan") if score is None else float(score) for score in line["score"]] for line in lines]
+    assert all(np.array_equal(*pair, equal_nan=True) for pair in zip(scores, frame["score"], strict=True))
+
+
+def test_openings_come_from_pgn(run, tmp_path):
+    path = tmp_path / "openings.pgn"
+    path.write_text("".join(exported(run, "pgn")))
+    found = file_openings(path, "5x6")
+    assert {found[place] for place in range(len(found))} == {tuple(cells) for cells in read_games(run)["opening"]}
+    with pytest.raises(ValueError, match=r"openings\.pgn:1: it is on 5x6, not on 7x7"):
+        file_openings(path, "7x7")
+    path.write_text("1. d4 a5 2. d4c6 *\n1. d4 a5 *")
+    openings = file_openings(path, "7x7")
+    assert [openings[place] for place in range(2)] == [(24, 14, 9), (24, 14)]
+    assert Board.from_moves(openings[0]).fen
+
+
+def test_the_commands_write_files_that_are_not_there_yet(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = CliRunner().invoke(main, ["export", str(run), "--to", "pgn", "--out", "x.pgn"])
+    assert (first.output, first.exit_code) == ("Wrote x.pgn\n", 0)
+    again = CliRunner().invoke(main, ["export", str(run), "--to", "pgn", "--out", "x.pgn"])
+    assert "x.pgn exists already" in again.output
+    assert CliRunner().invoke(main, ["export", str(run), "--to", "pgn"]).output == Path("x.pgn").read_text()
+    assert "18 games in back" in CliRunner().invoke(main, ["import", "x.pgn", "--out", "back"]).output
+    assert "already holds a run" in CliRunner().invoke(main, ["import", "x.pgn", "--out", "back"]).output

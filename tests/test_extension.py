@@ -1,0 +1,203 @@
+"""A finished run with one contender more: what it would have been from the start, and only what is new is played."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments import log, runs
+from experiments.config import load_config
+from experiments.play import runner
+from experiments.play.extension import extended_config
+from experiments.play.runner import Outcome, play_tournament
+from experiments.sealed import read_json, write_json
+
+FEW: dict[str, Any] = {"board": "5x5", "limit": "nodes=40", "pairs": 5, "jobs": 1}
+GAUNTLET: dict[str, Any] = {"contenders": ["ID:center", "greedy"], "opponents": ["random", "MM:open@depth=2"]}
+OTHERS: list[dict[str, Any]] = [
+    {**GAUNTLET, "contenders": ["ID:center"], "openings": "placements", "board": "4x4", "pairs": 20},
+    {**GAUNTLET, "sprt": [0, 20], "pairs": 40},
+    {"format": "head-to-head", "contenders": ["greedy"], "openings": "random:4"},
+    {"format": "round-robin", "contenders": ["greedy", "random", "ID:center"]},
+]
+NEW = "ID:open@nodes=30"
+
+
+def play(out: Path, **keys: Any) -> Outcome:
+    return play_tournament(load_config(None, {**FEW, **keys, "out": str(out)}))
+
+
+def extend(run: Path, out: Path, **keys: Any) -> Outcome:
+    config = extended_config(run, {"contenders": (NEW,), "jobs": 1, "out": str(out), **keys})
+    return play_tournament(config, extends=run)
+
+
+def games(run: Path) -> pd.DataFrame:
+    return log.read_games(run).drop(columns=["time_us", "started_at"])
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def gauntlet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("extension") / "run"
+    assert play(run, **GAUNTLET).finished
+    return run
+
+
+@pytest.fixture
+def run(gauntlet: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(gauntlet, tmp_path / "run")
+
+
+def assert_as_from_the_start(extended: Path, anew: Path) -> None:
+    pd.testing.assert_frame_equal(games(extended), games(anew), check_categorical=False)
+    one, other = (runs.load_run(path) for path in (extended, anew))
+    assert (one.fingerprint, one.agents, one.games) == (other.fingerprint, other.agents, other.games)
+
+
+def test_an_extended_gauntlet_is_what_it_would_have_been_from_the_start(run: Path, tmp_path: Path) -> None:
+    before = contents(run)
+    assert extend(run, tmp_path / "more").finished
+    play(tmp_path / "anew", **{**GAUNTLET, "contenders": [*GAUNTLET["contenders"], NEW]})
+    assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
+    assert contents(run) == before
+
+
+@pytest.mark.parametrize("keys", OTHERS, ids=["placements", "sprt", "head-to-head", "round-robin"])
+def test_so_is_a_run_of_any_other_kind(keys: dict[str, Any], tmp_path: Path) -> None:
+    assert play(tmp_path / "run", **keys).finished
+    assert extend(tmp_path / "run", tmp_path / "more").finished
+    play(tmp_path / "anew", **{**keys, "contenders": [*keys["contenders"], NEW]})
+    assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
+
+
+def test_only_what_is_new_is_played_and_the_note_says_how_much_is_not(run: Path, tmp_path: Path) -> None:
+    outcome = extend(run, tmp_path / "more")
+    old, new = log.read_games(run), log.read_games(tmp_path / "more")
+    taken_over = new[new.started_at <= old.started_at.max()]
+    assert len(taken_over) == len(old)
+    assert "ID_Open_30nodes" not in set(taken_over.agent_1) | set(taken_over.agent_2)
+    assert any(note == f"{len(old):,} games were played for {run}, which this run extends" for note in outcome.notes)
+
+
+def test_an_extended_run_is_extended_again_by_the_rules_of_the_first(run: Path, tmp_path: Path) -> None:
+    assert extend(run, tmp_path / "more").finished
+    assert extend(tmp_path / "more", tmp_path / "most", contenders=("ID:null",)).finished
+    play(tmp_path / "anew", **{**GAUNTLET, "contenders": [*GAUNTLET["contenders"], NEW, "ID:null"]})
+    assert_as_from_the_start(tmp_path / "most", tmp_path / "anew")
+
+
+def test_an_extension_that_is_interrupted_is_resumed(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "carry_over", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        extend(run, tmp_path / "more")
+    monkeypatch.undo()
+    config = runs.requested_config(runs.load_run(tmp_path / "more"), jobs=1)
+    assert play_tournament(config, resume=True).finished
+    play(tmp_path / "anew", **{**GAUNTLET, "contenders": [*GAUNTLET["contenders"], NEW]})
+    assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
+
+
+def test_a_run_by_the_old_rule_of_seeds_is_extended_by_it(run: Path, tmp_path: Path) -> None:
+    write_json(run / runs.FACTS, {**read_json(run / runs.FACTS), "seeds_by": "agents"})
+    for part in log.live_files(log.games_folder(run)):
+        part.unlink()
+    runs.reopen(run)
+    assert play_tournament(runs.requested_config(runs.load_run(run), jobs=1), resume=True).finished
+    assert extend(run, tmp_path / "more").finished
+    assert runs.load_run(tmp_path / "more").seeds_by == "agents"
+    shared = games(tmp_path / "more").merge(games(run), on=["agent_1", "agent_2", "opening_id", "seed"])
+    assert len(shared) == len(games(run))
+
+
+# What cannot be extended
+
+
+def change_facts(run: Path, **changes: Any) -> None:
+    write_json(run / runs.FACTS, {**read_json(run / runs.FACTS), **changes})
+
+
+def change_games(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    (part,) = log.live_files(log.games_folder(run))
+    rows = log.read_part(part).to_pylist()
+    for row in rows:
+        change(row)
+    part.unlink()
+    log.append(log.games_folder(run), pa.Table.from_pylist(rows, log.SCHEMA))
+
+
+def foreign_seed(row: dict[str, Any]) -> None:
+    row["seed"] ^= 1
+
+
+def other_nodes(row: dict[str, Any]) -> None:
+    row["nodes"][-1] += 1
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (runs.reopen, "is not finished: go on with isolation tournament --resume"),
+        (lambda run: change_facts(run, versions={"knights-isolation": "0.0.1"}), "was played by version 0.0.1 of the"),
+        (lambda run: change_games(run, foreign_seed), "its seed is not of the run's"),
+        (lambda run: change_games(run, other_nodes), "goes otherwise with this engine, which has changed"),
+        (
+            lambda run: change_facts(run, requested={**read_json(run / runs.FACTS)["requested"], "equal_cost": True}),
+            "was played at equal cost, measured when it began: play a new run",
+        ),
+    ],
+)
+def test_what_must_not_mix_is_refused_and_nothing_is_written(
+    harm: Callable[[Path], None], message: str, run: Path, tmp_path: Path
+) -> None:
+    harm(run)
+    with pytest.raises(ValueError, match=message) as told:
+        extend(run, tmp_path / "more")
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"contenders": ()}, "--extend needs somebody who is new: name a --contender"),
+        ({"contenders": ("Same=ID:center",)}, "Same plays exactly like ID_Center"),
+        ({"contenders": ("ID:zentrum",)}, "no heuristic is called .zentrum."),
+        ({"pairs": 9}, "--extend plays by the settings of .*: leave --pairs out"),
+        ({"opponents": ("greedy",)}, "leave --opponent out"),
+        ({"hard_cap": 2.0}, "leave --hard-cap out"),
+    ],
+)
+def test_only_somebody_new_can_be_added(keys: dict[str, Any], message: str, run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        extend(run, tmp_path / "more", **keys)
+    assert not (tmp_path / "more").exists()
+
+
+def test_changed_code_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "my.py"
+    file.write_text("def score(game, player):\n    return 1.0\n")
+    play(tmp_path / "run", **{**GAUNTLET, "contenders": [f"X=ID:{file}:score"]})
+    file.write_text("def score(game, player):\n    return 2.0\n")
+    with pytest.raises(ValueError, match="the code of X has changed since the run began"):
+        extend(tmp_path / "run", tmp_path / "more")
+
+
+def test_a_dry_run_says_how_many_games_are_played_already(run: Path) -> None:
+    told = CliRunner().invoke(main, ["tournament", "--extend", str(run), "--contender", NEW, "--dry-run"])
+    assert told.exit_code == 0
+    assert f"20 games would be played beside {len(games(run))} that are" in " ".join(told.output.split())

@@ -1,0 +1,215 @@
+"""Every feature against its definition, worked out cell by cell; and the choice of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log, sqrt
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_heuristics import Cell, Facts, links, nearer_to, positions
+
+import heuristics
+from cli import main
+from experiments.learn.selecting import select_features
+from experiments.suite import Suite, read_suite
+from heuristics import FEATURES, Composite
+from isolation import Board, Limit
+from isolation.compiling.compiler import compile_heuristic
+
+
+def both(count: Callable[[set[Cell]], float]) -> Callable[[Facts], float]:
+    """What is counted among the player's nearer cells, less the opponent's."""
+    return lambda f: count(nearer_to(f)[0]) - count(nearer_to(f)[1])
+
+
+def layer(jumps: int) -> Callable[[Facts], float]:
+    def count(f: Facts) -> float:
+        (own, other), (own_before, other_before) = nearer_to(f, jumps), nearer_to(f, jumps - 1)
+        return len(own - own_before) - len(other - other_before)
+
+    return count
+
+
+def moves(count: Callable[[Facts, set[Cell]], float]) -> Callable[[Facts], float]:
+    return lambda f: count(f, f.moves_p) - count(f, f.moves_o)
+
+
+def for_mover(f: Facts, value: float) -> float:
+    return value if f.to_move else -value
+
+
+def ties(f: Facts) -> float:
+    mine, theirs = f.distances(f.p), f.distances(f.o)
+    return for_mover(f, sum(mine[cell] == theirs[cell] <= 5 for cell in mine.keys() & theirs.keys()))
+
+
+def second(f: Facts, first: set[Cell]) -> int:
+    return len(set().union(*(f.moves(cell) for cell in first)))
+
+
+def walk(cells: set[Cell], at: Cell | None) -> int:
+    if at is None:
+        return 0
+    other = sum((r + c + at[0] + at[1]) % 2 for r, c in cells)
+    return min(2 * other, 2 * (len(cells) - other) + 1)
+
+
+def walks(f: Facts) -> float:
+    own, other = nearer_to(f)
+    return walk(own, f.p) - walk(other, f.o)
+
+
+def cuts(f: Facts, first: set[Cell], cells: set[Cell]) -> int:
+    """How many cells there are without which a player cannot get to all the others."""
+
+    def reached(without: Cell) -> set[Cell]:
+        found, front = set(first & cells), set(first & cells) - {without}
+        while front:
+            front = {target for cell in front for target in f.moves(cell) & cells} - found
+            found |= front
+            front -= {without}
+        return found
+
+    return sum(reached(cell) < cells for cell in cells)
+
+
+def cut_cells(f: Facts) -> float:
+    own, other = nearer_to(f)
+    return cuts(f, f.moves_p, own) - cuts(f, f.moves_o, other)
+
+
+def own_region(f: Facts) -> float:
+    mine, theirs = f.distances(f.p).keys(), f.distances(f.o).keys()
+    return len(mine - theirs) - len(theirs - mine)
+
+
+def own_walks(f: Facts) -> float:
+    mine, theirs = set(f.distances(f.p)), set(f.distances(f.o))
+    return 0 if mine & theirs else walk(mine, f.p) - walk(theirs, f.o)
+
+
+def degree(cells: set[Cell], cell: Cell) -> int:
+    return links(cells) - links(cells - {cell})
+
+
+DEFINITIONS: dict[str, Callable[[Facts], float]] = {
+    "nearer": both(len),
+    **{f"nearer_in_{jumps}": layer(jumps) for jumps in range(1, 6)},
+    "ties": ties,
+    "mobility": moves(lambda f, own: len(own)),
+    "cramped": moves(lambda f, own: len(own) < 2),
+    "free": moves(lambda f, own: len(own) > 3),
+    "contested": lambda f: for_mover(f, len(f.moves_p & f.moves_o)),
+    "second_moves": moves(second),
+    "stranded": moves(lambda f, own: second(f, own) == 0),
+    "links": both(links),
+    "link_roots": both(lambda cells: sqrt(links(cells))),
+    "links_a_cell": both(lambda cells: links(cells) / (len(cells) + 1)),
+    "dead_ends": both(lambda cells: sum(degree(cells, cell) < 2 for cell in cells)),
+    "cut_cells": cut_cells,
+    "walks": walks,
+    "imbalance": both(lambda cells: abs(len(cells) - 2 * sum((r + c) % 2 for r, c in cells))),
+    "own_region": own_region,
+    "own_walks": own_walks,
+    "edge": lambda f: both(lambda cells: sum(r in (0, f.h - 1) or c in (0, f.w - 1) for r, c in cells))(f),
+    "centre": lambda f: both(lambda cells: sum(2 <= r < f.h - 2 and 2 <= c < f.w - 2 for r, c in cells))(f),
+    "late_nearer": lambda f: both(len)(f) * f.filled / f.cells,
+    "late_links": lambda f: both(links)(f) * f.filled / f.cells,
+    "late_mobility": lambda f: (f.own - f.opp) * f.filled / f.cells,
+}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+@given(board=positions())
+@settings(max_examples=15, deadline=None)
+def test_a_feature_has_its_defined_value_from_both_sides(name: str, board: Board) -> None:
+    if not all(board.get_player_location(player) for player in ("first", "second")):
+        return  # nobody asks a feature before both stand on the board
+    for player in ("first", "second"):
+        value = heuristics.get(name)(board, player)
+        assert type(value) is float
+        assert value == pytest.approx(DEFINITIONS[name](Facts(board, player)), rel=1e-12, abs=1e-9)
+
+
+@given(positions(), st.data())
+def test_links_are_the_pairs_of_cells_a_knights_move_apart(board: Board, data: st.DataObject) -> None:
+    every = [(row, column) for row in range(board.height) for column in range(board.width)]
+    cells = data.draw(st.lists(st.sampled_from(every), max_size=20))
+    assert board.links(cells) == links(set(cells)) == board.links(cell for cell in cells)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FEATURES, "learned"])
+@pytest.mark.parametrize("size", [(7, 7), (9, 11), (3, 4)])
+def test_features_compile_on_small_and_large_boards(name: str, size: tuple[int, int]) -> None:
+    # compiled code is compared with Python on some hundred positions before it is taken
+    assert compile_heuristic(heuristics.get(name), size)
+
+
+@pytest.mark.parametrize("size", [(7, 7), (9, 11)])
+def test_features_compile_as_parts_of_a_sum(size: tuple[int, int]) -> None:
+    parts = tuple((1.0, heuristics.get(name)) for name in ("links_a_cell", "walks", "ties"))
+    assert compile_heuristic(Composite(phases=((1.0, parts),)), size)
+
+
+def counted_twice(game, player):  # type: ignore[no-untyped-def]
+    cells = [cell for cell in game.get_blank_spaces() if cell[0] != 1]
+    return float(game.links(cells))
+
+
+def test_links_of_a_list_compile_too() -> None:
+    assert compile_heuristic(counted_twice, (7, 7))
+
+
+def test_features_are_named_like_heuristics_but_are_not_among_them() -> None:
+    assert not set(FEATURES) & set(heuristics.names())
+    assert all(5 <= len(heuristics.meaning(name)) < 110 for name in FEATURES)
+    with pytest.raises(ValueError, match=r"no heuristic is called 'linkz'.*links"):
+        heuristics.get("linkz")
+
+
+@pytest.fixture(scope="module")
+def halves() -> tuple[Suite, Suite]:
+    fit, screen = (read_suite("7x7", split) for split in ("fit", "screen"))
+    return fit.sample(1500, 1), screen.sample(800, 1)
+
+
+def test_the_first_feature_chosen_is_the_one_that_ranks_moves(halves: tuple[Suite, Suite]) -> None:
+    found = select_features(*halves, ["contested", "nearer", "ties"], Limit(depth=1), most=2)
+    assert found.alone[0].feature == found.chosen[0].feature == "nearer"
+    assert found.chosen[0].weights == (1.0,)
+    assert found.chosen[0].ranked > 0.8
+    assert found.alone[0].loss < found.alone[1].loss < log(2) + 0.01
+    assert found.chosen[0].gain == pytest.approx(1000 * (log(2) - found.alone[0].loss))
+
+
+def test_a_feature_that_says_nothing_new_is_not_chosen(halves: tuple[Suite, Suite]) -> None:
+    found = select_features(*halves, ["nearer", "null"], Limit(depth=1))
+    assert [one.feature for one in found.chosen] == ["nearer"]
+
+
+def test_features_against_whom_they_belong_to_get_a_negative_weight(halves: tuple[Suite, Suite]) -> None:
+    found = select_features(*halves, ["cramped"], Limit(depth=1))
+    assert found.chosen[0].weights == (-1.0,)
+    assert found.chosen[0].ranked == pytest.approx(found.alone[0].ranked)
+
+
+def test_openings_that_judge_have_no_part_in_the_choice(halves: tuple[Suite, Suite]) -> None:
+    fit, screen = halves
+    names = ["nearer", "mobility"]
+    found, other = (
+        select_features(fit, part, names, Limit(depth=1), most=1) for part in (screen, screen.sample(300, 2))
+    )
+    assert [one.loss for one in found.alone] == [one.loss for one in other.alone]
+    assert found.chosen[0].weights == other.chosen[0].weights
+    assert found.chosen[0].ranked != other.chosen[0].ranked
+
+
+def test_the_command_prints_both_tables() -> None:
+    result = CliRunner().invoke(main, ["features", "links", "mobility", "--suite", "8x8", "--most", "1"])
+    assert result.exit_code == 0, result.output
+    assert "Features alone" in result.output
+    assert "Features chosen one after another" in result.output

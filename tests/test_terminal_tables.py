@@ -1,0 +1,168 @@
+"""Tables and findings on a terminal of 80 columns: nothing is wrapped or cut unsaid, and the answer comes first."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from invented_runs import Invented, gauntlet, random_wins
+
+from cli import main
+from reports.cells import Share
+from reports.fitting import shortened
+from reports.tables import render_rows, shown_column
+
+ROOT = Path(__file__).parent.parent
+LONG = ("ID_Offensive_Proximity_Net_Mobility_Early", "ID_Offensive_Proximity_Net_Mobility_Later", "ID_Short")
+
+
+def said(*words: object) -> str:
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A gauntlet of contenders with long names, one of which wins everything; and a control."""
+    rates = dict.fromkeys(LONG, 0.5) | {"Base": 0.5, "Base_control": 0.5}
+    luck = random_wins(rates)
+    best = LONG[0]
+    made = gauntlet(
+        30, lambda agent, other, opening: 2 if agent == best else luck(agent, other, opening), contenders=LONG
+    )
+    made.agent("Base_control", "control")
+    for opening in range(100, 130):
+        for opponent in ("Opp_A", "Opp_B"):
+            made.pair("Base_control", opponent, opening, 1)
+    return made.write(tmp_path / "run")
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.tables.is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "60")
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["compare"], ["compare", "--full"], ["summary"], ["summary", "--full"], ["ratings"], ["ratings", "--full"]),
+        *(["sprt"], ["games", "--limit", "3"], ["games", "--show", "upsets", "--limit", "3"]),
+    ],
+    ids=" ".join,
+)
+def test_no_line_is_longer_than_the_terminal(run: Path, words: list[str]) -> None:
+    command, *options = words
+    assert max(map(len, said(command, run, *options).splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
+def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(run: Path) -> None:
+    lines = said("compare", run).splitlines()
+    assert " ".join(lines[:2]).startswith(
+        "1 of 3 beats Base: ID_Offensive_Proximity_Net_Mobility_Early; none is shown worse; the control moved "
+    )
+    rows = [line for line in lines if line.startswith(("ID_", "Base_control"))]
+    assert len(rows) == 4
+    assert "better" in next(line for line in rows if "y_Early" in line)
+    assert lines[-1] == "More: --table verdicts|effects|theory; --full for everything."
+    assert len(lines) <= 24
+
+
+def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
+    told = said("compare", run, "--table", "verdicts")
+    assert all(name in told for name in LONG)
+    assert "heterogeneity p" in told
+    assert "Left out" not in told
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_has_no_room_is_named(run: Path) -> None:
+    told = " ".join(said("compare", run, "--table", "verdicts").split())
+    assert re.search(r"Left out for want of room: .*win rate, p, adjusted p, .*heterogeneity p; a wider", told)
+
+
+def test_what_is_the_same_in_every_row_is_a_sentence() -> None:
+    rows = [{"agent": name, "games": 1400, "share": Share(place / 10)} for place, name in enumerate("ABC")]
+    text = render_rows(rows, "table")
+    assert text.splitlines()[0].split() == ["agent", "share"]
+    assert text.splitlines()[-1] == "In every row: games 1,400."
+    assert "games" in render_rows(rows[:2], "table").splitlines()[0]
+    assert render_rows(rows, "csv").splitlines()[0] == "agent,games,share"
+
+
+@given(st.lists(st.text("abcdefg_", min_size=1, max_size=40), min_size=1, max_size=8), st.integers(3, 40))
+def test_shortened_names_stay_different_and_are_no_longer_than_they_need_be(names: list[str], width: int) -> None:
+    short = shortened(names, width)
+    assert len(set(short)) == len(set(names))
+    assert all(one == name for one, name in zip(short, names, strict=True) if len(name) <= width)
+    assert all(len(one) <= max(width, len(name)) for one, name in zip(short, names, strict=True))
+
+
+def test_numbers_of_a_column_have_as_many_decimals() -> None:
+    assert shown_column([8.694, 10.13, None, float("nan")]) == ["8.69", "10.13", "–", "–"]
+    assert shown_column([1.0, -4.0]) == ["1", "-4"]
+    assert shown_column([float("inf"), 0.5]) == ["inf", "0.5000"]
+    assert shown_column([1e-9, 2.0]) == ["1e-09", "2"]
+
+
+def test_one_order_of_agents_everywhere(run: Path) -> None:
+    shown = [
+        [line.split()[0] for line in said(*words).splitlines() if line.startswith(("ID_", "Base"))]
+        for words in (["summary", run], ["compare", run], ["summary", run, "--table", "search"])
+    ]
+    everybody, contenders, search = shown
+    assert everybody == search
+    assert [name for name in everybody if name != "Base"] == contenders
+
+
+def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
+    plies = {"nodes": [0, 0] + [1000] * 4, "time_us": [0, 0] + [50, 150] * 2}
+    made = Invented().agent("Dear", "contender").agent("Base", "baseline")
+    for opening in range(20):
+        made.game("Base", "Dear", opening, False, **plies).game(
+            "Dear", "Base", opening, True, **{**plies, "time_us": [0, 0] + [150, 50] * 2}
+        )
+        made.pairs += 1
+    told = said("compare", made.write(tmp_path / "run"))
+    assert "The price: a node takes Dear 3.00 × the time of Base's." in told
+    made.config["equal_cost"] = True
+    assert "The price" not in said("compare", made.write(tmp_path / "equal"))
+
+
+@pytest.mark.parametrize("size", [(24, 80), (50, 200)])
+def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> None:
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    start = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')", "summary", str(run)]
+    with subprocess.Popen(start, env=environment, stdin=child, stdout=child, stderr=child) as process:
+        os.close(child)
+        shown = b""
+        while True:
+            try:
+                part = os.read(parent, 4096)
+            except OSError:  # the terminal has gone with the process
+                break
+            if not part:
+                break
+            shown += part
+    os.close(parent)
+    lines = shown.decode().splitlines()
+    assert process.returncode == 0
+    assert max(map(len, lines)) <= size[1]
+    assert len(lines) <= size[0]
+    assert (LONG[0] in shown.decode()) == (size[1] == 200) or size[1] == 80

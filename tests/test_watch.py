@@ -1,0 +1,160 @@
+"""The page of a run that is being played: what it is told, when, and who may ask."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.client import HTTPConnection
+
+import pytest
+from board_server import request
+from click.testing import CliRunner
+from invented_runs import gauntlet
+
+from cli import main
+from experiments import log
+from experiments.config import load_config
+from experiments.play.runner import play_tournament
+from experiments.verdicts.findings import load_findings
+from experiments.verdicts.live import live_standings
+from reports.board.server import listen
+from reports.watch.server import Watch, watched
+from reports.watch.state import run_state
+
+
+@contextmanager
+def watching(run):
+    with listen(0) as listener:
+        port = listener.getsockname()[1]
+        server = Watch(run, port)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+            thread.join(timeout=10)
+
+
+@contextmanager
+def told(port):
+    """Gives what reads the next state."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/events")
+    answer = connection.getresponse()
+    assert answer.headers["content-type"].startswith("text/event-stream")
+
+    def following():
+        while not (line := answer.readline()).startswith(b"data: "):
+            assert line, "the server has ended the line"
+        return json.loads(line.removeprefix(b"data: "))
+
+    yield following
+    connection.close()
+
+
+def test_the_state_of_a_run_says_who_stands_how_and_what_was_lost_otherwise(tmp_path):
+    run = gauntlet(6, lambda agent, *_: 2 if agent == "Good" else 1, planned=999)
+    run.rows[-1] |= {"reason": "error", "detail": "Oops"}
+    state = run_state(run.write(tmp_path / "run"))
+    assert (state["played"], state["total"], state["finished"]) == (48, 999, False)
+    assert [(row["name"], row["openings"], row["rate"]) for row in state["standings"]] == [
+        ("Good", 6, 1.0), ("Base", 6, 0.5),
+    ]  # fmt: skip
+    assert all(row["low"] <= row["rate"] <= row["high"] for row in state["standings"])
+    assert "1 of 48 games" in state["forfeits"][0]
+    assert [game["id"] for game in state["games"][:2]] == [47, 46]
+
+
+def test_only_openings_that_are_through_count(tmp_path):
+    run = gauntlet(6)
+    run.rows.pop()
+    assert {row["name"]: row["openings"] for row in run_state(run.write(tmp_path / "run"))["standings"]} == {
+        "Base": 6, "Good": 5,
+    }  # fmt: skip
+
+
+def test_what_is_told_is_what_the_terminal_shows(tmp_path):
+    keys = {"contenders": ["greedy"], "opponents": ["random"], "baseline": "MM:open@depth=1", "pairs": 8, "jobs": 1}
+    outcome = play_tournament(load_config(None, {**keys, "out": str(tmp_path / "run")}))
+    shown = {
+        one.name: (one.openings, one.rate, one.low, one.high) for one in live_standings(outcome.plan, outcome.points)
+    }
+    state = run_state(outcome.path)
+    assert {row["name"]: (row["openings"], row["rate"], row["low"], row["high"]) for row in state["standings"]} == shown
+
+
+def test_a_page_is_told_at_once_and_again_when_the_log_has_grown(tmp_path):
+    run = gauntlet(3, planned=24)
+    whole, run.rows = run.rows, run.rows[:12]
+    path = run.write(tmp_path / "run")
+    with watching(path) as port, told(port) as following:
+        state = following()
+        assert (state["played"], state["line"]) == (12, "12 of 24 games, 50.0 %")
+        run.rows = whole
+        other = run.write(tmp_path / "other")
+        rest = log.read_table(other, list(log.SCHEMA.names)).slice(12)
+        log.append(path / "games", rest)
+        (path / "finished.json").write_text("{}")
+        states = [following()]
+        while not states[-1]["finished"]:
+            states.append(following())
+        assert states[-1]["line"] == "24 of 24 games, 100.0 %, ended"
+
+
+def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
+    path = gauntlet(3).write(tmp_path / "run")
+    with watching(path) as port:
+        assert request(port, "/report")[0] == 404
+        (path / "finished.json").write_text("{}")
+        status, headers, text = request(port, "/report")
+    assert status == 200
+    assert "<!doctype html>" in text
+    assert "script-src 'sha256-" in headers["content-security-policy"]
+
+
+def test_a_run_that_has_not_begun_is_waited_for(tmp_path):
+    with watching(tmp_path / "later") as port, told(port) as following:
+        assert (following()["total"]) == 0
+
+
+def test_nobody_else_is_answered(tmp_path):
+    path = gauntlet(1).write(tmp_path / "run")
+    with watching(path) as port:
+        for headers in ({"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}):
+            for place in ("/events", "/report", "/static/watch.js"):
+                assert request(port, place, **headers)[0] == 403
+        status, headers, _ = request(port, "/")
+        assert status == 200
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert request(port, "/static/../server.py")[0] == 404
+
+
+def test_names_of_agents_reach_the_page_as_text(tmp_path):
+    path = gauntlet(2, contenders=("<b>&",)).write(tmp_path / "run")
+    with watching(path) as port, told(port) as following:
+        assert "<b>&" in {row["name"] for row in following()["standings"]}
+
+
+def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path, monkeypatch):
+    seen = []
+
+    @contextmanager
+    def beside(run, announce):
+        with watched(run, announce, open_browser=False):
+            yield lambda: seen.append(load_findings([run]))
+
+    monkeypatch.setattr("reports.watch.server.watched", beside)
+    words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--watch", "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "The page of the run is at http://127.0.0.1:" in result.output
+    assert len(seen[0].games) == 4
+
+
+@pytest.mark.parametrize("words", [["watch", "nowhere", "--no-open"]])
+def test_a_run_that_there_is_not_is_said(words):
+    assert "nowhere: no run lies there" in CliRunner().invoke(main, words).output
