@@ -40,6 +40,7 @@ READING = (
 
 GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
+    "Improve it": ("features", "fit", "tune", "sweep"),
     "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
     "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
     "Look at games": ("games", "replay", "board", "show", "export", "import"),

@@ -120,7 +120,7 @@ def tune_agent(
     """Tune the parameters of an agent's heuristic by games, and judge the result on openings held out.
 
     SPSA plays both ends of random directions on shared openings, and a quadratic fitted to all games says where the top
-    is, between which values it lies, and which parameters matter.
+    is, between which values it lies, and for which parameters games speak at all.
     """
     go_on_in_a_child(spec)
     from experiments.learn.contest import subject_of
@@ -149,7 +149,7 @@ def tune_agent(
         if found.values:
             say_how_to_go_on(spec, found.values)
         else:
-            click.echo("\nNo parameter matters as far as these games tell: the values stay what they are.")
+            click.echo("\nNothing speaks for other values, as far as these games tell: they stay what they are.")
     if patch and found.values:
         path, _, function = agent.target.rpartition(":")
         write_patch(patch, path, function, found.values)
@@ -158,7 +158,7 @@ def tune_agent(
 @click.command("sweep")
 @click.argument("spec", metavar="SPEC")
 @click.option("--over", multiple=True, required=True, metavar="WHAT=VALUES",
-              help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000; repeated, all combinations.")  # fmt: skip
+              help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000; may be repeated.")  # fmt: skip
 @click.option("--opponent", metavar="SPEC", help="Whom to meet; otherwise the agent as it is.")
 @click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
 @click.option(

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,39 +154,47 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
         raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
-    keys = run_keys(options)
-    if is_dry and extend:
-        raise ValueError("--dry-run says what a whole run would play, not what --extend adds to one: leave one out")
+    wanted = Wanted(file, run_keys(options), resume, extend, retry)
     if is_dry:
-        say_what_would_be_played(file, keys, resume)
+        say_what_would_be_played(wanted)
     elif is_watched:
-        play_watched(file, keys, resume, extend, retry)
+        play_watched(wanted)
     else:
-        play_told(file, keys, resume, extend, retry)
+        play_told(wanted)
 
 
-def asked_config(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None) -> Config:
-    """What is to be played."""
-    from experiments.play.extension import extended_config
-    from experiments.runs import asked_for
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be played: a file and keys that replace its own, or a run to go on with, or one to extend."""
 
-    return extended_config(extend, keys) if extend else asked_for(file, keys, resume)
+    file: Path | None
+    keys: dict[str, Any]
+    resume: str | None
+    extend: str | None
+    retry: bool
+
+    def config(self) -> Config:
+        """The configuration that this comes to."""
+        from experiments.play.extension import extended_config
+        from experiments.runs import asked_for
+
+        return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
 
 
-def play_watched(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None, retry: bool) -> None:
+def play_watched(wanted: Wanted) -> None:
     """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
     from experiments.runs import new_directory
     from reports.watch.server import watched
 
-    path = Path(resume) if resume else new_directory(asked_config(file, keys, None, extend))
+    path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
     with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
-        play_told(file, keys if resume else {**keys, "out": str(path)}, resume, extend, retry)
+        play_told(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
         click.echo("The page stays until Ctrl-C.")
         with suppress(KeyboardInterrupt):
             stay()
 
 
-def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, extend: str | None, retry: bool) -> None:
+def play_told(wanted: Wanted) -> None:
     """Play, shown on the terminal, and say how it ended."""
     from experiments.play.interrupts import heard_once
 
@@ -193,11 +202,11 @@ def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, exten
         try:
             from reports.progress import play_shown, print_outcome, what_next
 
-            config = asked_config(file, keys, resume, extend)
-            extends = Path(extend) if extend else None
-            outcome = play_shown(config, resume=resume is not None, retry_forfeits=retry, extends=extends)
+            config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
+            resume, retry = wanted.resume is not None, wanted.retry
+            outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
         except KeyboardInterrupt:
-            kept = f"{resume} is as it was" if resume else "nothing was written"
+            kept = f"{wanted.resume} is as it was" if wanted.resume else "nothing was written"
             click.echo(f"Interrupted before there was a game to play; {kept}.")
             is_finished = False
         else:
@@ -209,15 +218,19 @@ def play_told(file: Path | None, keys: dict[str, Any], resume: str | None, exten
         sys.exit(1)
 
 
-def say_what_would_be_played(file: Path | None, keys: dict[str, Any], resume: str | None) -> None:
+def say_what_would_be_played(wanted: Wanted) -> None:
     """Print the agents, the number of games, and a guess at the time."""
     from experiments.design import make_plan
     from experiments.log import count_games
-    from experiments.runs import asked_for
+    from experiments.play.extension import extend
     from reports.dry_run import dry_run_section
 
-    plan = make_plan(asked_for(file, keys, resume))
-    print_sections([dry_run_section(plan, count_games(Path(resume)) if resume else 0)], "table")
+    if wanted.extend:
+        extension = extend(Path(wanted.extend), wanted.config())
+        plan, played = extension.plan, extension.games
+    else:
+        plan, played = make_plan(wanted.config()), count_games(Path(wanted.resume)) if wanted.resume else 0
+    print_sections([dry_run_section(plan, played)], "table")
 
 
 def run_keys(options: dict[str, Any]) -> dict[str, Any]:

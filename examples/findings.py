@@ -34,7 +34,7 @@ from reports.wording import claim_words, control_sentence, repetition_words
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
-SIGNS = {"better": "▲", "worse": "▼", "cannot tell": ""}
+SIGNS = {"better": "▲", "worse": "▼", "equal": "=", "cannot tell": ""}
 
 PUBLISHED_NAMES = {
     "ID_net_advantage_score": "ID_Net_Advantage",
@@ -66,7 +66,7 @@ class Scale:
 
     limits: tuple[int, ...] = (300, 1_000, 3_000, 10_000)
     pairs: int = 400
-    report_pairs: int = 100
+    report_pairs: int = 180
     duels: str = "placements"
     contenders: tuple[str, ...] = ("ID:*",)
     opponents: tuple[str, ...] = ()
@@ -137,7 +137,8 @@ def findings_text(results: Sequence[AtLimit], priced: Findings, published: Publi
         duel_rows=_duel_rows(results),
         duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
         is_census=last.duels.is_census,
-        openings=counted(max(one.openings for one in last.verdicts.comparisons), "opening"),
+        openings=counted(max(one.openings for one in last.verdicts.claims), "opening"),
+        baseline_openings=f"{max(one.baseline_openings for one in last.verdicts.claims):,}",
         games=f"{_games([priced, *(run for result in results for run in (result.gauntlet, result.duels))]):,}",
         colours=[(f"{result.nodes:,}", *_colour_shares(result.duels)) for result in results],
         controls=[

@@ -31,7 +31,7 @@ JOBS_A_CORE = 8
 """More processes a core than that only fill the memory."""
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True},
+    "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True, "pairs": 180},
     "head-to-head": {"baseline": "ID:improved"},
     "round-robin": {},
     "best-of": {"opponents": CLASSIC_OPPONENTS, "pairs": 1000},
@@ -88,7 +88,7 @@ class Config(BaseModel):
     opponents: tuple[str, ...] = ()
     control: bool = False
     openings: str = "random:2"
-    pairs: int | Literal["all"] = 100
+    pairs: int | Literal["all"] = 180
     limit: str = "nodes=10000"
     equal_cost: bool = False
     sprt: tuple[float, ...] | None = None
@@ -339,7 +339,8 @@ baseline = "ID:improved"
 # Whom they all play (gauntlet, best-of).
 opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
 
-# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with.
+# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with,
+# and more openings of the baseline's, by which every difference to it is surer.
 control = true
 
 # random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
@@ -347,7 +348,7 @@ control = true
 openings = "random:2"
 
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
-pairs = 100
+pairs = 180
 
 # The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
 # 10,000 nodes a move is about what the classic engine saw in its 150 ms.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -49,7 +50,9 @@ class Entrant:
 class Plan:
     """A tournament, ready to run. `config` names every agent in full, so that it makes the same plan again.
 
-    `population` is the number of openings to draw from, 0 if unknown; `notes` are for people.
+    `population` is the number of openings to draw from, 0 if unknown; `notes` are for people. `pools_control`: what the
+    control plays counts as the baseline's too, and is as much as pays (`_control_share`); else as many openings as a
+    contender's, as in runs from before that.
     """
 
     config: Config
@@ -58,17 +61,22 @@ class Plan:
     population: int
     is_census: bool
     notes: tuple[str, ...]
+    pools_control: bool
 
 
-def make_plan(config: Config, seeds_by: SeedsBy = "opponent") -> Plan:
-    """Everything a configuration comes to, checked before any game is played; `seeds_by` as in `schedule.game_seeds`.
+def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True) -> Plan:
+    """Everything a configuration comes to, checked before any game is played.
+
+    `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
 
     Raises:
         ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
             legal on the board, or nothing is left to play.
     """
     entrants = tuple(_looked_at(entrant, config.board) for entrant in make_entrants(config))
-    shared, own, notes = draw_openings(config)
+    contenders = sum("contender" in entrant.roles for entrant in entrants)
+    share = _control_share(config, contenders) if pools_control else 1.0
+    shared, own, notes = draw_openings(config, share)
     if config.control and not len(own):
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
         notes.append("no control: the openings are all taken, so it would replay the baseline's games")
@@ -86,8 +94,9 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent") -> Plan:
     )
     notes += _warnings(entrants, is_census, config)
     return Plan(
-        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes)
-    )
+        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes),
+        pools_control,
+    )  # fmt: skip
 
 
 def make_entrants(config: Config) -> tuple[Entrant, ...]:
@@ -126,29 +135,43 @@ def _looked_at(entrant: Entrant, board: str) -> Entrant:
     return replace(entrant, agent=looked_at_twice(entrant.agent, parse_size(board)))
 
 
-def draw_openings(config: Config) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
+def draw_openings(
+    config: Config, control_share: float = 1.0
+) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
     """The openings all matches share, those of the control, and notes for people.
 
-    Placements come in random order, a file's openings in the file's.
+    The control gets `control_share` times as many as a contender, as far as there are any left. Placements come in
+    random order, a file's openings in the file's.
     """
     spec = config.opening_spec
     wanted = 2**31 if config.pairs == "all" else config.pairs
+    for_control = round(wanted * control_share) if config.control else 0
     seed = int(np.random.SeedSequence([config.seed, 1]).generate_state(1, np.uint64)[0])
     if spec.kind == "random":
-        drawn = random_openings(config.board, spec.plies, wanted * (2 if config.control else 1), seed, spec.colours)
+        drawn = random_openings(config.board, spec.plies, wanted + for_control, seed, spec.colours)
     elif spec.kind == "placements":
         drawn = placement_openings(config.board, spec.colours)
         drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
     else:
         drawn = file_openings(expanded(spec.path), config.board, spec.colours)
     shared = replace(drawn, cells=drawn.cells[:wanted])
-    own = drawn.cells[wanted : 2 * wanted] if config.control else drawn.cells[:0]
+    own = drawn.cells[wanted : wanted + for_control]
     notes = []
     if len(shared) < wanted < 2**31:
         notes.append(f"openings exhausted: of {wanted:,} asked for, {len(shared):,} different ones are there to play")
-    if config.control and 0 < len(own) < len(shared):
+    if 0 < len(own) < for_control:
         notes.append(f"openings for the control alone: {len(own):,}; no more are left")
     return shared, own, notes
+
+
+def _control_share(config: Config, contenders: int) -> float:
+    """How many openings of its own the control plays, over those of a contender, so that its games pay best.
+
+    Each contender is compared with baseline and control together. For the same number of games all comparisons are
+    surest if these two play √contenders times as much as a contender does (Neyman); at least twice, so that they can be
+    compared with each other. Where contenders stop early there is nothing to gain.
+    """
+    return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
 
 
 def _specs(text: str, key: str, limit: Any, programs: Mapping[str, Program]) -> list[Spec]:

@@ -2,7 +2,7 @@
 
 `config.toml` is the configuration, every agent spelt out; `run.json` what the run was planned to be; `games/` the log;
 `finished.json` appears when the run has come to its end; `lock` keeps a second writer out; `engines/` has what engines
-have written to standard error, if any play.
+have written to standard error and said of their searches, if any play.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class RunInfo:
     it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these. `costs` is
     what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
     `population` how many different openings are played and exist. `seeds_by` is the rule of `schedule.game_seeds`; runs
-    from before there was more than one do not name it.
+    from before there was more than one do not name it. `pools_control` is that of the plan; runs from before do not.
     """
 
     path: Path
@@ -79,6 +79,7 @@ class RunInfo:
     fingerprint: str
     versions: dict[str, str]
     seeds_by: SeedsBy = "agents"
+    pools_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
             for entrant in plan.entrants
         },
         games=len(plan.schedule),
-        openings=int(plan.schedule.rounds),
+        openings=len(plan.schedule.cells),
         population=plan.population,
         is_census=plan.is_census,
         notes=list(plan.notes),
@@ -164,6 +165,7 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         fingerprint=plan.schedule.fingerprint,
         versions=log.versions(),
         seeds_by=plan.schedule.seeds_by,
+        pools_control=plan.pools_control,
     )
     try:
         make_folder(log.games_folder(path))
@@ -295,7 +297,7 @@ def planned_like(info: RunInfo, config: Config) -> Plan:
     Raises:
         ValueError: see `design.make_plan`.
     """
-    return make_plan(config, info.seeds_by)
+    return make_plan(config, info.seeds_by, info.pools_control)
 
 
 def identity(config: Config) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from experiments.inference.elimination import ALPHA
 from experiments.verdicts.best_of import Contest
 from experiments.verdicts.findings import Findings
@@ -12,17 +14,7 @@ from reports.summary import run_notes
 
 def contest_section(findings: Findings, contest: Contest) -> Section:
     """One row a contender, the leader first."""
-    leader = contest.contestants[0]
-    rows = tuple(
-        {
-            "contender": one.contender,
-            "openings": one.openings,
-            "win_rate": Share(one.rate),
-            "behind": None if one is leader else estimate_of(one.behind, Points),
-            "state": f"out after {one.out_after:,}" if one.out_after else "leads" if one is leader else "left",
-        }
-        for one in contest.contestants
-    )
+    rows = contest_rows(contest)
     notes = (
         *run_notes(findings),
         contest_sentence(contest),
@@ -32,6 +24,21 @@ def contest_section(findings: Findings, contest: Contest) -> Section:
         f"{counted(len(rows), 'contender')} ever drops out with a chance of at most {100 * ALPHA:g} %.",
     )
     return Section("best_of", f"Best of {len(rows)}", rows, notes)
+
+
+def contest_rows(contest: Contest) -> tuple[dict[str, Any], ...]:
+    """How far each contender came, the leader first."""
+    leader = contest.contestants[0]
+    return tuple(
+        {
+            "contender": one.contender,
+            "openings": one.openings,
+            "win_rate": Share(one.rate),
+            "behind": None if one is leader else estimate_of(one.behind, Points),
+            "state": f"out after {one.out_after:,}" if one.out_after else "leads" if one is leader else "left",
+        }
+        for one in contest.contestants
+    )
 
 
 def contest_sentence(contest: Contest) -> str:

@@ -23,6 +23,7 @@ from reports.sections import Section
 from reports.summary import pair_cells, run_notes
 from reports.wording import (
     against_all_sentence,
+    baseline_openings_words,
     control_sentence,
     excluded_sentence,
     interval_sentence,
@@ -65,7 +66,9 @@ def verdict_section(
     findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
 ) -> Section:
     """One row a contender, in the order of all tables."""
-    rates = {one.agent: estimate_of(one.rate) for one in standings(findings.pairs)}
+    rates = {
+        one.agent: estimate_of(one.rate) for one in (*standings(findings.pairs), *standings(findings.pooled_pairs))
+    }
     rows = []
     for one in ranked_comparisons(findings, verdicts):
         is_control = one.contender in verdicts.controls
@@ -216,9 +219,10 @@ def verdict_notes(
     if not verdicts.comparisons:
         return (*notes, "No complete pairs to compare yet.")
     claims = verdicts.claims
-    openings = max(one.openings for one in verdicts.comparisons)
+    openings = max(one.openings for one in claims or verdicts.comparisons)
     notes.append(
-        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}. "
+        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
+        f"{baseline_openings_words(claims)}. "
         f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
         f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
     )

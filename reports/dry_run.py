@@ -44,7 +44,7 @@ def _time(plan: Plan, games: int) -> str:
     if plan.config.cluster:
         return f"That is about {duration(seconds)} of one core of the cluster's."
     cores = plan.config.jobs or joblib.cpu_count()
-    at_most = "at most " if plan.config.sprt else ""
+    at_most = "at most " if plan.config.sprt or plan.config.format == "best-of" else ""
     unknown = " Code of yours that does not compile takes some hundred times as long."
     yours = unknown if any(entrant.agent.is_user_code for entrant in plan.entrants) else ""
     return f"It takes {at_most}about {duration(seconds / cores)} on {counted(cores, 'core')}, compiling aside.{yours}"

@@ -11,10 +11,12 @@ from experiments.inference.duel import Duel
 from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
 from experiments.theory import opening_winners
+from experiments.verdicts.best_of import Contest, read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
+from reports.best_of import contest_rows, contest_sentence
 from reports.cells import Elo, Estimate, Points, Share, counted, estimate_of
 from reports.compare import clearest_first, cost_of, price_sentence, ranked_comparisons
 from reports.ratings import TABLES as RATING_TABLES
@@ -38,7 +40,12 @@ class Headline:
 
 
 def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None = None) -> Headline:
-    """Who beats the baseline, by how much, and at what price: one line a contender, on `lines` at most if given."""
+    """Who beats the baseline, by how much, and at what price: one line a contender, on `lines` at most if given.
+
+    Of a best-of: who is left, and how far behind the leader the others are.
+    """
+    if contest := read_contest(findings):
+        return _contest_headline(findings, contest, lines)
     if each := judge_each(findings):
         return _each_headline(findings, each, worth, lines)
     verdicts, efforts = judge(findings), measure_effort(findings)
@@ -127,6 +134,13 @@ def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, line
     notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once."]
     notes += [f"{counted(left_out, 'match')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
+
+
+def _contest_headline(findings: Findings, contest: Contest, lines: int | None) -> Headline:
+    shown, left_out = _first(contest_rows(contest), lines)
+    notes = ["Behind the leader, in percentage points; intervals hold however often one looks."]
+    notes += [f"{counted(left_out, 'contender')} more: --full."] if left_out else []
+    return _headline(findings, contest_sentence(contest), shown, notes, ("best_of", *_theory(findings)))
 
 
 def _theory(findings: Findings) -> list[str]:

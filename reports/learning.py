@@ -117,7 +117,7 @@ def tuning_sections(tuning: Tuning) -> tuple[Section, ...]:
     )
     notes = [
         f"{tuning.games:,} games. Best: where 95 % of the best values lie that the games allow, within what was "
-        "played. The p-value says how likely such games are if a parameter does not matter; such a one stays as it is.",
+        "played. The p-value says how likely such games are if moving a parameter changes nothing; then it stays.",
         *_told(tuning.parameters),
     ]
     if tuning.forfeits:
@@ -192,7 +192,11 @@ def _estimate(interval: Interval | None, is_difference: bool) -> object:
 
 
 def _told(parameters: Sequence[TunedParameter]) -> list[str]:
-    found = [f"{one.name} does not matter, as far as these games tell." for one in parameters if not one.matters]
+    found = [
+        f"Nothing speaks for another value of {one.name}, as far as these games tell."
+        for one in parameters
+        if not one.matters
+    ]
     return found + [
         f"{one.name} ends at the {one.edge} end of what was played, {short(one.after)}: go on from there, or widen its "
         "range."

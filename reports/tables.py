@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import os
 import shutil
 import sys
 import textwrap
@@ -157,11 +156,15 @@ def wrapped(sentence: str, width: int) -> str:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, or as many as COLUMNS says; else, into a file or a pipe, as many as a table wants."""
-    is_told = os.environ.get("COLUMNS", "0").isdecimal() and int(os.environ.get("COLUMNS", "0"))
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() or is_told else UNLIMITED
+    """Columns of the terminal; into a file or a pipe, as many as a table wants."""
+    return shutil.get_terminal_size().columns if is_terminal() else UNLIMITED
 
 
 def terminal_height() -> int | None:
     """Lines of the terminal; None where what is printed is not looked at on one."""
-    return shutil.get_terminal_size().lines if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().lines if is_terminal() else None
+
+
+def is_terminal() -> bool:
+    """Whether what is printed is looked at on a terminal."""
+    return sys.stdout.isatty()

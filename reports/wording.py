@@ -187,6 +187,14 @@ def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
     )
 
 
+def baseline_openings_words(claims: Sequence[Comparison]) -> str:
+    """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
+    more = max((one.baseline_openings for one in claims if one.paired), default=0)
+    if more <= max((one.openings for one in claims), default=0):
+        return ""
+    return f", {claims[0].baseline}'s {more:,} with those of its control"
+
+
 def told_control(one: Comparison) -> Told:
     """What a control shows, as a cell: a verdict of its own."""
     return Told(control_words(one), "differs" if _is_odd(one) else "no difference", dict.fromkeys(_FACTS))

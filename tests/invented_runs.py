@@ -27,6 +27,7 @@ class Invented:
     is_census: bool = False
     planned: int | None = None
     pairs: int = 0
+    pools_control: bool = False
 
     def agent(self, name, *roles, **settings):
         """An agent; unlike others of the same settings, it is told apart by its name."""
@@ -64,6 +65,7 @@ class Invented:
             "costs": {},
             "fingerprint": "",
             "versions": {},
+            "pools_control": self.pools_control,
         }
         (path / "run.json").write_text(json.dumps(facts))
         if self.rows:

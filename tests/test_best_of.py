@@ -18,6 +18,7 @@ from experiments.schedule import pair_points
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.findings import load_findings
 from reports.compare import compare_sections
+from reports.headlines import compare_headline
 from reports.page import report_page
 from reports.sections import render_sections
 from reports.summary import summarize
@@ -100,6 +101,9 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
     assert rows[0]["contender"] in note
     assert "Random" not in note
     assert note.split(";")[0].split(".")[0] in report_page(findings)
+    headline = compare_headline(findings)
+    assert headline.tables[0] == "best_of"
+    assert headline.section.title.endswith(note)
     told = render_sections(summarize(findings), "table")
     assert "`isolation compare` has those that are" in " ".join(told.split())
 

@@ -15,7 +15,7 @@ from test_watch import watching
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
 from experiments.verdicts.findings import load_findings
-from isolation import Board
+from isolation import Board, solve
 from isolation.notation import cell_name
 from reports.board.answers import move_values
 from reports.board.questions import Position, board_of
@@ -398,6 +398,79 @@ def test_a_page_of_another_origin_reads_nothing(browser, address):
         )
         assert "heuristics" not in answer
     page.close()
+
+
+def test_the_best_move_and_the_line_to_the_end_can_be_seen_and_played(visit, address):
+    board = Board.from_moves([0, 7, 11, 14], "5x5")
+    line = solve(board).line
+    page = visit(f"{address}#board=5x5&moves=a0,c1,b2,e2")
+    page.get_by_label("Exact result").check()
+    expect(page.locator("#win-bar")).to_have_accessible_name(f"Player {solve(board).winner} wins under perfect play")
+    expect(page.locator("#board .arrow")).to_have_count(1)
+    buttons = page.locator("#exact-line button")
+    expect(buttons).to_have_text([cell_name(one, 5) for one in line])
+    buttons.nth(1).click()
+    expect(page.locator("#standing")).to_contain_text(f"Ply 6: {cell_name(line[1], 5)}.")
+
+
+# Reviewing
+
+
+def blunder():
+    """A game on 5x5 with a move that throws a win away: the moves, and those that would have kept it."""
+    draw = random.Random(3)
+    while True:
+        board = Board.from_moves([], "5x5")
+        found = None
+        while cells := board.legal_cells():
+            if board.move_count >= 6 and not found:
+                solution = solve(board)
+                lost = [one for one in cells if one not in solution.moves]
+                if solution.winner == board.active_index + 1 and lost:
+                    found = board.move_count + 1, solution.moves, lost
+                    board.play_cell(lost[0])
+                    continue
+            board.play_cell(draw.choice(cells))
+        if found and len(found[2]) > 1:
+            return board.history, found
+
+
+def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
+    moves, (ply, kept, lost) = blunder()
+    names = [cell_name(one, 5) for one in moves]
+    page = visit(f"{address}#board=5x5&moves={','.join(names)}")
+    page.get_by_role("button", name="Review this game").click()
+    mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a won game; ")
+    assert 0 < len(kept) < 5
+    expect(mistake).to_contain_text(" or ".join(cell_name(one, 5) for one in kept))
+    expect(page.locator("#review-state")).to_contain_text(f"in {len(moves)} moves.")
+    mistake.click()
+    expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {names[ply - 1]}.")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#review-state")).to_contain_text("has a won game: which move keeps it?")
+    cell(page, cell_name(lost[1], 5)).click()
+    expect(page.locator("#review-state")).to_have_text(f"{cell_name(lost[1], 5)} loses it as well; try another.")
+    cell(page, cell_name(kept[0], 5)).click()
+    expect(page.locator("#review-state")).to_have_text(f"{cell_name(kept[0], 5)} keeps the win.")
+    expect(page.locator("#standing")).to_contain_text(f"Ply {ply}: {cell_name(kept[0], 5)}.")
+
+
+def test_a_game_that_a_new_one_took_the_place_of_is_brought_back(board):
+    play(board, "d3", "a2")
+    board.get_by_role("button", name="New game").click()
+    expect(board.locator("#moves .move")).to_have_count(0)
+    board.get_by_role("button", name="Game before").click()
+    expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
+
+
+def test_editing_can_be_cancelled(board):
+    play(board, "d3", "a2")
+    board.get_by_text("Set up a position").click()
+    board.get_by_role("button", name="Edit the board").click()
+    cell(board, "g6").click()
+    board.get_by_role("button", name="Cancel").click()
+    expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
+    expect(cell(board, "g6")).to_have_accessible_name("g6, open")
 
 
 # How it looks

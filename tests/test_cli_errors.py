@@ -25,6 +25,11 @@ ASKED_WRONGLY = [
     (["suite", "nope"], "No such command 'nope'"),
     (["fit", "nowhere.py"], "no such file: nowhere.py"),
     (["fit", "there.py"], "score has no parameters: declare some as keyword-only arguments"),
+    (["tune", "random"], "random has no heuristic whose parameters could be looked through"),
+    (["tune", "ID:improved", "--limit", "nodes=5"], "improved has no parameters: declare some"),
+    (["sweep", "ID:improved"], "Missing option '--over'"),
+    (["sweep", "ID:improved", "--over", "reach=1"], "--over is option.NAME=0:1:0.1, option.NAME=0,1,2 or limit="),
+    (["sweep", "ID:improved", "--over", "option.x=1"], "improved has no parameter 'x'"),
     (["fit", "there.py", "--at", "ms=5"], "--at: a fit looks at depth=N or nodes=N, not at ms=5"),
     (
         ["screen", "ID:there.py:score@option.x=1"],

@@ -22,7 +22,7 @@ def test_the_default_is_the_classic_evaluation() -> None:
     assert config.baseline == "ID:improved"
     assert config.opponents == ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
     assert (config.board, config.format, config.control) == ("7x7", "gauntlet", True)
-    assert (config.openings, config.pairs, config.limit) == ("random:2", 100, "nodes=10000")
+    assert (config.openings, config.pairs, config.limit) == ("random:2", 180, "nodes=10000")
 
 
 def test_the_commented_example_says_what_the_defaults_say(tmp_path: Path) -> None:

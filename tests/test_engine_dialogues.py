@@ -154,6 +154,17 @@ def test_an_engine_that_does_not_is_spoken_to_in_uci_of_variants_it_is_told(cloc
         assert file.read() == variants_text((7, 7))
 
 
+def test_variants_are_told_once_a_size_and_named_when_they_change(clock):
+    script = Script(clock, SPEAKS_UCI | {"go": ("bestmove a1",)})
+    with opened(script, None) as player:
+        player.new_game()
+        for board in (Board(1, 2), Board.from_moves([29, 24]), Board.from_moves([29, 10]), Board(1, 2, 5, 5)):
+            player.choose(board, 0)
+    options = [line.split(" value ") for line in script.sent if line.startswith("setoption")]
+    assert [value for name, value in options if "UCI_Variant" in name] == ["placing7x7", "joust7x7", "placing5x5"]
+    assert len([value for name, value in options if "VariantPath" in name]) == 2
+
+
 def test_a_protocol_that_is_known_is_not_asked_for(clock):
     assert ask(clock, SPEAKS_UGI, agent_of(protocol="ugi"))[0].sent[:2] == ["ugi", "isready"]
     assert ask(clock, SPEAKS_UCI, agent_of(protocol="uci"))[0].sent[0] == "uci"

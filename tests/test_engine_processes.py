@@ -1,10 +1,12 @@
 """Engines that are processes: they play whole games, and whatever they do, runs go on and nothing is left behind."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,8 @@ import pytest
 from hostile_engines import BABBLES, CHATTERS, DIES, FLOODS, HANGS, LIES, at, engine
 from test_engines import is_alive, on_linux, until_gone
 
-from experiments.config import load_config
+from experiments.config import load_config, to_toml
+from experiments.design import make_plan
 from experiments.log import read_games
 from experiments.play.runner import play_tournament
 from isolation import Limit, play
@@ -57,6 +60,10 @@ def test_an_engine_plays_whole_games_in_one_process(tmp_path, kept):
     kept._waiting[0][2].end()
     (errors,) = tmp_path.glob("Mine-*.txt")
     assert errors.read_text() == "hello\n" * 4
+    (searches,) = tmp_path.glob("Mine-*.jsonl")
+    first = json.loads(searches.read_text().splitlines()[0])
+    assert first == {"fen": "5/5/5/5[Nn] w - - 0 1", "score": 1.5, "depth": 2, "nodes": 7, "pv": [0]}
+    assert len(searches.read_text().splitlines()) == sum(sum(depth == 2 for depth in game.depth) for game in games)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -193,3 +200,20 @@ def test_another_program_in_its_place_does_not_go_on_with_a_run(tmp_path):
     engine(tmp_path / "mine", "0")
     with pytest.raises(ValueError, match="the code of mine_5nodes has changed since the run began"):
         play_tournament(config, resume=True)
+
+
+def test_a_hard_cap_ends_a_move_that_has_signs_of_life(tmp_path, kept):
+    agent = agent_of(engine(tmp_path / "mine", at("go", CHATTERS)))
+    game = play(agent, RandomAgent(), size="4x5", hard_cap=0.5)
+    assert game.reason == "hang"
+    assert not kept._waiting
+
+
+def test_engines_of_a_run_are_found_from_any_directory(tmp_path, monkeypatch):
+    engine(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    keys = {"board": "5x5", "format": "round-robin", "contenders": ["engine:mine", "random"]}
+    plan = make_plan(load_config(None, {**keys, "engines": [{"name": "mine", "command": ["./mine"]}]}))
+    monkeypatch.chdir("/")
+    again = make_plan(load_config(None, tomllib.loads(to_toml(plan.config))))
+    assert again.entrants[0].settings == plan.entrants[0].settings

@@ -8,7 +8,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+from cli import main
 from experiments import log, runs
 from experiments.config import load_config
 from experiments.play import runner
@@ -174,7 +176,7 @@ def test_what_must_not_mix_is_refused_and_nothing_is_written(
     [
         ({"contenders": ()}, "--extend needs somebody who is new: name a --contender"),
         ({"contenders": ("Same=ID:center",)}, "Same plays exactly like ID_Center"),
-        ({"contenders": ("ID:centre",)}, "no heuristic is called 'centre'"),
+        ({"contenders": ("ID:zentrum",)}, "no heuristic is called .zentrum."),
         ({"pairs": 9}, "--extend plays by the settings of .*: leave --pairs out"),
         ({"opponents": ("greedy",)}, "leave --opponent out"),
         ({"hard_cap": 2.0}, "leave --hard-cap out"),
@@ -193,3 +195,9 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
     file.write_text("def score(game, player):\n    return 2.0\n")
     with pytest.raises(ValueError, match="the code of X has changed since the run began"):
         extend(tmp_path / "run", tmp_path / "more")
+
+
+def test_a_dry_run_says_how_many_games_are_played_already(run: Path) -> None:
+    told = CliRunner().invoke(main, ["tournament", "--extend", str(run), "--contender", NEW, "--dry-run"])
+    assert told.exit_code == 0
+    assert f"20 games would be played beside {len(games(run))} that are" in " ".join(told.output.split())

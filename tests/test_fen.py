@@ -1,6 +1,7 @@
 """Positions and moves as other programs write them, and counts that those programs have made."""
 
 import doctest
+import random
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from random_games import games, random_game, small_sizes
 from cli import main
 from isolation import Board, Limit, algebraic, fen, notation, perft, search
 from isolation.algebraic import read_move, write_move, write_san
+from isolation.engines.protocol import variants_text
 from isolation.notation import parse_square, square_name
 
 
@@ -48,8 +50,6 @@ def test_a_position_of_a_fen_is_searched_as_the_same_position_of_a_game(position
 
 @pytest.fixture
 def positions_of_games():
-    import random
-
     found = [random_game(random.Random(seed), 6, 7, 10) for seed in range(5)]
     return [game for game in found if game.legal_cells()]
 
@@ -167,3 +167,25 @@ def test_show_reads_a_fen_and_writes_one():
     assert CliRunner().invoke(main, ["show", "--moves", "d3,a2", "--fen"]).output == "7/7/n6/3N3/7/7/7 w - - 0 1\n"
     both = CliRunner().invoke(main, ["show", "--moves", "d3", "--fen", "7/7 w"])
     assert (both.output, both.exit_code) == ("Error: a position is given by --moves or by --fen, not by both\n", 2)
+
+
+def test_rules_variants_and_moves_in_writing_are_those_of_fairy_stockfish():
+    """Where its rules are installed as a library, `pip install pyffish`."""
+    pyffish = pytest.importorskip("pyffish")
+    for size in ("5x6", "7x7", "9x11", "8x8"):
+        rows, columns = map(int, size.split("x"))
+        pyffish.load_variant_config(variants_text((rows, columns)))
+        placing, joust = f"placing{size}", "joust" if size == "8x8" else f"joust{size}"
+        for seed in range(5):
+            game = random_game(random.Random(seed), rows, columns, 2 + 3 * seed)
+            legal = pyffish.legal_moves(joust, game.fen, [])
+            assert sorted(legal) == sorted(write_move(game, cell, "joust") for cell in game.legal_cells())
+            written = {write_move(game, cell, "joust"): write_san(game, cell) for cell in game.legal_cells()}
+            assert {move: pyffish.get_san(joust, game.fen, move) for move in legal} == written
+            for move in legal:
+                after = pyffish.get_fen(joust, game.fen, [move])
+                assert Board.from_fen(after) == game.successor(read_move(game, move))
+        for plies in (0, 1):
+            game = random_game(random.Random(1), rows, columns, plies)
+            legal = pyffish.legal_moves(placing, game.fen, [])
+            assert sorted(legal) == sorted(write_move(game, cell) for cell in game.legal_cells())

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.published import analyse_file
@@ -95,3 +96,30 @@ def test_the_page_about_the_best_heuristic_is_made_by_its_script(tmp_path):
     text = (tmp_path / "learned.md").read_text(encoding="utf-8")
     assert "| `links_a_cell` | links a cell, without moves | 50 |" in text
     assert "| 6x6 |" in text
+
+
+@pytest.fixture
+def joust(monkeypatch):
+    examples = Path(__file__).parent.parent / "examples"
+    monkeypatch.syspath_prepend(str(examples))
+    spec = importlib.util.spec_from_file_location("joust_example", examples / "joust.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_about_joust_leaves_out_what_forfeits_have_spoilt(joust):
+    cells = ("7x7", "ms 50", "`perfect`", "48", "one", "two", "three", "7", "22")
+    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], joust.QUICK)
+    assert f"| {' | '.join(cells)} |" in text
+    assert "8x8, ms 50, `perfect` (25%)" in text
+    assert "| 8x8 |" not in text
+    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], joust.QUICK)
+
+
+def test_the_script_about_joust_needs_the_engine(joust, tmp_path):
+    result = CliRunner().invoke(joust.main, [str(tmp_path)])
+    assert result.exit_code == 2
+    assert "npm install fairy-stockfish-nnue.wasm in" in result.output
+    assert list(tmp_path.iterdir()) == []

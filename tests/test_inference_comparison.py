@@ -380,7 +380,7 @@ def test_joint_intervals_hold_together_where_single_ones_do_not():
     for _ in range(100):
         values = rng.normal(size=(40, 1)) + rng.normal(size=(40, 8))
         errors = values.mean(axis=0) / (values.std(axis=0, ddof=1) / math.sqrt(40))
-        wider = joint_stretch([Parts(clusters, (column - column.mean()) / 40) for column in values.T])
+        wider = joint_stretch([Parts(clusters, (column - column.mean()) / 40, clusters.size) for column in values.T])
         alone += np.abs(errors).max() <= t.ppf(0.975, 39)
         together += np.abs(errors).max() <= t.ppf(0.975, 39) * wider
     assert alone < 0.9 * 100
@@ -391,12 +391,12 @@ def test_joint_intervals_hold_together_where_single_ones_do_not():
 def test_what_errs_together_needs_less_stretching_and_one_alone_none():
     rng = np.random.default_rng(3)
     clusters, noise = np.arange(100), rng.normal(size=(100, 20))
-    apart = [Parts(clusters, column) for column in noise.T]
-    close = [Parts(clusters, noise[:, 0] + 0.1 * column) for column in noise.T]
+    apart = [Parts(clusters, column, 100) for column in noise.T]
+    close = [Parts(clusters, noise[:, 0] + 0.1 * column, 100) for column in noise.T]
     bonferroni = t.ppf(1 - 0.025 / 20, 99) / t.ppf(0.975, 99)
     assert joint_stretch(apart[:1]) == 1
     assert 1 < joint_stretch(close) < 1.2 < joint_stretch(apart) <= bonferroni
-    assert joint_stretch([*apart[:1], Parts(clusters, np.zeros(100))]) == 1
+    assert joint_stretch([*apart[:1], Parts(clusters, np.zeros(100), 100)]) == 1
 
 
 def test_better_against_every_opponent_is_shown_as_often_as_its_power_says():

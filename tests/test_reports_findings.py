@@ -177,8 +177,8 @@ def test_a_clear_winner_is_called_better_and_who_wins_as_often_is_not(tmp_path):
     assert verdicts["Good"].family == 2
 
 
-def with_control(run):
-    run.agent("Base_control", "control")
+def with_control(run, **settings):
+    run.agent("Base_control", "control", **settings)
     for opening in range(100, 120):
         for opponent in ("Opp_A", "Opp_B"):
             run.pair("Base_control", opponent, opening, 1)
@@ -205,6 +205,29 @@ def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path)
     assert plans[0] == plans[1]
     assert [plan.contender for plan in plans[1]] == ["Good"]
     assert [test.contender for test in run_tests(findings[1], 0, 3)] == ["Good"]
+
+
+def test_a_control_counts_as_the_baseline_where_its_run_was_designed_so(tmp_path):
+    found = []
+    for pools in (False, True):
+        run = with_control(gauntlet(20, good_and_alike, pools_control=pools), heuristic="Base")
+        found.append(load_findings([run.write(tmp_path / str(pools))]))
+    apart, pooled = (judge(findings) for findings in found)
+    assert [one.baseline_openings for one in (*apart.claims, *pooled.claims)] == [20, 40]
+    assert [one.baseline_openings for one in pooled.comparisons if one.contender == "Base_control"] == [20]
+    notes = [compare_sections(findings)[0].notes for findings in found]
+    assert not any("with those of its control" in note for note in notes[0])
+    assert any("from 20 openings, Base's 40 with those of its control" in note for note in notes[1])
+    (plan,) = plan_contenders(found[1], 0.002)
+    assert plan.games == plan.more * 2 * 2 * 3
+
+
+def test_a_control_counts_as_nobody_else(tmp_path):
+    run = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base").write(tmp_path / "run")
+    assert load_findings([run]).pooled_controls == ("Base_control",)
+    assert load_findings([run], baseline="Good").pooled_controls == ()
+    other = with_control(gauntlet(20, good_and_alike, pools_control=True)).write(tmp_path / "other")
+    assert load_findings([other]).pooled_controls == ()
 
 
 def test_a_control_head_to_head_is_no_claim_either(tmp_path):

@@ -10,6 +10,10 @@ import pytest
 from experiments.config import Config, load_config
 from experiments.design import Plan, make_plan
 from experiments.schedule import Schedule, pair_points, points_table, record_points
+from heuristics import names
+
+CONTENDERS = len(names()) - 1
+OF_CONTROL = round(180 * (CONTENDERS**0.5 - 1))
 
 
 def plan_of(**keys: object) -> Plan:
@@ -46,9 +50,9 @@ def classic() -> Plan:
 
 @pytest.mark.parametrize("limit", ["nodes=100", "ms=150", "cpu_ms=150"])
 def test_the_baseline_is_not_among_all_heuristics_under_any_limit(limit: str) -> None:
-    names = [entrant.agent.name for entrant in make_plan(load_config(None, {"limit": limit})).entrants]
-    assert names.count("ID_Improved") == 1
-    assert len(names) == 1 + 20 + 1 + 7
+    agents = [entrant.agent.name for entrant in make_plan(load_config(None, {"limit": limit})).entrants]
+    assert agents.count("ID_Improved") == 1
+    assert len(agents) == 1 + CONTENDERS + 1 + 7
 
 
 def test_the_baseline_is_not_among_all_heuristics_where_ties_are_left_to_chance() -> None:
@@ -59,8 +63,8 @@ def test_the_baseline_is_not_among_all_heuristics_where_ties_are_left_to_chance(
 
 def test_the_classic_evaluation_has_every_contender_meet_every_opponent(classic: Plan) -> None:
     roles = Counter(role for entrant in classic.entrants for role in entrant.roles)
-    assert roles == {"baseline": 1, "contender": 20, "control": 1, "opponent": 7}
-    assert len(classic.schedule) == 22 * 7 * 200
+    assert roles == {"baseline": 1, "contender": CONTENDERS, "control": 1, "opponent": 7}
+    assert len(classic.schedule) == ((1 + CONTENDERS) * 180 + OF_CONTROL) * 7 * 2
     assert not classic.is_census
 
 
@@ -77,8 +81,24 @@ def test_contenders_meet_the_same_openings_and_the_control_others(classic: Plan)
     control = met["ID_Improved_control"]
     contenders = [openings for name, openings in met.items() if name.startswith("ID_") and not name.endswith("control")]
     assert all(openings == contenders[0] for openings in contenders)
-    assert len(control) == len(contenders[0]) == 100
+    assert (len(contenders[0]), len(control)) == (180, OF_CONTROL)
     assert not control & contenders[0]
+
+
+@pytest.mark.parametrize(("contenders", "own"), [(1, 50), (4, 50), (9, 100), (16, 150)])
+def test_baseline_and_control_play_as_many_openings_as_tell_most_of_all_contenders(contenders: int, own: int) -> None:
+    specs = [f"C{number}=ID:open@nodes={number + 1}" for number in range(contenders)]
+    keys = {"contenders": specs, "opponents": ["random"], "pairs": 50}
+    (match,) = [match for match in plan_of(**keys).schedule.matches if match.start]
+    assert match.pairs == own
+    (match,) = [match for match in plan_of(**keys, sprt=[0, 3]).schedule.matches if match.start]
+    assert match.pairs == 50
+
+
+def test_a_run_from_before_goes_on_with_a_control_as_long_as_its_contenders() -> None:
+    plan = make_plan(load_config(None, {"pairs": 30}), pools_control=False)
+    assert {match.pairs for match in plan.schedule.matches} == {30}
+    assert not plan.pools_control
 
 
 def test_every_prefix_of_the_schedule_treats_contenders_alike(classic: Plan) -> None:

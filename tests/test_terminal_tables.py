@@ -49,7 +49,9 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reports.tables.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "60")
 
 
 @pytest.mark.usefixtures("narrow")

@@ -22,6 +22,7 @@ from experiments.inference.pairs import added_pairs
 DRAWS = 5000
 
 _DISTINCT = 1000
+_FEW = 60
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,13 @@ class Interval:
 class Parts:
     """What each opening, or class of openings alike, adds to the error of an estimate: its number, and its part.
 
-    Estimates that rest on the same openings err together, by as much as their parts do.
+    Estimates that rest on the same openings err together, by as much as their parts do. `clusters` is how many of them
+    the contender met: what else the baseline played has small parts.
     """
 
     cluster: Ints
     part: Floats
+    clusters: int
 
 
 def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
@@ -87,8 +90,11 @@ def bootstrap_interval(
     rng: np.random.Generator,
     opponents: float = 1.0,
     confidence: float = 0.95,
+    sampled: int | None = None,
 ) -> Interval:
     """The mean of one difference in [−1, 1] per opening, by resampling openings.
+
+    Where only `sampled` of them were met by both, values are larger by so much, so that their mean is the estimate.
 
     Two openings are added, one up and one down (after Agresti and Min, 2005, for paired differences), by the largest
     difference seen: by one game of two with each opponent at least, by √½/√opponents at most. The percentiles are taken
@@ -102,10 +108,11 @@ def bootstrap_interval(
         return Interval(math.nan, -1.0, 1.0, confidence)
     if array.size == 1:
         return Interval(float(array[0]), -1.0, 1.0, confidence)
-    against = max(opponents, 1.0)
-    reach = min(max(float(np.abs(array).max()), 0.5 / against), math.sqrt(0.5 / against))
-    draws = _resample(np.append(array, [-reach, reach]), rng)
-    return _ends(float(array.mean()), draws, array.size, confidence)
+    against, openings = max(opponents, 1.0), sampled or array.size
+    scale = array.size / openings
+    reach = scale * min(max(float(np.abs(array).max()) / scale, 0.5 / against), math.sqrt(0.5 / against))
+    draws = _resample(np.append(array, [-reach, reach]), rng, _DISTINCT if scale == 1 else _FEW)
+    return _ends(float(array.mean()), draws, openings, confidence)
 
 
 def bootstrap_difference(
@@ -125,17 +132,18 @@ def bootstrap_difference(
     if fewest == 1:
         return Interval(estimate, -1.0, 1.0, confidence)
     reach = 0.5 / math.sqrt(max(opponents, 1.0))
-    added = [0.5 - reach, 0.5 + reach]
-    draws = _resample(np.append(one, added), rng) - _resample(np.append(other, added), rng)
+    # as many times to the larger sample, so that both are drawn towards one half alike
+    added = [[0.5 - reach, 0.5 + reach] * round(values.size / fewest) for values in (one, other)]
+    draws = _resample(np.append(one, added[0]), rng) - _resample(np.append(other, added[1]), rng)
     return _ends(estimate, draws, fewest, confidence)
 
 
-def _resample(values: Floats, rng: np.random.Generator) -> Floats:
+def _resample(values: Floats, rng: np.random.Generator, most: int = _DISTINCT) -> Floats:
     """Means of resamples. Equal values are drawn together, so the cost depends on how many are distinct, not on n."""
     # values that differ by rounding errors alone are one value
     distinct, times = np.unique(np.round(values, 12), return_counts=True)
-    if distinct.size > _DISTINCT:
-        step = np.ptp(values) / _DISTINCT
+    if distinct.size > most:
+        step = np.ptp(values) / most
         rounded = np.round(values / step) * step
         distinct, times = np.unique(rounded, return_counts=True)
         distinct = distinct + (values.mean() - rounded.mean())

@@ -2,6 +2,7 @@
 
 Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
 difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
+Openings that the baseline alone has played make its rate surer (`samples`).
 If contender and baseline met different openings (as a control does, on purpose) both are taken as independent samples.
 """
 
@@ -14,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import chi2, f, norm
 
-from experiments.inference.arguments import Floats, Ints, inside, whole
+from experiments.inference.arguments import Floats, inside, whole
 from experiments.inference.clusters import Interval, Parts, bootstrap_difference, bootstrap_interval
-from experiments.inference.pairing import PairTable, opponents_of, record_of
-from experiments.inference.permutation import PermutationTest, label_test, sign_flip_test
+from experiments.inference.pairing import PairTable
+from experiments.inference.permutation import PermutationTest, label_test, score_flip_test, sign_flip_test
+from experiments.inference.samples import Sample, SharedPlay, shared_play
 
 Verdict = Literal["better", "worse", "equal", "cannot tell"]
 
@@ -28,6 +29,8 @@ Verdict = Literal["better", "worse", "equal", "cannot tell"]
 @dataclass(frozen=True)
 class OpponentEffect:
     """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
+
+    `baseline_rate` is the baseline's on the contender's openings, where it played others too as those make it likely.
 
     `is_alike`: contender and baseline won as many games of every pair against it. `is_chance`: chance had a part.
     """
@@ -46,9 +49,10 @@ class OpponentEffect:
 class Comparison:
     """One contender beside the baseline. Rates and differences are shares of games won, averaged over opponents.
 
-    `paired`: both met the same openings and only those count; else `openings` are the contender's and
-    `baseline_openings` the baseline's. Left out: `unfinished` pairs of either, which lack a game; `unshared` openings,
-    played by one of the two only; `missing` opponents, met by one of the two only.
+    `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
+    those count, but for further ones that the baseline played under another name. Left out: `unfinished` pairs of
+    either, which lack a game; `unshared` openings, played by one of the two only; `missing` opponents, met by one of
+    the two only.
 
     The question is about all openings of the kind played, on that board. `pool` is how many those are, if what was
     played of them tells about the others without further luck; None otherwise, and unless `paired`. Then unseen
@@ -148,21 +152,16 @@ class Comparison:
 
 
 def compare(
-    table: PairTable,
-    contender: str,
-    baseline: str,
-    *,
-    seed: int = 0,
-    confidence: float = 0.95,
-    alpha: float = 0.05,
-    pool: int | None = None,
-    chance: Collection[str] = (),
-) -> Comparison:
+    table: PairTable, contender: str, baseline: str, *,
+    seed: int = 0, confidence: float = 0.95, alpha: float = 0.05,
+    pool: int | None = None, chance: Collection[str] = (), also: Collection[str] = (),
+) -> Comparison:  # fmt: skip
     """Compare `contender` with `baseline` on the opponents both met.
 
     Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
     openings the schedule draws from without replacement; give it only if both agents and all opponents play an opening
-    the same way every time. `chance` names the opponents in whose games chance has a part.
+    the same way every time. `chance` names the opponents in whose games chance has a part. `also` are other names of
+    the baseline's, under which it played more openings: they make its rate surer, where openings are shared.
 
     Raises:
         ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
@@ -170,8 +169,8 @@ def compare(
     """
     inside("confidence", confidence)
     inside("alpha", alpha)
-    play = _shared_play(table, contender, baseline)
-    own, base, samples = play.own, play.base, play.samples
+    play = shared_play(table, contender, baseline, also)
+    own, samples = play.own, play.samples
     known = _known_pool(play, pool)
     # one generator in a fixed order: effects, then the test and the interval
     rng = np.random.default_rng([whole("seed", seed), zlib.crc32(contender.encode())])
@@ -187,7 +186,7 @@ def compare(
         missing=play.missing,
         paired=play.paired,
         openings=own.opening.size,
-        baseline_openings=base.opening.size,
+        baseline_openings=play.whole.opening.size,
         unshared=play.unshared,
         unfinished=_unfinished(table, contender, baseline),
         pool=known,
@@ -209,73 +208,7 @@ def compare(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """One agent's complete pairs by opening (rows) and opponent (columns)."""
-
-    opening: Ints
-    cluster: Ints
-    wins: Ints
-    pairs: Ints
-
-    @property
-    def rates(self) -> Floats:
-        """Share of games won; NaN where there is no pair."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.wins / (2 * self.pairs))
-
-    def against(self, opponents: npt.NDArray[np.bool_]) -> _Cells:
-        """The chosen columns, and the rows that have a pair in them."""
-        rows = self.pairs[:, opponents].any(axis=1)
-        return _Cells(
-            self.opening[rows], self.cluster[rows], self.wins[rows][:, opponents], self.pairs[rows][:, opponents]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _SharedPlay:
-    """What of two agents' play is compared: their cells against the `opponents` left, and those as samples.
-
-    `samples` is one of differences if `paired`, else one of rates for each. For the rest see `Comparison`.
-    """
-
-    opponents: tuple[str, ...]
-    missing: tuple[str, ...]
-    paired: bool
-    unshared: int
-    own: _Cells
-    base: _Cells
-    samples: tuple[_Sample, ...]
-
-
-def _shared_play(table: PairTable, contender: str, baseline: str) -> _SharedPlay:
-    if contender == baseline:
-        raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
-    met = [opponents_of(table, name) - {contender, baseline} for name in (contender, baseline)]
-    opponents = sorted(met[0] & met[1])
-    if not opponents:
-        raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
-    own, base = _cells(table, contender, opponents), _cells(table, baseline, opponents)
-    shared = np.intersect1d(own.opening, base.opening)
-    unshared = np.setxor1d(own.opening, base.opening)
-    paired = bool(2 * shared.size >= min(own.opening.size, base.opening.size))
-    if paired:
-        own, base = _shared_cells(own, base, shared)
-    played = np.asarray(own.pairs.any(axis=0) & base.pairs.any(axis=0))
-    own, base = own.against(played), base.against(played)
-    against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
-    return _SharedPlay(
-        opponents=against,
-        missing=tuple(sorted((met[0] | met[1]) - set(against))),
-        paired=paired,
-        unshared=unshared.size if paired else 0,
-        own=own,
-        base=base,
-        samples=(_differences(own, base),) if paired else (_rates(own), _rates(base)),
-    )
-
-
-def _known_pool(play: _SharedPlay, pool: int | None) -> int | None:
+def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
     """The pool, if what was played of it bears on the rest: not for two samples, nor where a census has gaps."""
     played = play.own.opening.size
     if pool is not None and whole("pool", pool) < played:
@@ -294,83 +227,8 @@ def _mean(rates: Sequence[float]) -> float:
     return float(np.mean(rates)) if rates else math.nan
 
 
-def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> _Cells:
-    record = record_of(table, agent)
-    column = np.full(len(table.agents), -1)
-    column[[table.code(name) for name in opponents]] = np.arange(len(opponents))
-    against = column[record.opponent]
-    chosen = against >= 0
-    opening, start, row = np.unique(record.opening[chosen], return_index=True, return_inverse=True)
-    cell = row * len(opponents) + against[chosen]
-    shape = (opening.size, len(opponents))
-    wins = np.bincount(cell, record.wins[chosen], opening.size * len(opponents)).astype(np.int64)
-    pairs = np.bincount(cell, minlength=opening.size * len(opponents))
-    return _Cells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
-
-
-def _shared_cells(one: _Cells, other: _Cells, openings: Ints) -> tuple[_Cells, _Cells]:
-    """Both at the given openings, with only those pairs whose opening and opponent the other has as well."""
-    rows = [np.searchsorted(cells.opening, openings) for cells in (one, other)]
-    both = (one.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
-    first, second = (
-        _Cells(openings, cells.cluster[row], cells.wins[row] * both, cells.pairs[row] * both)
-        for cells, row in zip((one, other), rows, strict=True)
-    )
-    return first, second
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """One number per opening and opponent, reduced to means over openings and every opening's part in their errors.
-
-    `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
-    those of such sums. `cluster_parts` are the same summed over openings that are alike. `flips` (clusters, opponents)
-    are whole-number differences for the sign-flip test.
-    """
-
-    means: Floats
-    opening_parts: Floats
-    cluster_parts: Floats
-    flips: Ints
-
-    @property
-    def covariance(self) -> Floats:
-        """Of `means`, clustered; zero for a single cluster."""
-        clusters = len(self.cluster_parts)
-        return np.asarray(self.cluster_parts.T @ self.cluster_parts * (clusters / max(clusters - 1, 1)))
-
-    def values(self, parts: Floats, columns: slice) -> Floats:
-        """One value per row of `parts`, averaged over the chosen opponents; their mean is that of `means`."""
-        if not parts[:, columns].size:
-            return np.empty(0)
-        return np.asarray(self.means[columns].mean() + len(parts) * parts[:, columns].mean(axis=1))
-
-
-def _differences(own: _Cells, base: _Cells) -> _Sample:
-    # weighting each side by the other's number of pairs keeps the differences whole when a cell was played repeatedly
-    return _reduce(own.rates - base.rates, own.cluster, own.wins * base.pairs - base.wins * own.pairs)
-
-
-def _rates(cells: _Cells) -> _Sample:
-    return _reduce(cells.rates, cells.cluster, cells.wins)
-
-
-def _reduce(values: Floats, cluster: Ints, whole_values: Ints) -> _Sample:
-    known = ~np.isnan(values)
-    times = np.maximum(known.sum(axis=0), 1)
-    means = np.where(known, values, 0).sum(axis=0) / times
-    parts = np.where(known, values - means, 0) / times
-    _, group = np.unique(cluster, return_inverse=True)
-    clusters = int(group.max(initial=-1)) + 1
-    by_cluster = np.zeros((clusters, values.shape[1]))
-    flips = np.zeros((clusters, values.shape[1]), dtype=np.int64)
-    np.add.at(by_cluster, group, parts)
-    np.add.at(flips, group, whole_values)
-    return _Sample(means, parts, by_cluster, flips)
-
-
 def _interval(
-    samples: Sequence[_Sample], columns: slice, rng: np.random.Generator, confidence: float, pool: int | None
+    samples: Sequence[Sample], columns: slice, rng: np.random.Generator, confidence: float, pool: int | None
 ) -> Interval:
     opponents = float(samples[0].means[columns].size)
     if len(samples) == 2:
@@ -378,44 +236,50 @@ def _interval(
         return bootstrap_difference(one, other, rng, opponents, confidence)
     (sample,) = samples
     if not pool:
-        return bootstrap_interval(sample.values(sample.cluster_parts, columns), rng, opponents, confidence)
-    return _in_pool(sample.values(sample.opening_parts, columns), opponents, pool, rng, confidence)
+        values = sample.values(sample.cluster_parts, columns)
+        return bootstrap_interval(values, rng, opponents, confidence, sample.clusters)
+    return _in_pool(sample, columns, pool, rng, confidence)
 
 
-def _in_pool(values: Floats, opponents: float, pool: int, rng: np.random.Generator, confidence: float) -> Interval:
+def _in_pool(sample: Sample, columns: slice, pool: int, rng: np.random.Generator, confidence: float) -> Interval:
     """The interval by resampling, shrunk to what the unseen openings of the pool can change: nothing after a census."""
-    drawn = bootstrap_interval(values, rng, opponents, confidence)
-    unseen = 1 - values.size / pool
+    opponents = float(sample.means[columns].size)
+    values = sample.values(sample.opening_parts, columns)
+    drawn = bootstrap_interval(values, rng, opponents, confidence, len(sample.sampled))
+    unseen = sample.unseen(columns, pool)
     step = 1 / (4 * pool * max(opponents, 1.0)) if unseen else 0.0
     low, high = (math.sqrt(unseen) * (end - drawn.estimate) for end in (drawn.low, drawn.high))
     return Interval(drawn.estimate, drawn.estimate + low - step, drawn.estimate + high + step, confidence)
 
 
-def _test(samples: Sequence[_Sample], columns: slice, rng: np.random.Generator, pool: int | None) -> PermutationTest:
+def _test(samples: Sequence[Sample], columns: slice, rng: np.random.Generator, pool: int | None) -> PermutationTest:
     if len(samples) == 2:
         one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
         return label_test(one, other, rng)
     (sample,) = samples
-    if pool and len(sample.opening_parts) == pool:
+    if pool and len(sample.sampled) == pool:
         # every opening was played: the sign of the difference is all there is to know
         lead = float(round(sample.means[columns].mean(), 12))
         return PermutationTest(pool, lead, float(lead == 0), float(lead <= 0))
-    return sign_flip_test(sample.flips[:, columns].sum(axis=1))
+    flips = sample.flips[:, columns].sum(axis=1)
+    return sign_flip_test(flips) if np.issubdtype(flips.dtype, np.integer) else score_flip_test(flips)
 
 
-def _parts(play: _SharedPlay, pool: int | None) -> Parts:
+def _parts(play: SharedPlay, pool: int | None) -> Parts:
     """Of the mean difference over opponents; none after a census."""
     if not play.opponents or (pool and play.own.opening.size == pool):
-        return Parts(np.empty(0, np.int64), np.empty(0))
-    sides = list(zip((1, -1), (play.own, play.base), play.samples, strict=False))
+        return Parts(np.empty(0, np.int64), np.empty(0), 0)
+    cells = (play.whole,) if play.paired else (play.own, play.base)
+    sides = list(zip((1, -1), cells, play.samples, strict=False))
     return Parts(
-        np.concatenate([np.unique(cells.cluster) for _, cells, _ in sides]),
+        np.concatenate([np.unique(of_side.cluster) for _, of_side, _ in sides]),
         np.concatenate([sign * sample.cluster_parts.mean(axis=1) for sign, _, sample in sides]),
+        sum(sample.clusters for sample in play.samples),
     )
 
 
 def _effect(
-    play: _SharedPlay, column: int, rng: np.random.Generator, confidence: float, pool: int | None,
+    play: SharedPlay, column: int, rng: np.random.Generator, confidence: float, pool: int | None,
     chance: Collection[str],
 ) -> OpponentEffect:  # fmt: skip
     columns = slice(column, column + 1)
@@ -423,19 +287,21 @@ def _effect(
     met = play.own.pairs[:, column] > 0
     # a census of the whole is one against each opponent, unless an opening is missing there
     known = pool if met.all() else None
+    difference = _interval(play.samples, columns, rng, confidence, known)
+    contender_rate = float(np.nanmean(play.own.rates[:, column]))
     return OpponentEffect(
         opponent=opponent,
         openings=int(np.count_nonzero(met)),
-        contender_rate=float(np.nanmean(play.own.rates[:, column])),
-        baseline_rate=float(np.nanmean(play.base.rates[:, column])),
-        difference=_interval(play.samples, columns, rng, confidence, known),
+        contender_rate=contender_rate,
+        baseline_rate=contender_rate - difference.estimate,
+        difference=difference,
         p_better=_test(play.samples, columns, rng, known).p_better,
         is_alike=play.paired and bool(np.array_equal(play.own.wins[:, column], play.base.wins[:, column])),
         is_chance=opponent in chance,
     )
 
 
-def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[float, int, float]:
+def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float, int, float]:
     """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening.
 
     Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise it
@@ -443,7 +309,7 @@ def _heterogeneity(samples: Sequence[_Sample], covariance: Floats) -> tuple[floa
     of opponents that never differ invertible.
     """
     effects = samples[0].means - (samples[1].means if len(samples) == 2 else 0)
-    clusters = min(len(sample.cluster_parts) for sample in samples)
+    clusters = min(sample.clusters for sample in samples)
     degrees = effects.size - 1
     if degrees < 1 or clusters < 2:
         return math.nan, max(degrees, 0), math.nan

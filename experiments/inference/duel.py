@@ -123,5 +123,6 @@ def _parts(cluster: Ints, wins: Ints, pool: int | None) -> Parts:
     numbers, unit = np.unique(cluster, return_inverse=True)
     is_census = pool is not None and pool == wins.size
     if is_census or not wins.size:
-        return Parts(numbers, np.zeros(numbers.size))
-    return Parts(numbers, np.bincount(unit, (wins - wins.mean()) / (2 * wins.size), numbers.size).astype(np.float64))
+        return Parts(numbers, np.zeros(numbers.size), numbers.size)
+    parts = np.bincount(unit, (wins - wins.mean()) / (2 * wins.size), numbers.size).astype(np.float64)
+    return Parts(numbers, parts, numbers.size)

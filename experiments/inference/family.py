@@ -23,6 +23,7 @@ def compare_all(
     alpha: float = 0.05,
     pools: Mapping[str, int] | None = None,
     chance: Mapping[str, Collection[str]] | None = None,
+    also: Collection[str] = (),
 ) -> tuple[Comparison | Duel, ...]:
     """Every contender beside the baseline, in the order given: p-values Holm-adjusted over all but the `controls`, and
     intervals that hold together beside those that hold each by itself.
@@ -31,7 +32,8 @@ def compare_all(
     head. Without `contenders` these are all other agents that met one of the baseline's opponents. `pools` has, by
     contender, how many openings the schedule draws from without replacement: for those only that, like the baseline
     and the opponents they share, play an opening the same way every time. `chance` has, by contender, the opponents in
-    whose games with it or with the baseline chance has a part.
+    whose games with it or with the baseline chance has a part. `also` are controls whose games count as the baseline's
+    wherever somebody else is compared with it.
 
     Raises:
         ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
@@ -46,9 +48,13 @@ def compare_all(
         pool = (pools or {}).get(name)
         if shared[name] or baseline not in met[name]:
             luck = (chance or {}).get(name, ())
+            more = [] if name in controls else also
             found.append(
-                compare(table, name, baseline, seed=seed, confidence=confidence, alpha=alpha, pool=pool, chance=luck)
-            )
+                compare(
+                    table, name, baseline,
+                    seed=seed, confidence=confidence, alpha=alpha, pool=pool, chance=luck, also=more,
+                )
+            )  # fmt: skip
         else:
             found.append(compare_directly(table, name, baseline, confidence=confidence, alpha=alpha, pool=pool))
     return _adjusted(found, controls, confidence)

@@ -56,7 +56,7 @@ def joint_stretch(estimates: Sequence[Parts], confidence: float = 0.95, seed: in
     parts = np.zeros((int(place.max()) + 1, len(uncertain)))
     np.add.at(parts, (place, column), np.concatenate([one.part for one in uncertain]))
     parts = parts / np.sqrt((parts**2).sum(axis=0))
-    degrees = max(min(one.cluster.size for one in uncertain) - 1, 1)
+    degrees = max(min(one.clusters for one in uncertain) - 1, 1)
     rng = np.random.default_rng(seed)
     errors = rng.multivariate_normal(np.zeros(len(uncertain)), parts.T @ parts, _DRAWS, method="eigh")
     largest = np.abs(errors).max(axis=1) / np.sqrt(rng.chisquare(degrees, _DRAWS) / degrees)

@@ -16,6 +16,9 @@ from experiments.inference.arguments import Floats, Ints
 
 SHUFFLES = 19_999
 
+_STEPS = 20
+_NOTHING = 1e-12
+
 
 @dataclass(frozen=True)
 class PermutationTest:
@@ -42,13 +45,33 @@ def sign_flip_test(differences: npt.ArrayLike) -> PermutationTest:
     if not sizes.size:
         return PermutationTest(array.size, 0.0, 1.0, 1.0)
     unit = int(np.gcd.reduce(sizes))
-    sums, chances = _flip_distribution(sizes // unit, times)
-    observed = total // unit
+    return _tails(array.size, float(total), total // unit, 0.0, sizes // unit, times)
+
+
+def score_flip_test(scores: npt.ArrayLike) -> PermutationTest:
+    """The sign-flip test of scores that are no whole numbers.
+
+    A score is an opening's part in the statistic, if contender and baseline play alike: of mean zero, and so of either
+    sign (Hemerik, Goeman and Finos, 2020). What is flipped is rounded to twentieths of its mean size, and sums that
+    fall short of the statistic by rounding alone count as reaching it.
+    """
+    array = np.asarray(scores, np.float64)
+    total, reach = float(array.sum()), float(np.abs(array).sum())
+    if reach < _NOTHING:
+        return PermutationTest(array.size, 0.0, 1.0, 1.0)
+    unit = reach / (_STEPS * array.size)
+    sizes, times = np.unique(np.round(np.abs(array) / unit).astype(np.int64), return_counts=True)
+    return _tails(array.size, total, total / unit, 0.5, sizes[sizes > 0], times[sizes > 0])
+
+
+def _tails(openings: int, statistic: float, observed: float, slack: float, sizes: Ints, times: Ints) -> PermutationTest:
+    """How often flipped sums of these sizes are as large as `observed`, but for `slack`."""
+    sums, chances = _flip_distribution(sizes, times)
     # far in the tail rounding errors outweigh the probability: never claim less than what is certain
     least = max(0.5 ** float(times.sum()), 1e-12)
-    p_better = max(float(chances[sums >= observed].sum()), least)
-    p_value = max(float(chances[np.abs(sums) >= abs(observed)].sum()), 2 * least)
-    return PermutationTest(array.size, float(total), min(p_value, 1.0), min(p_better, 1.0))
+    p_better = max(float(chances[sums >= observed - slack].sum()), least)
+    p_value = max(float(chances[np.abs(sums) >= abs(observed) - slack].sum()), 2 * least)
+    return PermutationTest(openings, statistic, min(p_value, 1.0), min(p_better, 1.0))
 
 
 def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
@@ -60,12 +83,11 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     reach = int(sizes @ times)
     length = next_fast_len(reach + 1, real=True)
     frequencies = np.arange(length // 2 + 1) / length
-    characteristic = np.ones(frequencies.size, dtype=np.complex128)
+    cosines = np.ones(frequencies.size)
     for size, count in zip(sizes.tolist(), times.tolist(), strict=True):
-        cosine = np.cos(np.pi * np.remainder(frequencies * size, 2))
-        phase = np.pi * np.remainder(frequencies * size * count, 2)
-        characteristic *= cosine**count * np.exp(-1j * phase)
-    chances = irfft(characteristic, length)[: reach + 1]
+        cosines *= np.cos(np.pi * np.remainder(frequencies * size, 2)) ** count
+    phase = np.pi * np.remainder(frequencies * reach, 2)
+    chances = irfft(cosines * np.exp(-1j * phase), length)[: reach + 1]
     return 2 * np.arange(reach + 1) - reach, np.clip(chances, 0, 1)
 
 

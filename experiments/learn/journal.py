@@ -90,6 +90,7 @@ class Journal:
         whole = text[: text.rfind("\n") + 1]
         try:
             first, *rest = (json.loads(line) for line in whole.splitlines())
+            first = dict(**first)
             tallies = [Tally(**line) for line in rest]
         except (ValueError, TypeError):
             raise ValueError(f"{path} is no record of a tuning or a sweep: choose another name with --out") from None

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
-from scipy.stats import chi2
+from scipy.stats import norm
 
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
-"""Up to which p-value a parameter matters."""
+"""Up to which p-value something speaks for another value of a parameter."""
 DRAWS = 300
 _PRIOR = 10.0
 """The standard deviation of the coefficients' prior: a hundred to one over a tenth of the range."""
@@ -50,10 +50,10 @@ class Response:
     """What the games say.
 
     Attributes:
-        best: float64[p], where strength is greatest within what was played; parameters that do not matter are held at
-            the start.
+        best: float64[p], where strength is greatest within what was played; parameters for whose move
+            nothing speaks are held at the start.
         low, high: float64[p], between which 95 % of the best points lie that the games allow.
-        p_values: float64[p], of the hypothesis that a parameter does not matter.
+        p_values: float64[p], see `importance`.
         promised: the share of games that the best point should win of the start, or gain against the opponent.
         promised_low, promised_high: its 95 % interval.
         edges: float64[2, p], between which games were played.
@@ -69,19 +69,41 @@ class Response:
     edges: Floats
 
 
-def respond(contests: Contests, start: Floats) -> Response:
+def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
+    """For each parameter, the p-value of the hypothesis that moving it changes nothing.
+
+    What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
+    own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
+    path itself would not do: it follows the leads, luck included.
+
+    Args:
+        upper, lower: float64[n, p], the two ends of n directions.
+        leads: float64[n], by how much the share of games that the upper end won is larger.
+    """
+    count = upper.shape[1]
+    found = []
+    for place in range(count):
+        others = np.arange(count) != place
+        terms = np.hstack([(upper - lower)[:, others], (upper**2 - lower**2)[:, others]])
+        rest = leads - terms @ np.linalg.lstsq(terms, leads, rcond=None)[0] if count > 1 else leads
+        signs = np.sign(upper[:, place] - lower[:, place])
+        spread = float(np.sqrt(np.sum((rest * signs) ** 2)))
+        found.append(2 * float(norm.sf(abs(float(signs @ rest)) / spread)) if spread else 1.0)
+    return np.array(found)
+
+
+def respond(contests: Contests, start: Floats, p_values: Floats) -> Response:
     """Fit the quadratic and find its top.
 
     Args:
         start: float64[p], the point that the best one is compared with.
+        p_values: float64[p], see `importance`; those for whose move nothing speaks are held at the start.
     """
     rows = _rows(contests)
-    beta, covariance, loss = _fitted(rows, contests)
+    beta, covariance = _fitted(rows, contests)
     ends = contests.upper if contests.lower is None else np.vstack([contests.upper, contests.lower])
     edges = np.array([ends.min(axis=0), ends.max(axis=0)])
     offset = int(contests.lower is None)
-    dispersion = _dispersion(expit(rows @ beta), contests)
-    p_values = np.array([_p_value(rows, contests, place, offset, loss, dispersion) for place in range(len(start))])
     best = _top(beta[offset:], np.where(p_values <= ALPHA, edges, start), start)
     draws = np.random.default_rng(_SEED).multivariate_normal(beta, covariance, DRAWS, method="eigh")
     tops = np.array([_top(one[offset:], edges, best) for one in draws])
@@ -100,14 +122,6 @@ def features(points: Floats) -> Floats:
     return np.hstack(terms)
 
 
-def _belongs(count: int, place: int) -> NDArray[np.bool_]:
-    """Which terms a parameter has a part in."""
-    own = [np.arange(count) == place] * 2
-    if count <= _MOST_CROSSED:
-        own += [np.array([place in (i, j) for j in range(i + 1, count)], bool) for i in range(count - 1)]
-    return np.concatenate(own)
-
-
 def _rows(contests: Contests) -> Floats:
     upper = features(contests.upper)
     if contests.lower is None:
@@ -116,8 +130,8 @@ def _rows(contests: Contests) -> Floats:
     return rows
 
 
-def _fitted(rows: Floats, contests: Contests) -> tuple[Floats, Floats, float]:
-    """The coefficients, their covariance, and the loss, by logistic regression with a wide normal prior."""
+def _fitted(rows: Floats, contests: Contests) -> tuple[Floats, Floats]:
+    """The coefficients and their covariance, by logistic regression with a wide normal prior."""
 
     def loss(beta: Floats) -> tuple[float, Floats]:
         logits = rows @ beta
@@ -128,7 +142,7 @@ def _fitted(rows: Floats, contests: Contests) -> tuple[Floats, Floats, float]:
     chances = expit(rows @ found.x)
     information = (rows.T * (contests.games * chances * (1 - chances))) @ rows + np.eye(rows.shape[1]) / _PRIOR**2
     covariance = _dispersion(chances, contests) * np.linalg.inv(information)
-    return found.x, np.asarray(covariance, np.float64), float(found.fun)
+    return found.x, np.asarray(covariance, np.float64)
 
 
 def _dispersion(chances: Floats, contests: Contests) -> float:
@@ -139,25 +153,31 @@ def _dispersion(chances: Floats, contests: Contests) -> float:
     return float(away.sum() / max(expected, 1e-12))
 
 
-def _p_value(rows: Floats, contests: Contests, place: int, offset: int, loss: float, dispersion: float) -> float:
-    """By the likelihood ratio of the fit without all terms of a parameter."""
-    count = contests.upper.shape[1]
-    kept = np.concatenate([np.ones(offset, bool), ~_belongs(count, place)])
-    worse = _fitted(rows[:, kept], contests)[2] if kept.any() else float(contests.games.sum() * np.log(2))
-    return float(chi2.sf(max(0.0, 2 * (worse - loss)) / max(dispersion, 1e-12), int((~kept).sum())))
-
-
 def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
     """Where the quadratic is greatest between the edges, from a start and from the middle."""
-    count = edges.shape[1]
+    linear, square = _matrices(beta, edges.shape[1])
+    if (np.linalg.eigvalsh(square) < 0).all():
+        top = np.asarray(np.linalg.solve(-2 * square, linear), np.float64)
+        if (top >= edges[0]).all() and (top <= edges[1]).all():
+            return top
 
-    def below(point: Floats) -> float:
-        return -float(features(point[None])[0] @ beta)
+    def below(point: Floats) -> tuple[float, Floats]:
+        return -float(linear @ point + point @ square @ point), -(linear + 2 * square @ point)
 
     starts = (np.clip(start, *edges), edges.mean(axis=0))
-    found = [minimize(below, one, bounds=list(zip(*edges, strict=True)), method="L-BFGS-B") for one in starts]
-    best = min(found, key=lambda one: one.fun).x
-    return np.asarray(best, np.float64).reshape(count)
+    bounds = list(zip(*edges, strict=True))
+    found = [minimize(below, one, jac=True, bounds=bounds, method="L-BFGS-B") for one in starts]
+    return np.asarray(min(found, key=lambda one: one.fun).x, np.float64)
+
+
+def _matrices(beta: Floats, count: int) -> tuple[Floats, Floats]:
+    """The quadratic of these coefficients as b·x + x·C·x."""
+    square = np.diag(beta[count : 2 * count])
+    if count <= _MOST_CROSSED:
+        rows, columns = np.triu_indices(count, 1)
+        square[rows, columns] += beta[2 * count :] / 2
+        square[columns, rows] += beta[2 * count :] / 2
+    return beta[:count], square
 
 
 def _promised(beta: Floats, best: Floats, start: Floats, offset: int) -> float:

@@ -19,8 +19,8 @@ GAMMA = 0.101
 STABILITY = 0.1
 WIDTH = 0.25
 """The perturbation in the first round, as a share of the range: smaller ones move nothing."""
-_DRIFT = 1.0
-"""How many perturbations far mere luck moves a parameter over a whole run: more than that is more than luck."""
+_DRIFT = 0.5
+"""How far mere luck moves a parameter over a whole run, in perturbations."""
 
 
 @dataclass(frozen=True)

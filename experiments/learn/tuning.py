@@ -18,7 +18,7 @@ from experiments.inference.clusters import Interval, bootstrap_interval, rate_in
 from experiments.inference.permutation import sign_flip_test
 from experiments.learn.contest import Batch, Pool, play_all, pool_of, prepare, with_values
 from experiments.learn.journal import Journal, Tally
-from experiments.learn.response import ALPHA, Contests, Response, respond
+from experiments.learn.response import ALPHA, Contests, Response, importance, respond
 from experiments.learn.spsa import Plan, directions, ends, moved
 from experiments.learn.subject import Space, Vector, space_of
 from experiments.roster import Spec, settings_text
@@ -157,7 +157,9 @@ def tune(
         leads = np.array([one.lead for one in played])
         path.append(moved(question.plan, path[-1], signs, leads, round_))
         show(Progress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
-    found = respond(_contests(contests, question.opponent is None), path[0])
+    uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
+    matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
+    found = respond(_contests(contests, question.opponent is None), path[0], matters)
     return _tuning(space, found, contests, np.array(path))
 
 
@@ -200,6 +202,11 @@ class _Contest:
         if len(self.tallies) == 1:
             return float(2 * (self.tallies[0].wins - self.tallies[0].openings))
         return float(self.tallies[0].wins - self.tallies[1].wins)
+
+    @property
+    def games(self) -> int:
+        """That each end played."""
+        return 2 * self.tallies[0].openings
 
 
 def _described(question: Question, space: Space, settings: Sequence[str], openings: int) -> dict[str, object]:

@@ -43,6 +43,11 @@ class Extension:
     plan: Plan
     ids: Ids
 
+    @property
+    def games(self) -> int:
+        """How many games need not be played again."""
+        return int(np.count_nonzero(self.ids >= 0))
+
 
 def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
     """The configuration of a finished run with further contenders; `keys` are those of `GO_WITH_IT`.
@@ -83,8 +88,9 @@ def extend(run: Path, config: Config) -> Extension:
     games = log.read_table(run, ["game_id", *_SAME_GAME])
     ids = _ids_in(plan, games)
     _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
-    note = f"{np.count_nonzero(ids >= 0):,} games were played for {run}, which this run extends"
-    return Extension(run, replace(plan, notes=(*plan.notes, note)), ids)
+    extension = Extension(run, plan, ids)
+    note = f"{extension.games:,} games were played for {run}, which this run extends"
+    return replace(extension, plan=replace(plan, notes=(*plan.notes, note)))
 
 
 def carry_over(extension: Extension, path: Path) -> None:

@@ -59,7 +59,7 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
     controls = findings.having("control")
     found = compare_all(
         pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
-        pools={name: pool for name, pool in pools.items() if pool},
+        pools={name: pool for name, pool in pools.items() if pool}, also=findings.pooled_controls,
     )  # fmt: skip
     return Verdicts(
         baseline,

@@ -58,6 +58,15 @@ class Findings:
         """The games in pairs; openings alike by symmetry are one cluster."""
         return pair_games(self.games, cluster="orbit")
 
+    @cached_property
+    def pooled_pairs(self) -> PairTable:
+        """The same, with the games of controls that count as the baseline's under its name."""
+        if not self.pooled_controls:
+            return self.pairs
+        names = dict.fromkeys(self.pooled_controls, self.baseline or "")
+        sides = {side: self.games[side].astype(str).replace(names) for side in ("agent_1", "agent_2")}
+        return pair_games(self.games.assign(**sides), cluster="orbit")
+
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""
         return tuple(
@@ -86,6 +95,13 @@ class Findings:
         return sorted(names, key=lambda name: place.get(name, len(place)))
 
     @property
+    def pooled_controls(self) -> tuple[str, ...]:
+        """The controls that are the baseline under another name and, by their runs' design, count as it."""
+        return tuple(
+            name for name in self.having("control") if all(self._is_pooled(source, name) for source in self.sources)
+        )
+
+    @property
     def planned(self) -> int:
         """How many games the runs were planned to be."""
         return sum(source.info.games for source in self.sources)
@@ -105,6 +121,12 @@ class Findings:
             and count_games(source.info.path) < source.info.games
             for source in self.sources
         )
+
+    def _is_pooled(self, source: Source, control: str) -> bool:
+        settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}
+        if control not in settings:
+            return True
+        return source.info.pools_control and settings[control] == settings.get(self.baseline or "")
 
     @property
     def judged_by(self) -> str:

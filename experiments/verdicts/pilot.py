@@ -53,7 +53,8 @@ def plan_contenders(
         plans.append(_duel_plan(duel.contender, duel, effect, power, share))
     for one in verdicts.claims:
         openings = openings_after_pilot(one, effect, power, share)
-        games = openings.more * 4 * len(one.opponents)
+        baseline_share = one.baseline_openings / one.openings if one.paired and one.openings else 1.0
+        games = round(openings.more * 2 * len(one.opponents) * (1 + baseline_share))
         plans.append(ContenderPlan(one.contender, False, openings.plan, one.openings, openings.more, games))
     if not plans:
         raise ValueError("the pilot holds no complete pairs yet; without one, leave it out")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +33,8 @@ class EngineAgent(Plain):
     It might hang, but needs no guard: it lives in a process of its own, and its session waits for nothing without end.
 
     Attributes:
-        errors: the folder that its standard error goes to, a file a process; empty for nowhere.
+        errors: the folder that its standard error goes to, a file a process, and beside it what it says of its
+            searches, a line of JSON a move; empty for nowhere.
         waits: how long it is waited for.
     """
 
@@ -115,7 +119,9 @@ class EnginePlayer:
             Forfeit: there is none, or it is illegal or late.
         """
         assert self._session is not None
-        return self._session.choose(board, self.agent.limit)
+        result = self._session.choose(board, self.agent.limit)
+        self._note(board, result)
+        return result
 
     def close(self) -> None:
         """Leave the engine to the next who opens it; end it if it owes a move."""
@@ -135,6 +141,15 @@ class EnginePlayer:
         """The file that the engine's standard error goes to: of its agent and of our process."""
         name = re.sub(r"[^\w.+-]", "_", self.agent.name)
         return str(Path(self.agent.errors, f"{name}-{os.getpid()}.txt")) if self.agent.errors else ""
+
+    def _note(self, board: Board, result: SearchResult) -> None:
+        """Write down what the engine said of a search: of the log's columns, and the line it expects, in cells."""
+        if not self.agent.errors:
+            return
+        score = result.score if isfinite(result.score) else str(result.score)
+        said = {"fen": board.fen, "score": score, "depth": result.depth, "nodes": result.nodes, "pv": result.pv}
+        with suppress(OSError), Path(self._errors()).with_suffix(".jsonl").open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(said)}\n")
 
 
 _idle: Idle[_Order, Session] = Idle()

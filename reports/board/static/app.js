@@ -1,8 +1,9 @@
 // The analysis board: what is shown, and what happens when something is chosen.
 
-import { make, showBoard, showValue } from "./board.js";
+import { drawArrow, make, showBoard, showValue } from "./board.js";
 import { drawChart, heuristicSeries, loggedSeries } from "./chart.js";
 import { cellName, legalCells, parseSize, standing } from "./game.js";
+import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway } from "./review.js";
 import { ask } from "./server.js";
 import { addMove, branching, flip, fromLink, lineThrough, makeRoot, pathTo, question, toLink } from "./tree.js";
 
@@ -19,6 +20,9 @@ const state = {
   graph: null,
   editing: null,
   thinking: null,
+  review: null,
+  trying: null,
+  before: null,
   choices: { heuristics: [], agents: [], runs: [], kinds: [], deepest: 1 },
 };
 
@@ -32,20 +36,40 @@ function show() {
   find("back").disabled = find("first").disabled = !node.parent;
   find("forward").disabled = find("last").disabled = !node.children.length;
   find("flip").disabled = !branching(node);
-  find("done").hidden = !state.editing;
+  find("done").hidden = find("cancel").hidden = !state.editing;
+  find("undo").hidden = Boolean(state.editing) || !state.before;
   find("move-now").disabled = Boolean(state.editing) || !legalCells(node.position).length;
   listMoves();
+  showReview();
   drawScores();
 }
 
 function drawPosition() {
   if (state.editing) {
     showBoard(find("board"), { ...makeRoot(state.editing).position, last: null }, { onCell: editCell, anyCell: true });
-    return;
+    find("win-bar").hidden = true;
+    return drawArrow(find("board"), null);
   }
   const numbers = new Map(pathTo(state.node).slice(1).map((step) => [step.cell, step.ply]));
-  const wins = state.exact?.node === state.node ? state.exact.moves : [];
+  const wins = state.exact?.node === state.node ? state.exact.moves : keptBefore();
   showBoard(find("board"), state.node.position, { numbers, values: overlayValues(), wins, onCell: choose });
+  showResult();
+}
+
+/** The exact result, where it is asked for and known: an arrow for the best move, and a bar for who wins. */
+function showResult() {
+  const { node } = state, known = state.exact?.node === node ? state.exact : null;
+  drawArrow(find("board"), node.position.knights[node.position.turn - 1], known?.line[0]);
+  const bar = find("win-bar");
+  bar.hidden = !known?.winner;
+  bar.dataset.winner = String(known?.winner ?? "");
+  bar.setAttribute("aria-label", known?.winner ? `Player ${known.winner} wins under perfect play` : "");
+  find("exact-line").hidden = !known?.line.length;
+  find("exact-line").replaceChildren(...(known?.line ?? []).map((cell, index) => {
+    const button = make("button", { type: "button" }, cellName(cell, node.position.columns));
+    button.onclick = () => goTo(known.line.slice(0, index + 1).reduce(addMove, node));
+    return button;
+  }));
 }
 
 function overlayValues() {
@@ -81,7 +105,8 @@ function moveItems(node) {
 }
 
 function moveButton(node) {
-  const isMistake = state.game?.mistakes.includes(node.ply) && state.logged[node.ply] === node;
+  const isMistake = (state.game?.mistakes.includes(node.ply) && state.logged[node.ply] === node)
+    || (state.review?.mistakes.includes(node.ply) && state.review.line[node.ply] === node);
   const button = make("button", { type: "button", className: isMistake ? "move mistake" : "move", title: node.note },
     `${node.ply}. ${cellName(node.cell, node.position.columns)}${isMistake ? " ?" : ""}`);
   if (node === state.node) button.setAttribute("aria-current", "step");
@@ -136,8 +161,10 @@ function goTo(node) {
 
 function choose(cell) {
   try {
+    const { trying } = state;
     const next = addMove(state.node, cell);
     goTo(next);
+    if (trying?.parent === next.parent) return judgeTry(trying, next);
     letAgentsPlay();
   } catch (error) {
     complain(error);
@@ -153,10 +180,27 @@ const steps = {
 };
 
 function startNew(root, title) {
-  Object.assign(state, { game: null, logged: [], editing: null });
+  const { node, game, logged, review } = state;
+  const isWorthKeeping = pathTo(node)[0].children.length > 0 && pathTo(node)[0] !== pathTo(root)[0];
+  if (isWorthKeeping) state.before = { node, game, logged, review, title: find("title").textContent };
+  stopReviewing();
+  Object.assign(state, { game: null, logged: [], editing: null, review: null, trying: null });
   find("title").textContent = title;
   endEditing();
   goTo(root);
+}
+
+/** Back to the game that a new one, or an edited position, took the place of; that one is kept in turn. */
+function bringBack() {
+  const { node, game, logged, review, title } = state.before;
+  startNew(node, title);
+  Object.assign(state, { game, logged, review });
+  show();
+}
+
+function cancelEditing() {
+  endEditing();
+  goTo(state.node);
 }
 
 function endEditing() {
@@ -251,7 +295,6 @@ function valueCell(answer, cell) {
 
 // --- the exact result ---
 
-const LINE_SHOWN = 12;
 let solving = null;
 
 async function refreshExact() {
@@ -266,7 +309,7 @@ async function refreshExact() {
   try {
     const answer = await ask("/api/solve", { position: question(node) }, solving.signal);
     if (state.node !== node) return;
-    state.exact = { node, moves: answer.moves };
+    state.exact = { node, moves: answer.moves, winner: answer.winner, line: answer.line };
     find("exact").textContent = describeExact(answer, node.position);
     drawPosition();
   } catch (error) {
@@ -282,9 +325,101 @@ function describeExact({ winner, moves, undecided, line }, position) {
     `Player ${winner} wins under perfect play`,
     moves.length ? `, with ${names(moves)}` : "",
     undecided.length ? ` (not known in the time there is: ${names(undecided)})` : "",
-    line.length > 1 ? `, as in ${names(line.slice(0, LINE_SHOWN))}` : "",
-    line.length > LINE_SHOWN ? " …" : ".",
+    line.length > 1 ? ", as in the line below." : ".",
   ].join("");
+}
+
+// --- reviewing ---
+
+let reviewing = null;
+
+function stopReviewing() {
+  reviewing?.abort();
+  reviewing = null;
+  find("review-bar").hidden = true;
+  find("review").textContent = "Review this game";
+}
+
+async function review() {
+  if (reviewing) return stopReviewing();
+  const line = currentLine();
+  if (line.length < 2) return complain(new Error("There is no move to review yet."));
+  const asking = new AbortController();
+  reviewing = asking;
+  Object.assign(state, { review: null, trying: null });
+  find("review").textContent = "Stop";
+  Object.assign(find("review-bar"), { hidden: false, max: line.length - 1, value: 0 });
+  find("review-state").textContent = "Solving position after position …";
+  try {
+    const solve = (position) => ask("/api/solve", { position }, asking.signal, "-review");
+    const answers = await solveLine(line, solve, (done) => { find("review-bar").value = done; });
+    const own = line === state.logged ? state.game.opening : 0; // nobody chose the plies of the opening
+    state.review = { line, answers, mistakes: mistakesOf(line, answers).filter((ply) => ply > own) };
+  } catch (error) {
+    complain(error);
+  }
+  if (reviewing !== asking) return;
+  stopReviewing();
+  show();
+}
+
+/** What a review found, and which of its mistakes is shown. */
+function showReview() {
+  const found = state.review;
+  for (const id of ["mistake-before", "mistake-after"]) find(id).hidden = !found?.mistakes.length;
+  find("retry").hidden = !mistakeShown();
+  find("mistakes").replaceChildren(...(found?.mistakes ?? []).map((ply) => {
+    const node = found.line[ply];
+    const button = make("button", { type: "button" }, describeMistake(node, found.answers.get(ply)));
+    if (node === state.node) button.setAttribute("aria-current", "step");
+    button.onclick = () => goTo(node);
+    return make("li", {}, button);
+  }));
+  if (state.trying?.parent !== state.node && !reviewing) {
+    find("review-state").textContent = found ? describeReview(found.line, found.answers, found.mistakes) : "";
+  }
+}
+
+/** The mistake that led to the position shown, if one did. */
+function mistakeShown() {
+  const { review: found, node } = state;
+  return found?.mistakes.includes(node.ply) && found.line[node.ply] === node ? node : null;
+}
+
+/** At a mistake, the cells that would have kept the win. */
+function keptBefore() {
+  const mistake = mistakeShown();
+  return mistake ? state.review.answers.get(mistake.ply).moves : [];
+}
+
+function goToMistake(step) {
+  const { mistakes, line } = state.review;
+  const found = step > 0 ? mistakes.find((ply) => ply > state.node.ply) : mistakes.findLast((ply) => ply < state.node.ply);
+  goTo(line[found ?? (step > 0 ? mistakes[0] : mistakes.at(-1))]);
+}
+
+/** Have somebody look for the move that keeps the win. */
+function tryAgain() {
+  const mistake = mistakeShown();
+  goTo(mistake.parent);
+  state.trying = mistake;
+  find("review-state").textContent = `Player ${mistake.parent.position.turn} has a won game: which move keeps it?`;
+}
+
+function judgeTry(mistake, tried) {
+  const { answers, line } = state.review;
+  const name = cellName(tried.cell, tried.position.columns);
+  if (throwsAway(answers.get(mistake.ply), mistake.parent.position.turn, tried.cell)) {
+    const { children } = mistake.parent;
+    if (!line.includes(tried)) children.splice(children.indexOf(tried), 1);
+    mistake.parent.chosen = children.indexOf(mistake);
+    goTo(mistake.parent);
+    state.trying = mistake;
+    find("review-state").textContent = `${name} loses it as well; try another.`;
+    return;
+  }
+  state.trying = null;
+  find("review-state").textContent = `${name} keeps the win.`;
 }
 
 // --- agents ---
@@ -471,6 +606,12 @@ function fillChoices() {
 function wire() {
   for (const [id, step] of Object.entries(steps)) find(id).onclick = step;
   find("new").onclick = () => startNew(makeRoot({ size: pathTo(state.node)[0].setup.size }), "A new game.");
+  find("undo").onclick = bringBack;
+  find("cancel").onclick = cancelEditing;
+  find("review").onclick = review;
+  find("mistake-before").onclick = () => goToMistake(-1);
+  find("mistake-after").onclick = () => goToMistake(1);
+  find("retry").onclick = tryAgain;
   find("copy").onclick = copyLink;
   find("show-values").onchange = find("depth").onchange = refreshValues;
   find("show-exact").onchange = refreshExact;
@@ -482,7 +623,7 @@ function wire() {
   find("clear").onclick = emptyBoard;
   document.addEventListener("keydown", keyPressed);
   window.addEventListener("hashchange", openLink);
-  window.addEventListener("resize", drawScores);
+  window.addEventListener("resize", () => { drawScores(); showResult(); });
 }
 
 async function copyLink() {

@@ -82,6 +82,24 @@ export function showBoard(container, position, marks = {}) {
   }
 }
 
+/** Point from one cell to another; with no `from`, nothing is pointed at. */
+export function drawArrow(container, from, to) {
+  container.querySelector(".arrow")?.remove();
+  if (from === null || to === undefined) return;
+  const centre = (cell) => {
+    const button = container.querySelector(`button[data-cell="${cell}"]`);
+    return [button.offsetLeft + button.offsetWidth / 2, button.offsetTop + button.offsetHeight / 2];
+  };
+  const [[x, y], [toX, toY]] = [centre(from), centre(to)];
+  const length = Math.hypot(toX - x, toY - y), tip = container.querySelector("button[data-cell]").offsetWidth / 4;
+  const [dx, dy] = [(toX - x) / length, (toY - y) / length];
+  const [baseX, baseY] = [toX - dx * tip, toY - dy * tip];
+  const head = [[toX, toY], [baseX - dy * tip / 2, baseY + dx * tip / 2], [baseX + dy * tip / 2, baseY - dx * tip / 2]];
+  container.append(makeSvg("svg", { class: "arrow", "aria-hidden": "true" },
+    makeSvg("line", { x1: x, y1: y, x2: baseX, y2: baseY }),
+    makeSvg("polygon", { points: head.map((point) => point.join()).join(" ") })));
+}
+
 function content(shown, number) {
   if (shown.player) return [makeSvg("svg", { viewBox: "0 0 48 48", class: `knight knight-${shown.player}` },
     makeSvg("path", { d: KNIGHT, transform: "translate(2 0)" }))];

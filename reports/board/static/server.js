@@ -3,10 +3,15 @@
 /** What tells this page from others: a newer question of a page takes the place of its older one. */
 const page = Math.random().toString(36).slice(2);
 
-/** The answer to a GET, or, with a question, to a POST; an Error with the server's words if it refuses. */
-export async function ask(path, question = undefined, signal = undefined) {
-  const options = question === undefined ? { headers: { "x-page": page }, signal } : {
-    method: "POST", headers: { "content-type": "application/json", "x-page": page }, body: JSON.stringify(question), signal,
+/**
+ * The answer to a GET, or, with a question, to a POST; an Error with the server's words if it refuses.
+ *
+ * Whoever asks as somebody else than the page displaces none of the page's own questions, nor is displaced by them.
+ */
+export async function ask(path, question = undefined, signal = undefined, asker = "") {
+  const headers = { "x-page": page + asker };
+  const options = question === undefined ? { headers, signal } : {
+    method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(question), signal,
   };
   let response;
   try {

@@ -1,0 +1,328 @@
+"""Parameters tuned by games, and swept over."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from annotated_types import Interval
+from click.testing import CliRunner
+from scipy.special import expit
+
+from cli import main
+from experiments.learn import tuning
+from experiments.learn.contest import Batch, play_batch, pool_of, subject_of, with_values
+from experiments.learn.journal import Journal
+from experiments.learn.response import Contests, features, importance, respond
+from experiments.learn.spsa import Plan, directions, ends, moved, plan_of
+from experiments.learn.sweeping import Axis, Point, parse_axis, sweep
+from experiments.learn.tuning import Judgement, Question, judge, tune
+from experiments.roster import parse_agent
+from isolation import Limit
+from isolation.match import play_games
+from reports.learning import judged_sentence, path_table
+from reports.plots.response import response_plot
+
+FILE = """
+from typing import Annotated
+from annotated_types import Interval
+
+def score(game, player, *, own: Annotated[float, Interval(ge=-1, le=2)] = 0.0, idle=1.0):
+    moves, theirs = game.get_legal_moves(player), game.get_legal_moves(game.get_opponent(player))
+    return own * len(moves) - 0.5 * len(theirs) + 0.0 * idle
+"""
+Curve = Annotated[float, Interval(ge=0, le=1)]
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(FILE)
+    return "ID:mine.py:score"
+
+
+def question(spec: str, plan: Plan | None = None, opponent: str = "", **options: Any) -> Question:
+    limit = Limit(nodes=40)
+    other = subject_of(opponent, limit) if opponent else None
+    given = {"wanted": (), "size": "5x5", "plies": 4, "openings": 300, **options}
+    return Question(subject_of(spec, limit), other, plan=plan or Plan(8, 4, 10, 1), **given)
+
+
+def strength(points: np.ndarray) -> np.ndarray:
+    """Highest at (0.8, 0.35), and whatever the third is."""
+    return -6 * (points[:, 0] - 0.8) ** 2 - 3 * (points[:, 1] - 0.35) ** 2
+
+
+def invented(count: int, games: int, seed: int, against_itself: bool = True) -> Contests:
+    generator = np.random.default_rng(seed)
+    upper, lower = generator.random((2, count, 3))
+    chances = expit(strength(upper) - (strength(lower) if against_itself else -1.0))
+    wins = generator.binomial(games, chances).astype(float)
+    return Contests(
+        upper, lower if against_itself else None, wins, np.full(count, float(games)), games * chances * (1 - chances)
+    )
+
+
+def test_spsa_climbs_to_the_top_and_luck_alone_does_not_carry_it_far() -> None:
+    plan, generator = plan_of(40_000, 3), np.random.default_rng(1)
+    for has_top in (True, False):
+        point = np.array([0.3, 0.7, 0.5])
+        for round_ in range(1, plan.rounds + 1):
+            signs = directions(plan, round_, 3)
+            upper, lower = ends(point, signs, round_)
+            chances = expit(strength(upper) - strength(lower)) if has_top else np.full(len(signs), 0.5)
+            leads = 2.0 * generator.binomial(2 * plan.openings, chances) - 2 * plan.openings
+            point = moved(plan, point, signs, leads, round_)
+        away = np.abs(point - (np.array([0.8, 0.35, 0.5]) if has_top else np.array([0.3, 0.7, 0.5])))
+        assert (away[:2] < 0.25).all() if has_top else (away < 0.4).all()
+
+
+def test_plans_have_the_games_that_were_asked_for() -> None:
+    for games in (160, 1000, 20_000, 100_000):
+        assert plan_of(games, 1).games == pytest.approx(games, rel=0.25)
+    assert not (directions(plan_of(1000, 1), 1, 5) == directions(plan_of(1000, 1), 2, 5)).all()
+
+
+@pytest.mark.parametrize("against_itself", [True, False])
+def test_the_quadratic_finds_the_top_and_what_it_is_worth(against_itself: bool) -> None:
+    start = np.array([0.3, 0.7, 0.5])
+    found = respond(invented(600, 40, 1, against_itself), start, np.array([0.0, 0.0, 0.5]))
+    np.testing.assert_allclose(found.best[:2], [0.8, 0.35], atol=0.1)
+    assert found.best[2] == 0.5
+    assert (found.low[:2] <= [0.8, 0.35]).all()
+    assert (found.high[:2] >= [0.8, 0.35]).all()
+    gap = float(strength(np.array([[0.8, 0.35, 0.0]]))[0] - strength(start[None])[0])
+    truth = expit(gap) if against_itself else expit(1.0) - expit(1.0 - gap)
+    assert found.promised_low < truth < found.promised_high
+
+
+def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_luck() -> None:
+    found = []
+    for seed in range(200):
+        plan, generator, point = Plan(20, 8, 8, seed), np.random.default_rng(seed), np.array([0.1, 0.5])
+        uppers, lowers, shares = [], [], []
+        for round_ in range(1, 21):
+            signs = directions(plan, round_, 2)
+            upper, lower = ends(point, signs, round_)
+            chances = expit(30 * (np.tanh(4 * upper[:, 0]) - np.tanh(4 * lower[:, 0])))  # no quadratic
+            leads = 2.0 * generator.binomial(16, chances) - 16
+            point = moved(plan, point, signs, leads, round_)
+            uppers.append(upper), lowers.append(lower), shares.append(leads / 16)
+        found.append(importance(np.vstack(uppers), np.vstack(lowers), np.concatenate(shares)))
+    p_values = np.array(found)
+    assert np.mean(p_values[:, 1] < 0.05) < 0.09
+    assert 0.4 < np.mean(p_values[:, 1] < 0.5) < 0.6
+    assert np.mean(p_values[:, 0] < 0.05) > 0.9
+
+
+def test_the_terms_of_a_quadratic() -> None:
+    np.testing.assert_allclose(features(np.array([[2.0, 3.0, 5.0]]))[0], [2, 3, 5, 4, 9, 25, 6, 10, 15])
+    assert features(np.ones((1, 9))).shape == (1, 18)
+
+
+def test_openings_to_learn_from_and_to_judge_by_share_no_orbit() -> None:
+    learning, judging = (pool_of("5x5", 4, 300, 1, split) for split in ("fit", "screen"))
+    from experiments.openings import orbit_ids
+
+    orbits = [set(orbit_ids(pool.openings.cells, "5x5").tolist()) for pool in (learning, judging)]
+    assert not orbits[0] & orbits[1]
+    assert len(learning) == len(judging) == 300
+
+
+def test_a_batch_is_games_from_both_sides(spec: str) -> None:
+    pool = pool_of("5x5", 4, 20, 1, "fit")
+    own, other = (str(subject_of(f"{spec}@nodes=40,option.own={value}", None)) for value in (1, -1))
+    pairs = play_batch(pool.batch(3, own, other, 15, 10), "5x5")
+    agents = parse_agent(own), parse_agent(other)
+    openings = [pool.openings[number % 20] for number in range(15, 25)]
+    wins = (play_games(*agents, openings, range(10), "5x5").winner == 1).astype(int)
+    wins += play_games(*agents[::-1], openings, range(10), "5x5").winner == 2
+    assert pairs.wins.tolist() == wins.tolist()
+    assert pairs.key == 3
+    assert set(wins.tolist()) == {0, 1, 2}
+
+
+def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("def score(game, player, *, weight=1.0):\n    return 1 / (weight - 1.0)\n")
+    agent = f"A=ID:{file}:score@nodes=20"
+    pool = pool_of("5x5", 4, 5, 1, "fit")
+    assert (
+        play_batch(Batch(0, agent, "random", pool.batch(0, "", "", 0, 5).openings, tuple(range(5))), "5x5").forfeits
+        == 10
+    )
+
+
+def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> None:
+    asked = question(spec, Plan(20, 8, 20, 1))
+    found = tune(asked)
+    own, idle = found.parameters
+    assert own.matters
+    assert own.after > 0.3
+    assert not idle.matters
+    assert idle.after == idle.before == 1.0
+    assert found.values.keys() == {"own"}
+    assert found.promised.estimate > 0.5
+    assert found.games == 20 * 8 * 20 * 2
+    judged = judge(asked, found.values, 300)
+    assert judged.rate.low > 0.5
+    assert judged.p_value < 0.01
+    assert judged_sentence(judged) == "On openings held out the new values are better than the old ones head to head."
+
+
+def test_an_opponent_is_met_by_both(spec: str) -> None:
+    asked = question(spec, Plan(6, 4, 10, 1), opponent="ID:improved")
+    found = tune(asked)
+    assert found.games == 2 * 6 * 4 * 10 * 2
+    judged = judge(asked, {"own": 1.0}, 200)
+    assert judged.after is not None
+    assert judged.before is not None
+    assert judged.gain is not None
+    assert judged.after.estimate > judged.before.estimate
+    assert judged.gain.low < judged.after.estimate - judged.before.estimate < judged.gain.high
+    assert judged.gain_p_value < 0.01
+
+
+def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, cut = Path("whole.jsonl"), Path("cut.jsonl")
+    first = tune(question(spec), whole)
+    lines = whole.read_text().splitlines(keepends=True)
+    cut.write_text("".join(lines[:14]) + lines[14][:20])
+    played = []
+    monkeypatch.setattr(tuning, "play_all", lambda batches, *more: played.extend(batches) or map(again, batches))
+
+    def again(batch: Batch) -> Any:
+        return play_batch(batch, "5x5")
+
+    second = tune(question(spec), cut)
+    assert len(played) == len(lines) - 14
+    assert second.parameters == first.parameters
+    np.testing.assert_array_equal(second.path, first.path)
+    assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
+
+
+def test_two_processes_find_what_one_does(spec: str) -> None:
+    one, two = (tune(question(spec, Plan(2, 4, 4, 1)), jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.path, two.path)
+
+
+def test_games_of_another_question_are_not_mixed_in(spec: str) -> None:
+    tune(question(spec, Plan(1, 2, 2, 1)), Path("it.jsonl"))
+    for other in (question(spec, Plan(1, 2, 3, 1)), question(spec, Plan(1, 2, 2, 1), wanted=("own",))):
+        with pytest.raises(ValueError, match=r"it\.jsonl holds the games of another question, which differs in"):
+            tune(other, Path("it.jsonl"))
+    Path("mine.py").write_text(FILE.replace("0.5", "0.25"))
+    with pytest.raises(ValueError, match="differs in agents"):
+        tune(question(spec, Plan(1, 2, 2, 1)), Path("it.jsonl"))
+
+
+@pytest.mark.parametrize("text", ["", "nonsense\n", '{"what": "tuning"}\n{"key": 1}\n', "[1]\n"])
+def test_what_is_no_record_is_left_alone(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"notes\.txt (is no record of a tuning|holds the games of another)"):
+        Journal(path, {"what": "tuning", "more": 1})
+    assert path.read_text() == text
+
+
+def test_the_path_is_shown_round_by_round() -> None:
+    table = path_table(tuning.Progress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
+    assert [list(column.cells) for column in table.columns] == [["own"], ["0"], ["1"], ["▁▄█"]]
+
+
+def test_without_a_difference_the_old_values_stay() -> None:
+    from experiments.inference.clusters import Interval as Ends
+
+    even = Judgement(10, Ends(0.52, 0.4, 0.6, 0.95), 0.6)
+    assert judged_sentence(even).endswith("cannot be told from the old ones head to head: keep the old ones.")
+    worse = Judgement(10, Ends(0.3, 0.2, 0.4, 0.95), 0.001)
+    assert judged_sentence(worse).endswith("are worse than the old ones head to head: keep the old ones.")
+
+
+def test_axes_are_read() -> None:
+    assert parse_axis("option.reach=0:1:0.1").values == (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    assert parse_axis("option.a.b=3,1") == Axis("a.b", (3.0, 1.0))
+    assert parse_axis("limit=depth=2,3") == Axis("limit", (Limit(depth=2), Limit(depth=3)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["reach=0:1:0.1", "option.reach", "option.=1", "option.reach=0:1", "option.reach=1:0:1", "option.reach=0:1:0",
+     "option.reach=0,x", "option.reach=1,1", "limit=5", "limit=nodes=0", "option.reach=0:1e9:1"],
+)  # fmt: skip
+def test_axes_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"--over|positive|written|limit"):
+        parse_axis(text)
+
+
+def test_a_sweep_plays_every_combination_on_the_same_openings(spec: str) -> None:
+    axes = [parse_axis("option.own=-1,0,1"), parse_axis("limit=nodes=20,40")]
+    options: dict[str, Any] = {"size": "5x5", "plies": 4, "pairs": 60, "out": Path("sweep.jsonl")}
+    from experiments.roster import named, parse_spec
+
+    points = sweep(named(parse_spec(spec)), axes, None, Limit(nodes=30), **options)
+    shares = {point.values: point.rate.estimate for point in points}
+    assert list(shares) == [(own, Limit(nodes=nodes)) for own in (-1.0, 0.0, 1.0) for nodes in (20, 40)]
+    assert shares[0.0, Limit(nodes=20)] == shares[0.0, Limit(nodes=40)] == 0.5  # the agent as it is meets itself
+    assert shares[-1.0, Limit(nodes=40)] < 0.5 < shares[1.0, Limit(nodes=40)]
+    assert sweep(named(parse_spec(spec)), axes, None, Limit(nodes=30), **options) == points
+    lines = Path("sweep.jsonl").read_text().splitlines()
+    assert json.loads(lines[0])["what"] == "sweep"
+    assert len(lines) == 1 + 6 * 2
+
+
+def test_too_many_combinations_and_axes_named_twice_are_refused(spec: str) -> None:
+    axis = parse_axis("option.own=0:1:0.001")
+    for axes, message in (([axis, axis], "own is named twice"), ([axis, Axis("idle", axis.values)], "1,002,001 comb")):
+        with pytest.raises(ValueError, match=message):
+            sweep(subject_of(spec, None), axes, None, None, size="5x5", plies=4, pairs=5)
+
+
+def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
+    from experiments.inference.clusters import Interval as Ends
+
+    few, many = Axis("a", (0.0, 1.0, 2.0)), Axis("b", tuple(map(float, range(20))))
+    limits = Axis("limit", (Limit(nodes=10), Limit(nodes=100)))
+
+    def points(axes: list[Axis]) -> list[Point]:
+        import itertools
+
+        return [
+            Point(values, Ends(0.5, 0.4, 0.6, 0.95), 9, 0) for values in itertools.product(*(a.values for a in axes))
+        ]
+
+    curves = response_plot([few, limits], points([few, limits]), "it").axes
+    assert len(curves) == 1
+    assert [line.get_label() for line in curves[0].lines] == ["limit nodes=10", "limit nodes=100"]
+    assert curves[0].lines[0].get_xdata().tolist() == [0.0, 1.0, 2.0]  # type: ignore[union-attr]
+    assert len(response_plot([few, many], points([few, many]), "it").axes) == 2  # the map and its colours
+
+
+def test_values_are_added_to_a_spec() -> None:
+    text = with_values(subject_of("ID:improved@nodes=5", None), {"own": 0.5})
+    assert text == "ID_Improved_5nodes=ID:improved@nodes=5,option.own=0.5"
+
+
+def run(*words: str) -> str:
+    result = CliRunner().invoke(main, [*words, "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_commands_tune_judge_patch_and_sweep(spec: str) -> None:
+    small = ("--board", "5x5", "--limit", "nodes=40")
+    told = run("tune", spec, *small, "--games", "6000", "--pairs", "100", "--out", "it.jsonl", "--patch", "it.patch")
+    assert "Nothing speaks for another value of idle, as far as these games tell." in told
+    assert "the new values are better than the old ones head to head" in told
+    assert f"The new agent: {spec}@option.own=" in told
+    assert "-def score(game, player, *, own: Annotated" in Path("it.patch").read_text()
+    assert Path("mine.py").read_text() == FILE
+    told = run("sweep", spec, *small, "--over", "option.own=0,1", "--pairs", "20", "--plot", "it.svg")
+    assert "Won against ID_mine.score" in told
+    assert Path("it.svg").exists()
+
+
+def test_where_nothing_matters_the_command_says_so(spec: str) -> None:
+    told = run("tune", spec, "--board", "5x5", "--limit", "nodes=20", "--games", "640", "--parameter", "idle")
+    assert "Nothing speaks for other values, as far as these games tell: they stay what they are." in told
