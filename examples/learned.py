@@ -1,4 +1,6 @@
-"""Find the heuristic `learned` again, measure it, and write docs/learned.md: every number there comes from here.
+"""Choose features, tune `learned` again, measure it, and write docs/learned.md.
+
+Every number there comes from here, but those of the list of what was tried, which is kept as it was found.
 
 python examples/learned.py            all of it; interrupted, it goes on where it stopped
 python examples/learned.py --quick    the same with few games, in another place, to see that it works
