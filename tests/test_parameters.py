@@ -323,7 +323,7 @@ def test_wrong_options_are_underlined(file: Path, options: str, message: str) ->
 
 def test_players_without_a_heuristic_have_no_parameters() -> None:
     for text in ("random@option.x=1", "MCTS@option.x=1", "perfect@option.x=1"):
-        with pytest.raises(SpecError, match=r"option\. sets a parameter of a heuristic, and this player has none"):
+        with pytest.raises(SpecError, match=r"option\. sets a parameter of a heuristic or an engine, and"):
             parse_spec(text)
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from numba import int64
 
+from isolation.native.bits import popcount
 from isolation.native.kernels.calling import float64s_at, int16s_at, int64s_at, uint64s_at
 from isolation.native.kernels.desk import desk_at, open_desk
 from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import COLUMNS, ROWS, think
-from isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, EXACT, FAILED, GIVEN_UP, MAX_PLY, PARAMETERS
+from isolation.native.kernels.open_names import COLUMNS, ROWS, descend
+from isolation.native.layout import FAILED, GIVEN_UP, HORIZON, LENGTH, LINE, MAX_PLY, PARAMETERS, STOPPED
 from isolation.native.position import make_position
+
+INFINITY = float("inf")
 
 
 @inner
@@ -31,17 +34,21 @@ def entry(
     desk[PARAMETERS] = parameters
     for i in range(count):
         desk[FAILED] = 1
-        desk[DEPTH] = 0
-        desk[EXACT] = 0
-        desk[BEST_LENGTH] = 0
         open_desk(desk, nodes_[i], int64(-1), int64(0))
-        scores_[i] = think(
-            make_position(ROWS, COLUMNS, low_[i], high_[i], other_[i], own_[i], 1), depth, int64(0), desk
-        )
+        position = make_position(ROWS, COLUMNS, low_[i], high_[i], own_[i], other_[i], 0)
+        scores_[i], lengths_[i] = 0.0, 0
+        deepest = depth if depth > 0 else popcount(position._blank)
+        for plies in range(depth if depth > 0 else 1, deepest + 1):
+            desk[HORIZON] = 0
+            value = descend(position, plies, int64(0), -INFINITY, INFINITY, desk)
+            if desk[STOPPED] != 0 or desk[GIVEN_UP] != 0:
+                break
+            scores_[i], lengths_[i] = value, desk[LENGTH + 1]
+            for ply in range(lengths_[i]):
+                lines_[i * MAX_PLY + ply] = desk[LINE + MAX_PLY + ply]
+            if desk[HORIZON] == 0 or abs(value) == INFINITY:
+                break
         desk[FAILED] = desk[GIVEN_UP]
         if desk[FAILED] != 0:
             break
-        lengths_[i] = desk[BEST_LENGTH] if desk[DEPTH] > 0 else 0
-        for ply in range(lengths_[i]):
-            lines_[i * MAX_PLY + ply] = desk[BEST_LINE + ply]
     return 0.0

@@ -30,3 +30,9 @@ def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """The choice of a move."""
     return 0.0
+
+
+@inner
+def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+    """The search below the root: alpha-beta."""
+    return 0.0
