@@ -17,15 +17,18 @@ from experiments import log, runs
 from experiments.config import Config, load_config
 from experiments.labels import FILE as LABELS
 from experiments.labels import label_run, read_labels
+from experiments.learn.sweeping import parse_axis, sweep
 from experiments.play.cluster import dask_pool, hub, machine
 from experiments.play.recovery import FORFEITED
 from experiments.play.runner import Progress, play_tournament
+from experiments.roster import named, parse_spec
 from experiments.solving import solve_all
 from experiments.sparring import play_and_label
 from experiments.suite import read_suite
 from experiments.suite.asking import ask_all
 from experiments.suite.building import Recipe, build_suite
 from experiments.suite.sources import Source
+from isolation import Limit
 
 DEADLY = """
 import os, signal
@@ -216,6 +219,23 @@ def test_heuristics_of_a_file_are_judged_on_machines_that_have_it_not(
     ]
     assert set(found[0]["agent"]) == {"mine.py:score at depth 1"}
     pd.testing.assert_frame_equal(*found)
+
+
+@pytest.mark.slow
+def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def score(game, player, *, reach=1.0):\n    return reach * len(game.get_legal_moves(player))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    nodes = Limit(nodes=20)
+    agent = named(parse_spec("ID:mine.py:score@nodes=20"))
+    found = [
+        sweep(agent, [parse_axis("option.reach=-1,1")], None, nodes, size="5x5", plies=2, pairs=8, seed=1, out=None,
+              show=lambda done, total: None, **where)
+        for where in ({"jobs": 0, "cluster": two.address}, {"jobs": 1, "cluster": None})
+    ]  # fmt: skip
+    assert len({point.rate.estimate for point in found[0]}) == 2
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.openings import OpeningSet, orbit_ids, random_openings
+from experiments.play.cluster.addresses import chosen
+from experiments.play.cluster.travel import UserFile, files_of, placed_specs
 from experiments.play.spreading import spread
 from experiments.roster import Spec, complete, make_agent, named, parse_spec
 from experiments.suite.store import Split, split_of
@@ -104,14 +106,16 @@ def with_values(spec: Spec, values: Mapping[str, float]) -> str:
 
 def play_all(batches: Iterable[Batch], size: str, jobs: int, cluster: str | None) -> Iterator[Pairs]:
     """What becomes of batches, in no order; see `spreading.spread`."""
-    return spread(play_batch, ((batch, size) for batch in batches), jobs, cluster)
+    some = list(batches)
+    files = files_of(spec for batch in some for spec in (batch.first, batch.second)) if chosen(cluster, jobs) else ()
+    return spread(play_batch, ((batch, size, files) for batch in some), jobs, cluster)
 
 
-def play_batch(batch: Batch, size: str) -> Pairs:
-    """Play every opening of a batch twice."""
+def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs:
+    """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
     from isolation.match import play_games
 
-    first, second = (make_agent(parse_spec(text)) for text in (batch.first, batch.second))
+    first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
     seeds = [int(mix(number + 1)) for number in batch.numbers]
     games = (
         play_games(first, second, batch.openings, seeds, size),

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.play.cluster.addresses import chosen
+from experiments.play.cluster.travel import UserFile, files_of, placed_specs
 from experiments.play.spreading import spread
 from experiments.roster import complete, expand, make_agent, named, parse_spec
 from isolation.agents import Agent
@@ -82,11 +84,12 @@ def ask_all(
     show(0, len(wanted))
     for answered in _in_threads(compiled, positions, repeats, seed, jobs):
         take(*answered)
+    alone = [spec for spec in wanted if spec not in compiled]
+    files = files_of(alone) if chosen(cluster, jobs) else ()
     calls = (
-        (spec, place, positions.take(rows % len(positions)), _seeds(seed, rows))
-        for spec, agent in wanted.items()
-        if spec not in compiled
-        for place, rows in enumerate(_chunks(agent, positions, repeats, False))
+        (spec, files, place, positions.take(rows % len(positions)), _seeds(seed, rows))
+        for spec in alone
+        for place, rows in enumerate(_chunks(wanted[spec], positions, repeats, False))
     )
     for answered in spread(_ask_again, calls, jobs, cluster):
         take(*answered)
@@ -135,6 +138,9 @@ def _in_threads(
             raise
 
 
-def _ask_again(spec: str, place: int, positions: Positions, seeds: NDArray[np.uint64]) -> tuple[str, int, Answers]:
-    """Ask an agent made anew, in another process."""
-    return spec, place, answer_all(make_agent(parse_spec(spec)), positions, seeds)
+def _ask_again(
+    spec: str, files: Sequence[UserFile], place: int, positions: Positions, seeds: NDArray[np.uint64]
+) -> tuple[str, int, Answers]:
+    """Ask an agent made anew, in another process, perhaps on another machine, to which users' files have travelled."""
+    (here,) = placed_specs([spec], files)
+    return spec, place, answer_all(make_agent(parse_spec(here)), positions, seeds)

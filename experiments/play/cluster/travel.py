@@ -72,8 +72,7 @@ def parcel_of(task: Task) -> Parcel:
     Raises:
         LoadError: one of them is gone.
     """
-    paths = dict.fromkeys(path for path in map(_file_of, task.specs) if path)
-    return Parcel(task, tuple(packed_file(path) for path in paths))
+    return Parcel(task, files_of(task.specs))
 
 
 def opened(parcel: Parcel) -> Task:
@@ -82,8 +81,27 @@ def opened(parcel: Parcel) -> Task:
     Raises:
         OSError: they cannot be written.
     """
-    places = {file.path: str(placed(file)) for file in parcel.files}
-    return replace(parcel.task, specs=tuple(_renamed(spec, places) for spec in parcel.task.specs))
+    return replace(parcel.task, specs=placed_specs(parcel.task.specs, parcel.files))
+
+
+def files_of(specs: Iterable[str]) -> tuple[UserFile, ...]:
+    """The users' files that agents come from, ready to travel.
+
+    Raises:
+        LoadError: one of them is gone.
+    """
+    paths = dict.fromkeys(path for path in map(_file_of, specs) if path)
+    return tuple(packed_file(path) for path in paths)
+
+
+def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, ...]:
+    """The specs, with these files where they lie on this machine.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    places = {file.path: str(placed(file)) for file in files}
+    return tuple(_renamed(spec, places) for spec in specs)
 
 
 def users_in(specs: Iterable[str]) -> frozenset[int]:
@@ -99,4 +117,4 @@ def _file_of(text: str) -> str:
 def _renamed(text: str, places: dict[str, str]) -> str:
     spec = parse_spec(text)
     path, _, name = spec.target.rpartition(":")
-    return str(replace(spec, target=f"{places[path]}:{name}")) if spec.is_file else text
+    return str(replace(spec, target=f"{places[path]}:{name}")) if path in places else text
