@@ -625,7 +625,7 @@ def test_ctrl_c_while_preparing_ends_with_one_line(tmp_path: Path, moment: str, 
         assert not run.exists()
     else:
         resume = f"Go on with: isolation tournament --resume {run}"
-        assert said == [f"Interrupted with 0 of 5,600 games played. {resume}"]
+        assert said == [f"Interrupted with 0 of 10,080 games played. {resume}"]
         assert runs.is_run(run)
         assert log.count_games(run) == 0
     assert all_end(workers)
