@@ -120,6 +120,7 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
         ("xyzzy", "xyzzy", "players are random, greedy, perfect, MM:…, AB:…, ID:…, MCTS, engine:… or FILE.py:CLASS"),
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
+        ("engine:a@option.B=3\nquit", "option.B=3\nquit", "an option of an engine stands on one line"),
         ("engine:./no_such", "./no_such", "no_such is no program; no engine of the file is called"),
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
