@@ -120,7 +120,6 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
         ("xyzzy", "xyzzy", "players are random, greedy, perfect, MM:…, AB:…, ID:…, MCTS, engine:… or FILE.py:CLASS"),
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
-        ("engine:a@option.B=3\nquit", "option.B=3\nquit", "an option of an engine stands on one line"),
         ("engine:./no_such", "./no_such", "no_such is no program; no engine of the file is called"),
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
@@ -144,6 +143,11 @@ def test_an_error_points_at_the_wrong_part(text: str, wrong: str, message: str) 
     assert message in first
     start = pointer.index("^")
     assert shown[start : start + pointer.count("^")] == wrong
+
+
+def test_an_option_of_an_engine_is_no_second_line_to_it() -> None:
+    with pytest.raises(SpecError, match="an option of an engine stands on one line"):
+        parse_spec("engine:a@option.Board=3x3\nquit")
 
 
 def test_the_perfect_player_has_a_limit_of_its_own() -> None:
