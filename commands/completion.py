@@ -18,10 +18,11 @@ _isolation_completion() {
     local -a words
     read -ra words <<< "$line"
     [[ "$line" == *[[:space:]] ]] && words+=("")
-    # bash ends words at : = and @, too, and replaces only what stands behind the last of these
+    # bash ends words at : = and @, too, and replaces only what stands behind the last of these, or the @ with it
     word="${words[${#words[@]}-1]}"
     local done=""
     [[ "$word" == *[:=@]* ]] && done="${word%"${word##*[:=@]}"}"
+    done="${done%@}"
     COMPREPLY=()
     while IFS=, read -r kind value; do
         case "$kind" in
@@ -30,8 +31,10 @@ _isolation_completion() {
         esac
     done < <(COMP_WORDS="$line" COMP_CWORD=$((${#words[@]} - 1)) _ISOLATION_COMPLETE=bash_complete isolation)
     [[ ${#COMPREPLY[@]} -eq 1 && "${COMPREPLY[0]}" == *[:=@,] ]] && compopt -o nospace
+    # names of files are quoted, in which parts of specs would be garbled
+    [[ "$word${COMPREPLY[*]}" == *[:=@]* ]] || compopt -o filenames
 }
-complete -o nosort -o filenames -F _isolation_completion isolation
+complete -o nosort -F _isolation_completion isolation
 """
 
 
@@ -53,11 +56,12 @@ def completion(shell: str) -> None:
 
 
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Runs below runs/, the latest first; and files, as runs may lie anywhere."""
+    """Runs below runs/, the latest first; and files, as runs may lie anywhere, but not the same runs again."""
     from experiments.runs import FACTS, HOME
 
     runs = sorted((facts.parent for facts in HOME.glob(f"*/{FACTS}")), reverse=True)
-    return [*_beginning(begun, map(str, runs)), CompletionItem(begun, type="file")]
+    found = _beginning(begun, map(str, runs))
+    return found if found and Path(begun).parent == HOME else [*found, CompletionItem(begun, type="file")]
 
 
 def complete_plot(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -65,6 +69,12 @@ def complete_plot(context: click.Context, parameter: click.Parameter, begun: str
     from reports.plots import KINDS
 
     return [*_beginning(begun, KINDS), *complete_run(context, parameter, begun)]
+
+
+def complete_file(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files of Python here, and those of other folders."""
+    found = _beginning(begun, _files())
+    return found or [CompletionItem(begun, type="file")]
 
 
 def complete_heuristics(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

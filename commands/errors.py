@@ -41,7 +41,8 @@ def one_line_errors() -> Iterator[None]:
 
 def _plain_usage(message: str) -> str:
     """What click says of an argument, in words for people who have never heard of types and ranges."""
-    message = re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message.removesuffix("."))
+    message = re.sub(r"\s*\n\s*", " ", message)
+    message = re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message.strip().removesuffix("."))
     message = re.sub(r"is not a valid integer( range)?$", "is not a whole number", message)
     message = re.sub(r"is not a valid float( range)?$", "is not a number", message)
     return re.sub(r"is not in the range x>=(\S+)$", r"is less than \1", message)

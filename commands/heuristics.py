@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from commands.completion import complete_file
 from commands.options import board_option, format_option, moves_option
 from commands.output import containing, print_rows, write_new
 from isolation.shell import command
@@ -28,7 +29,7 @@ def new_heuristic(file: Path) -> None:
 
 
 @click.command("try")
-@click.argument("reference", metavar="FILE[:FUNCTION]")
+@click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
 def try_out(reference: str) -> None:
     """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does at first sight."""
     go_on_in_a_child(reference)
@@ -82,7 +83,7 @@ def list_heuristics(file: Path | None, output: Format) -> None:
 
 
 @click.command("test-agent")
-@click.argument("reference", metavar="FILE[:CLASS]")
+@click.argument("reference", metavar="FILE[:CLASS]", shell_complete=complete_file)
 def test_agent(reference: str) -> None:
     """Check a classic player: signature, legal moves, time limit, fixed-depth search."""
     go_on_in_a_child(reference)

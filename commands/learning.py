@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from commands.completion import complete_file, complete_spec
 from commands.options import board_option, cluster_option, format_option, table_option
 from commands.output import containing, print_sections
 from commands.perfect_play import kept_if_interrupted, save_plot
@@ -20,7 +21,7 @@ out_option = click.option(
 
 
 @click.command("fit")
-@click.argument("reference", metavar="FILE[:FUNCTION]")
+@click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
 @click.option("--at", default="depth=1", show_default=True, metavar="LIMIT",
               help="How far a search looks before the heuristic is asked: depth=N or nodes=N.")  # fmt: skip
 @click.option(
@@ -93,7 +94,7 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
 
 
 @click.command("tune")
-@click.argument("spec", metavar="SPEC")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
 @click.option("--opponent", metavar="SPEC", help="Whom to beat; otherwise itself under other values.")
 @click.option(
     "--limit", default="nodes=1000", show_default=True, help="Of agents that name none: the one to be played."
@@ -156,7 +157,7 @@ def tune_agent(
 
 
 @click.command("sweep")
-@click.argument("spec", metavar="SPEC")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
 @click.option("--over", multiple=True, required=True, metavar="WHAT=VALUES",
               help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000; may be repeated.")  # fmt: skip
 @click.option("--opponent", metavar="SPEC", help="Whom to meet; otherwise the agent as it is.")

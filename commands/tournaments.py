@@ -222,6 +222,7 @@ def say_what_would_be_played(wanted: Wanted) -> None:
     """Print the agents, the number of games, and a guess at the time."""
     from experiments.design import make_plan
     from experiments.log import count_games
+    from experiments.play.cost import check_scalable
     from experiments.play.extension import extend
     from reports.dry_run import dry_run_section
 
@@ -230,6 +231,8 @@ def say_what_would_be_played(wanted: Wanted) -> None:
         plan, played = extension.plan, extension.games
     else:
         plan, played = make_plan(wanted.config()), count_games(Path(wanted.resume)) if wanted.resume else 0
+        if plan.config.equal_cost and not wanted.resume:
+            check_scalable(plan)
     print_sections([dry_run_section(plan, played)], "table")
 
 

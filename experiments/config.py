@@ -53,8 +53,8 @@ class Engine(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: str = Field(min_length=1, pattern=r"^[^\s@/,=]+$")
-    command: tuple[str, ...] = Field(min_length=1)
+    name: str
+    command: tuple[str, ...]
     protocol: Language = ""
     options: dict[str, str | int | float | bool] = Field(default_factory=dict)
     directory: str = ""
@@ -64,6 +64,27 @@ class Engine(BaseModel):
     def _listed(cls, data: Any) -> Any:
         """The command as a list, as TOML and JSON have it."""
         return _with_tuples(data) if isinstance(data, dict) else data
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        if not re.fullmatch(r"[^\s@/,=]+", value):
+            raise ValueError("a name is one word, without @ / , and =")
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _check_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or not value[0]:
+            raise ValueError('a command is a program and its arguments, as ["./engine", "--quiet"]')
+        return value
+
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, value: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
+        if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
+            raise ValueError("the name and the value of an option stand on one line")
+        return value
 
     @property
     def program(self) -> Program:
@@ -280,13 +301,17 @@ def _read_toml(path: Path) -> dict[str, Any]:
 def _explain(error: ValidationError) -> str:
     """The first thing wrong, in one line."""
     first = error.errors(include_url=False, include_context=True)[0]
-    key = "".join(f"[{part}]" if isinstance(part, int) else str(part) for part in first["loc"])
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
     message = str(first["msg"]).removeprefix("Value error, ").replace("tuple", "list")
     if not key:
         return message
     if first["type"] == "extra_forbidden":
-        near = get_close_matches(key, Config.model_fields, n=2)
-        return f"unknown key {key}; " + (f"did you mean {' or '.join(near)}?" if near else f"keys are {_keys()}")
+        known = Engine.model_fields if first["loc"][0] == "engines" else Config.model_fields
+        near = get_close_matches(str(first["loc"][-1]), known, n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"keys are {', '.join(known)}"
+        return f"unknown key {key}; {hint}"
+    if first["type"] == "missing":
+        return f"{key} is missing"
     return f"{key} = {json.dumps(first['input'], default=str, ensure_ascii=False)}: {message[:1].lower()}{message[1:]}"
 
 
@@ -297,10 +322,6 @@ def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
 def _option_text(value: str | float | bool) -> str:
     """The value of an engine's option as its protocol has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _keys() -> str:
-    return ", ".join(Config.model_fields)
 
 
 def _formats_with(key: str) -> str:

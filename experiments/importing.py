@@ -46,6 +46,8 @@ def import_pgn(file: Path, run: Path) -> Imported:
         ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or
             something lies where the run is to be.
     """
+    if runs.is_run(run):
+        raise ValueError(f"{run} already holds a run: choose another --out")
     games = read_pgn(file)
     sizes = sorted({game.size for game in games})
     if len(sizes) > 1:
@@ -54,7 +56,7 @@ def import_pgn(file: Path, run: Path) -> Imported:
     if not decided:
         raise ValueError(f"{file}: no game of it has a result")
     schedule, chosen = _scheduled(decided, file)
-    settings = [json.dumps({"kind": "imported", "player": name}, sort_keys=True) for name in schedule.agents]
+    settings = [json.dumps({"kind": runs.IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
     ids = np.array(sorted(chosen), np.int64)
     kept = [chosen[game_id] for game_id in ids.tolist()]
     played = Played(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))

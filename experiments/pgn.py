@@ -67,6 +67,9 @@ def read_pgn(path: Path) -> list[PgnGame]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: cannot read games: {error}") from None
+    begin = "".join(text.split(maxsplit=1)[:1])
+    if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
+        raise ValueError(f"{path} is not PGN, but looks like a table: export it with --to pgn")
     games = []
     for draft in _split(text, path):
         try:

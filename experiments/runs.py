@@ -36,6 +36,8 @@ CONFIG = "config.toml"
 FACTS = "run.json"
 END = "finished.json"
 ENGINES = "engines"
+IMPORTED = "imported"
+"""The kind of players whose games were played elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ def new_directory(config: Config) -> Path:
         return _unused(HOME / f"{stamp}-{config.format}")
     path = expanded(config.out)
     if is_run(path):
+        if is_imported(load_run(path)):
+            raise ValueError(f"{path} already holds games that were imported: choose another --out")
         raise ValueError(
             f"{path} already holds a run: go on with {command('tournament', '--resume', path)}, or choose another --out"
         )
@@ -220,6 +224,21 @@ def load_run(path: str | Path) -> RunInfo:
     return info
 
 
+def is_imported(info: RunInfo) -> bool:
+    """Whether the games of a run were played elsewhere, by players of whom only the names are known."""
+    return any(read_facts(entry["settings"]).settings.get("kind") == IMPORTED for entry in info.agents.values())
+
+
+def check_played_here(info: RunInfo) -> None:
+    """Refuse to go on with a run whose games were played elsewhere.
+
+    Raises:
+        ValueError: saying so.
+    """
+    if is_imported(info):
+        raise ValueError(f"{info.path} was imported, and cannot be gone on with")
+
+
 def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | None = None) -> Config:
     """The configuration a run was asked for with, pointing at its directory: what resuming it needs.
 
@@ -235,6 +254,8 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
     Raises:
         ValueError: one of them cannot be read, or there is no run to go on with.
     """
+    if resume and is_run(Path(resume)):
+        check_played_here(load_run(resume))
     if resume and file is None:
         changes = {key: value for key, value in keys.items() if key != "jobs"}
         return requested_config(load_run(resume), keys.get("jobs", 0), changes)

@@ -8,23 +8,23 @@ from experiments.facts import read_facts
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.standings import standings
-from experiments.verdicts.changes import DesignChange, design_changes, difference_of, shared_games
+from experiments.verdicts.changes import DesignChange, SharedGames, design_changes, difference_of, shared_games
 from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import Findings
-from reports.cells import Points, Share, counted, estimate_of
+from reports.cells import Estimate, Points, Share, counted, estimate_of
 from reports.sections import Section
 
 
 def change_sections(before: Findings, after: Findings) -> tuple[Section, ...]:
     """Designs, games that both have, and results side by side, of two findings of a run each."""
-    return _design_section(before, after), _results_section(before, after)
+    shared = shared_games(before.sources[0].info.path, after.sources[0].info.path)
+    return _design_section(before, after, shared), _results_section(before, after, shared)
 
 
-def _design_section(before: Findings, after: Findings) -> Section:
+def _design_section(before: Findings, after: Findings, shared: SharedGames) -> Section:
     one, other = before.sources[0].info, after.sources[0].info
     changes = design_changes(one, other)
     rows = tuple({"what": change.what, "before": _told(change, 0), "after": _told(change, 1)} for change in changes)
-    shared = shared_games(one.path, other.path)
     note = "The runs have no game in common."
     if shared.games:
         note = (
@@ -43,19 +43,32 @@ def _told(change: DesignChange, place: int) -> str:
     other = (change.before, change.after)[1 - place]
     if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
         mine, theirs = read_facts(value).settings, read_facts(other).settings
-        return ", ".join(f"{key} {item}" for key, item in mine.items() if theirs.get(key) != item) or "–"
+        return ", ".join(f"{key} {_said(item)}" for key, item in mine.items() if theirs.get(key) != item) or "–"
     if isinstance(value, str) and value.startswith("{"):
         return "plays"
-    return "–" if value is None else ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return _said(value)
 
 
-def _results_section(before: Findings, after: Findings) -> Section:
+def _said(value: Any) -> str:
+    """A value as people write it in a configuration."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_said(item)}" for key, item in value.items()) or "none"
+    return ", ".join(map(_said, value)) or "none" if isinstance(value, list | tuple) else str(value)
+
+
+def _results_section(before: Findings, after: Findings, shared: SharedGames) -> Section:
     rates = [{one.agent: one.rate for one in standings(findings.pairs)} for findings in (before, after)]
     verdicts = [_verdicts(findings) for findings in (before, after)]
     rows: list[dict[str, Any]] = [
         {
             "agent": name,
-            "change": estimate_of(difference_of(rates[0][name], rates[1][name]), Points),
+            "change": Estimate(*[Points(0)] * 3)
+            if name in shared.unchanged
+            else estimate_of(difference_of(rates[0][name], rates[1][name]), Points),
             "before": Share(rates[0][name].estimate),
             "after": Share(rates[1][name].estimate),
             "verdict_before": verdicts[0].get(name),
@@ -68,10 +81,12 @@ def _results_section(before: Findings, after: Findings) -> Section:
     moved = [name for name in after.in_order(both) if verdicts[0][name] != verdicts[1][name]]
     told = "; ".join(f"{name}, {verdicts[0][name]} before, {verdicts[1][name]} now" for name in moved)
     apart = [row["agent"] for row in rows if row["change"].low > 0 or row["change"].high < 0]
+    alike = [row["agent"] for row in rows if row["agent"] in shared.unchanged]
     notes = [
         f"{len(moved)} of {counted(len(both), 'verdict')} changed{f': {told}' if told else ''}." if both else "",
         "Change of the win rate in percentage points with 95 % intervals, each by itself, as if the runs shared no "
         f"luck; it excludes 0 for {len(apart)} of {counted(len(rows), 'agent')}, by luck alone it would for one in 20.",
+        f"0.0 exactly: {', '.join(alike)} played the same games in both." if alike else "",
     ]
     return Section("results", "Results of whoever played in both", tuple(rows), tuple(filter(None, notes)))
 

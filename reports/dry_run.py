@@ -36,7 +36,10 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
         f"{config.format.capitalize()} on {schedule.size}: {known}, in {counted(len(schedule.matches), 'match')} of "
         f"{counted(schedule.rounds, 'opening')} ({config.openings}), each with sides swapped."
     )
-    return Section("dry_run", title, rows, (_time(plan, missing), *plan.notes, "Nothing was played or written."))
+    notes = [_time(plan, missing), *plan.notes]
+    if config.equal_cost and not played:
+        notes.append("At equal cost: the contenders' limits are measured when the run starts, and then replace these.")
+    return Section("dry_run", title, rows, (*notes, "Nothing was played or written."))
 
 
 def _time(plan: Plan, games: int) -> str:

@@ -59,8 +59,53 @@ def test_a_run_is_no_different_from_itself(tmp_path):
         "56 games are in both, same players, sides and openings: 56 went alike move by move, 0 have" in told["notes"][0]
     )
     assert {row["change"] for row in told["results"]} == {0.0}
-    assert all(row["change_low"] < 0 < row["change_high"] for row in told["results"])
+    assert all(row["change_low"] == 0 == row["change_high"] for row in told["results"])
     assert told["notes"][1].startswith("0 of 1 verdict changed.")
+    assert "0.0 exactly:" in told["notes"][-1]
+
+
+def test_agents_written_otherwise_are_no_change_and_values_are_said_as_in_a_configuration(tmp_path):
+    plain = {"baseline": "ID:open", "opponents": ["random"], "control": True}
+    spelt = {"baseline": "Base=ID:open", "opponents": ["Opp_A=ID:open", "Opp_B=ID:open"], "control": False}
+    one = gauntlet(7, config=plain).write(tmp_path / "one")
+    other = gauntlet(7, config=spelt).write(tmp_path / "other")
+    told = json.loads(said("diff", one, other, "--format", "json"))
+    assert told["design"] == [{"what": "control", "before": "true", "after": "false"}]
+
+
+def test_of_imported_games_only_what_is_known_is_compared(tmp_path):
+    (tmp_path / "games.pgn").write_text('[White "Opp_A"] [Black "Good"] 1. Nd4 Na1 1-0')
+    said("import", tmp_path / "games.pgn", "--out", tmp_path / "imported")
+    run = gauntlet(7).write(tmp_path / "run")
+    told = json.loads(said("diff", run, tmp_path / "imported", "--format", "json"))
+    assert {row["what"] for row in told["design"]} == {"Base", "Opp_B"}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["import", "games.pgn", "--out", "imported"], "imported already holds a run: choose another --out"),
+        (["tournament", "--resume", "imported"], "imported was imported, and cannot be gone on with"),
+        (["tournament", "--extend", "imported", "--contender", "greedy"], "imported, and cannot be gone on with"),
+    ],
+)
+def test_an_imported_run_is_not_gone_on_with(tmp_path, monkeypatch, words, expected):
+    monkeypatch.chdir(tmp_path)
+    Path("games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na1 1-0')
+    said("import", "games.pgn", "--out", "imported")
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert expected in result.output
+
+
+def test_a_dry_run_refuses_equal_cost_where_the_run_would_and_says_when_limits_are_measured(tmp_path):
+    asked = tmp_path / "t.toml"
+    asked.write_text('format = "best-of"\nequal_cost = true\ncontenders = ["ID:open", "ID:center"]\npairs = 5\n')
+    result = CliRunner().invoke(main, ["tournament", str(asked), "--dry-run"])
+    assert result.exit_code == 2
+    assert "equal_cost needs a baseline" in result.output
+    told = said("tournament", "--equal-cost", "--contender", "ID:open", "--pairs", 5, "--dry-run")
+    assert "limits are measured when the run starts" in " ".join(told.split())
 
 
 def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):

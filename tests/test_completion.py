@@ -34,7 +34,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("words", "expected"),
     [
         (["tourn"], ["tournament"]),
-        (["compare", "runs/2025-"], ["runs/2025-b", "runs/2025-a", "runs/2025-"]),
+        (["compare", "runs/2025-"], ["runs/2025-b", "runs/2025-a"]),
+        (["compare", "ru"], ["runs/2025-b", "runs/2025-a", "ru"]),
+        (["try", "m"], ["mine.py"]),
+        (["fit", "m"], ["mine.py"]),
         (["plot", "runs/2025-a", "heat"], ["heatmap", "heat"]),
         (["match", "ra"], ["random"]),
         (["match", "random", "ID:terr"], ["ID:territory"]),
@@ -64,7 +67,9 @@ def test_every_shell_is_told_how(shell: str) -> None:
     [
         ("isolation compl", "completion"),
         ("isolation match ID:terr", "territory"),
-        ("isolation match ID:improved@nod", "nodes="),
+        ("isolation match ID:improved@nod", "@nodes="),
+        ("isolation match ID:mine.py:score@", "@depth="),
+        ("isolation match ID:improved@nodes=5,qu", "5,quiescence"),
         ("isolation match random Mine=gree", "greedy"),
         ("isolation compare runs/2025-a", "runs/2025-a"),
     ],

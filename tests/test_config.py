@@ -35,6 +35,7 @@ def test_the_examples_load(example: Path) -> None:
     assert load_config(example).contenders
 
 
+ONE_LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"))
 CONFIGS = st.builds(
     lambda **keys: load_config(None, keys),
     board=st.sampled_from(["7x7", "9x11", "5x6"]),
@@ -54,7 +55,7 @@ CONFIGS = st.builds(
             {"name": st.sampled_from(["fairy", "my.one", "ü"]), "command": st.lists(st.text(min_size=1), min_size=1)},
             optional={
                 "protocol": st.sampled_from(["ugi", "uci", ""]),
-                "options": st.dictionaries(st.text(min_size=1), st.text() | st.integers(0, 9) | st.booleans()),
+                "options": st.dictionaries(ONE_LINE.filter(len), ONE_LINE | st.integers(0, 9) | st.booleans()),
                 "directory": st.text(),
             },
         ),
@@ -89,13 +90,15 @@ def test_engines_are_programs_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ('name = "a"', "engines[0]command"),
-        ('name = "a"\ncommand = []', "engines[0]command = []"),
-        ('name = "a"\ncommand = "a"', 'engines[0]command = "a"'),
-        ('name = "a b"\ncommand = ["a"]', 'engines[0]name = "a b"'),
+        ('name = "a"', "engines[0].command is missing"),
+        ('name = "a"\ncommand = []', "engines[0].command = []"),
+        ('name = "a"\ncommand = "a"', 'engines[0].command = "a"'),
+        ('name = "a b"\ncommand = ["a"]', 'engines[0].name = "a b"'),
         ('name = "a"\ncommand = ["a"]\nprotocol = "xboard"', 'protocol = "xboard"'),
         ('name = "a"\ncommand = ["a"]\n[[engines]]\nname = "a"\ncommand = ["a"]', "two engines are called a"),
-        ('name = "a"\ncommand = ["a"]\ndir = "b"', "unknown key engines[0]dir"),
+        ('name = "a"\ncommand = ["a"]\ndir = "b"', "unknown key engines[0].dir"),
+        ('name = "a"\ncommand = ["a"]\nx = "b"', "keys are name, command, protocol, options, directory"),
+        ('name = "a"\ncommand = ["a"]\noptions = {Board = "3x3\\nquit"}', "option stand on one line"),
     ],
 )
 def test_engines_that_cannot_be_are_refused_in_one_line(tmp_path: Path, lines: str, told: str) -> None:

@@ -84,6 +84,7 @@ def test_common_forms_are_read(tmp_path):
         ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
         ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
         ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "it is on 7x8, and its FEN on 7x7"),
+        ("game_id,rows,columns\n0,7,7\n", "games.pgn is not PGN"),
         ("[White nobody] *", "'[' has no meaning here"),
     ],
 )

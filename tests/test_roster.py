@@ -145,6 +145,11 @@ def test_an_error_points_at_the_wrong_part(text: str, wrong: str, message: str) 
     assert shown[start : start + pointer.count("^")] == wrong
 
 
+def test_an_option_of_an_engine_is_no_second_line_to_it() -> None:
+    with pytest.raises(SpecError, match="an option of an engine stands on one line"):
+        parse_spec("engine:a@option.Board=3x3\nquit")
+
+
 def test_the_perfect_player_has_a_limit_of_its_own() -> None:
     agent = parse_agent("perfect", Limit(nodes=5))
     assert agent.settings()["limit"]["nodes"] > 10**6

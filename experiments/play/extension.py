@@ -56,6 +56,7 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
         ValueError: there is no finished run there, or something else than further contenders is asked for.
     """
     info = runs.load_run(run)
+    runs.check_played_here(info)
     if foreign := [key for key in keys if key not in GO_WITH_IT]:
         option = {"opponents": "opponent"}.get(foreign[0], foreign[0].replace("_", "-"))
         raise ValueError(f"--extend plays by the settings of {info.path}: leave --{option} out")

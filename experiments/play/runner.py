@@ -164,6 +164,7 @@ def _resume(
 ) -> Outcome:
     jobs = config.jobs or joblib.cpu_count()
     info = runs.load_run(_directory(config))
+    runs.check_played_here(info)
     with locked(info.path):
         runs.clear_up(info.path)
         plan = runs.planned_like(info, load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))

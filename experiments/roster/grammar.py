@@ -194,6 +194,8 @@ def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
     name, _, value = word.partition(".")[2].partition("=")
     if not name.strip() or not value.strip():
         fail("an option of an engine is written option.NAME=VALUE", spec.text, first, last)
+    if re.search(r"[\r\n]", word):
+        fail("an option of an engine stands on one line", spec.text, first, last)
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
 
 
