@@ -2,8 +2,9 @@
 
 Replies after which the opponent can end the game at once are dropped, the others tried by own minus opponent mobility.
 What was measured not to pay: a transposition table (visited cells encode the path: positions hardly recur), noticing
-that the players have been parted for good (half the nodes, at twice the cost of each), ordering by territory (two
-thirds of the nodes, at the cost of the rest), killer moves and history.
+that the players have been parted for good (half the nodes, at twice the cost of each), ordering by territory or by
+cells two jumps away (two thirds and nine tenths of the nodes, at the cost of the rest, also where it was given up late
+in the game), killer moves and history, a second ply put into the code of the first; handing replies down won 3 %.
 """
 
 from __future__ import annotations
