@@ -25,7 +25,7 @@ from experiments.runs import is_finished, is_run
 from experiments.verdicts.comparisons import Verdicts, judge
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings, load_findings
-from reports.cells import Points, Share, Times, counted, estimate_of
+from reports.cells import Points, Share, counted, estimate_of
 from reports.page import write_report
 from reports.plots.limits import draw_limits
 from reports.plots.style import save
@@ -229,7 +229,7 @@ def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts) -> list[list[st
         [
             f"`{_bare(one.contender)}`",
             *(_difference_cell(found[one.contender]) for found in (*by_limit, fair)),
-            Times(efforts[one.contender].nanoseconds_a_node / base).shown,
+            f"{efforts[one.contender].nanoseconds_a_node / base:.2f} ×",
         ]
         for one in order
     ]

@@ -85,8 +85,8 @@ class Times(float):
 
     @property
     def shown(self) -> str:
-        """Such as 2.60 ×."""
-        return "–" if math.isnan(self) else f"{self:.2f} ×"
+        """Such as 2.6 ×; times vary too much for more."""
+        return "–" if math.isnan(self) else f"{self:.1f} ×"
 
 
 class Mean(float):

@@ -25,7 +25,7 @@ from experiments.verdicts.placements import FEWEST, Placement
 from experiments.verdicts.plies import Distribution
 from experiments.verdicts.sequential import run_tests
 from isolation.notation import cell_name, column_name
-from reports.cells import Elo, Points, Share, counted, estimate_of
+from reports.cells import Elo, Points, Share, Times, counted, estimate_of
 from reports.compare import cost_of
 from reports.sections import Section
 
@@ -198,11 +198,19 @@ def round_ticks(low: float, high: float) -> list[float]:
     return [round(step * number, 10) for number in range(first, math.floor(high / step) + 1)]
 
 
-def differences(findings: Findings) -> Grid | None:
-    """Each measured agent's win rate against each opponent less the baseline's, where there is one."""
+def differences(findings: Findings, verdicts: Verdicts | None) -> Grid | None:
+    """Each measured agent's win rate against each opponent less the baseline's, where there is one, as compared."""
     agents = findings.in_order(findings.measured)
     rates = {name: {one.opponent: one.rate.estimate for one in matchups(findings.pairs, name)} for name in agents}
+    if findings.baseline in rates:
+        pooled = matchups(findings.pooled_pairs, findings.baseline)
+        rates[findings.baseline] = {one.opponent: one.rate.estimate for one in pooled}
     base = rates.get(findings.baseline or "", {})
+    compared = {
+        (one.contender, effect.opponent): effect.difference.estimate
+        for one in (verdicts.comparisons if verdicts else ())
+        for effect in one.effects
+    }
     met = {other for row in rates.values() for other in row}
     opponents = findings.in_order(met)
     if not opponents:
@@ -213,8 +221,9 @@ def differences(findings: Findings) -> Grid | None:
         for other in opponents:
             rate = rates[name].get(other, math.nan)
             lead = rate - base.get(other, math.nan) if findings.baseline else rate - 0.5
+            lead = compared.get((name, other), lead)
             is_base = name == findings.baseline
-            text = f"{100 * rate:.0f}" if is_base or math.isnan(lead) else Points(lead).shown
+            text = f"{100 * rate:.1f}" if is_base or math.isnan(lead) else Points(lead).shown
             text = "–" if math.isnan(rate) else text
             strength = 0 if is_base or math.isnan(lead) else _strength(lead, 0.12 if findings.baseline else 0.5)
             cells.append(Cell(text, strength, f"{Share(rate).shown} won" if not math.isnan(rate) else ""))
@@ -295,7 +304,7 @@ def strength_by_cost(findings: Findings, verdicts: Verdicts, efforts: dict[str, 
         has_room = not any(
             dot.is_labelled and abs(dot.x - x(cost)) < _LABEL[0] and abs(dot.y - y(lead)) < _LABEL[1] for dot in dots
         )
-        text = f"{name}: {Points(lead / 100).shown} points, {cost:.2f} × the time"
+        text = f"{name}: {Points(lead / 100).shown} points, {Times(cost).shown} the time"
         dots.append(Dot(name, kind, x(cost), y(lead), text, has_room and not is_beaten))
     powers = range(math.ceil(2 * least), math.floor(2 * most) + 1)
     x_ticks = tuple((x(2 ** (power / 2)), f"{2 ** (power / 2):.2g} ×") for power in powers if power % 2 == 0)

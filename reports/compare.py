@@ -14,7 +14,7 @@ from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import Effort, measure_effort
+from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
 from reports.best_of import contest_section
@@ -26,6 +26,7 @@ from reports.wording import (
     baseline_openings_words,
     control_sentence,
     excluded_sentence,
+    holm_sentence,
     interval_sentence,
     reach_sentences,
     told_against_all,
@@ -33,7 +34,7 @@ from reports.wording import (
     told_verdict,
 )
 
-DEAR = 1.25
+DEAR = 1.5
 """From this on, a node's time over the baseline's is said beside a verdict."""
 
 
@@ -150,8 +151,9 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
         rows.append(row)
     claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
-    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
+    notes += filter(None, [interval_sentence(claims), holm_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
+    notes.append(cost_sentence(efforts, [one.contender for one in verdicts.duels], verdicts.baseline))
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
@@ -180,7 +182,7 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
         f"{counted(len(duels), 'match')}. {population_words(findings, duels)} With "
         "--baseline AGENT the others are compared with that one, over the opponents both have met.",
         interval_sentence(duels),
-        *filter(None, [excluded_sentence(duels)]),
+        *filter(None, [holm_sentence(duels), excluded_sentence(duels)]),
         *reach_sentences(duels, worth, findings.population),
     )
     return Section("each_against_each", "Each against each", tuple(rows), notes)
@@ -226,7 +228,8 @@ def verdict_notes(
         f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
         f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
     )
-    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)]) if claims else []
+    if claims:
+        notes += filter(None, [interval_sentence(claims), holm_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(one.pool for one in verdicts.comparisons):
@@ -238,7 +241,7 @@ def verdict_notes(
         notes.append(sentence)
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
-    notes.append("Cost: time per node over the baseline's, on the machine that played.")
+    notes.append(cost_sentence(efforts, [one.contender for one in verdicts.comparisons], verdicts.baseline))
     return tuple(notes)
 
 
@@ -281,6 +284,18 @@ def price_sentence(findings: Findings, verdicts: Verdicts, efforts: dict[str, Ef
 
 
 def cost_of(efforts: dict[str, Effort], name: str, baseline: str) -> Times:
-    """Time per node over the baseline's; unknown where the baseline's moves were too quick for the clock."""
-    usual = efforts[baseline].nanoseconds_a_node
-    return Times(efforts[name].nanoseconds_a_node / usual if usual else math.nan)
+    """Time per node over the baseline's; NaN where too little searching of either was timed."""
+    own, usual = efforts[name], efforts[baseline]
+    is_known = own.is_enough and usual.is_enough and usual.nanoseconds_a_node > 0
+    return Times(own.nanoseconds_a_node / usual.nanoseconds_a_node if is_known else math.nan)
+
+
+def cost_sentence(efforts: dict[str, Effort], names: Sequence[str], baseline: str) -> str:
+    """What cost means, and why it is not told of some."""
+    told = "Cost: time per node over the baseline's, on the machine that played"
+    if not any(math.isnan(cost_of(efforts, name, baseline)) for name in names):
+        return f"{told}."
+    return (
+        f"{told}; – where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} second of "
+        "search of either, or moves too quick for the clock."
+    )

@@ -18,17 +18,19 @@ from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
 from reports.best_of import contest_rows, contest_sentence
 from reports.cells import Elo, Estimate, Points, Share, counted, estimate_of
-from reports.compare import clearest_first, cost_of, price_sentence, ranked_comparisons
+from reports.compare import clearest_first, cost_of, cost_sentence, price_sentence, ranked_comparisons
 from reports.ratings import TABLES as RATING_TABLES
 from reports.sections import Section
 from reports.summary import TABLES as SUMMARY_TABLES
 from reports.summary import run_notes
-from reports.wording import finding_sentence, short_verdict
+from reports.wording import finding_sentence, holm_sentence, pooled_sentence, short_verdict, told_control
 
 _AROUND = 9
 """Lines of the terminal for the sentences around a table."""
 _FEWEST = 5
 """So many agents are shown on the smallest terminal."""
+_KEPT = ("better", "worse", "control", "control differs")
+"""Verdicts that are shown however little room there is."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,21 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
         {
             "contender": one.contender,
             **_difference(one, one.contender in verdicts.controls),
-            "verdict": "control" if one.contender in verdicts.controls else short_verdict(one, worth),
+            "verdict": _verdict(one, verdicts, worth),
             "cost": cost_of(efforts, one.contender, verdicts.baseline),
         }
         for one in found
     ]
     shown, left_out = _shortened(rows, lines)
-    notes = [_interval_note(found, verdicts), price_sentence(findings, verdicts, efforts)]
+    claims = [one for one in found if one.contender not in verdicts.controls]
+    pooled = pooled_sentence(findings) if verdicts.comparisons else ""
+    notes = [
+        _interval_note(found, verdicts),
+        holm_sentence(claims),
+        f"Here {pooled}." if pooled else "",
+        cost_sentence(efforts, [one.contender for one in found], verdicts.baseline) if claims else "",
+        price_sentence(findings, verdicts, efforts),
+    ]
     notes.append(f"{counted(left_out, 'contender')} more that cannot be told from it: --full." if left_out else "")
     title = finding_sentence(verdicts)
     tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
@@ -93,6 +103,8 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
             rate = Share(found[place - 1].rate.estimate).shown
             told += f"; {findings.baseline}, the baseline, is number {place} with {rate}"
     notes = ["Win rates with 95 % intervals, each by itself."] if rows else []
+    if pooled := pooled_sentence(findings):
+        notes.append(f"Here every name stands by itself; in compare {pooled}.")
     notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, f"{told}.", shown, notes, SUMMARY_TABLES)
 
@@ -131,7 +143,7 @@ def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, line
     told = f"{len(decided)} of {counted(len(duels), 'match')} are decided; in the others nobody is shown to be better."
     if len(decided) == len(duels):
         told = f"All {counted(len(duels), 'match')} are decided."
-    notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once."]
+    notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once.", holm_sentence(duels)]
     notes += [f"{counted(left_out, 'match')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
 
@@ -156,6 +168,12 @@ def _headline(
     return Headline(section, tuple(tables))
 
 
+def _verdict(one: Comparison | Duel, verdicts: Verdicts, worth: float) -> str:
+    if one.contender not in verdicts.controls:
+        return short_verdict(one, worth)
+    return str(told_control(one).value) if isinstance(one, Comparison) else "control"
+
+
 def _difference(one: Comparison | Duel, is_control: bool) -> dict[str, Any]:
     """Its lead with the interval that its verdict is about: of all contenders together, or the control's by itself."""
     if isinstance(one, Comparison):
@@ -173,14 +191,14 @@ def _interval_note(found: Sequence[Comparison | Duel], verdicts: Verdicts) -> st
     unit = points if verdicts.comparisons else "Shares of games won head to head"
     together = f" for all {counted(len(claims), 'contender')} at once" if len(claims) > 1 else ""
     by_itself = ", the control's by itself" if together and len(claims) < len(found) else ""
-    return f"{unit}, with 95 % intervals{together}{by_itself}. Cost: time a node over the baseline's."
+    return f"{unit}, with 95 % intervals{together}{by_itself}."
 
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
     """The rows that fit: of those that cannot be told from the baseline the nearest to it are left out first."""
     room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
     surplus = max(len(rows) - room, 0)
-    near = sorted((row for row in rows if row["verdict"] not in ("better", "worse", "control")), key=_distance)
+    near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)
     hidden = near[:surplus]
     return tuple(row for row in rows if row not in hidden), len(hidden)
 

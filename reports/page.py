@@ -140,7 +140,7 @@ def _charts(
         "forest": charts.forest(findings, verdicts) if verdicts else None,
         "scatter": charts.strength_by_cost(findings, verdicts, efforts) if verdicts else None,
         "running": charts.running(findings, verdicts),
-        "differences": charts.differences(findings),
+        "differences": charts.differences(findings, verdicts),
         "ladder": charts.ladder(ratings, findings.baseline),
         "calibration": charts.calibration(findings),
         "spreads": {

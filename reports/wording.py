@@ -19,6 +19,7 @@ from experiments.inference.planning import (
     reach_of,
 )
 from experiments.inference.published import Claim, Repetition
+from experiments.inference.standings import standings
 from experiments.verdicts.comparisons import Verdicts
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
@@ -187,6 +188,31 @@ def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
     )
 
 
+def holm_sentence(claims: Sequence[Comparison | Duel]) -> str:
+    """Who is told better or worse although its joint interval has no difference in it, and why; empty if nobody."""
+    told = [one for one in claims if one.verdict in ("better", "worse") and one.lead[0] <= 0 <= one.lead[1]]
+    if not told:
+        return ""
+    names = ", ".join(f"{one.contender} {one.verdict}" for one in told[:_FIRST])
+    more = f" and {len(told) - _FIRST} more" if len(told) > _FIRST else ""
+    why = "the interval is an approximation"
+    if len(claims) > 1:
+        why = f"the joint intervals have to hold for all {len(claims)} at once, which asks for more"
+    return (
+        f"Told although 0 lies in the joint interval: {names}{more}. A verdict is an exact test's, its p-value "
+        f"Holm-adjusted; {why}."
+    )
+
+
+def pooled_sentence(findings: Findings) -> str:
+    """Whose games count as the baseline's in comparisons, and what it won with them; empty if nobody's."""
+    controls, baseline = findings.pooled_controls, findings.baseline
+    if not controls or baseline not in findings.pooled_pairs.agents:
+        return ""
+    rate = next(one.rate.estimate for one in standings(findings.pooled_pairs) if one.agent == baseline)
+    return f"the games of {', '.join(controls)} count as {baseline}'s, which with them won {Share(rate).shown}"
+
+
 def baseline_openings_words(claims: Sequence[Comparison]) -> str:
     """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
     more = max((one.baseline_openings for one in claims if one.paired), default=0)
@@ -196,8 +222,8 @@ def baseline_openings_words(claims: Sequence[Comparison]) -> str:
 
 
 def told_control(one: Comparison) -> Told:
-    """What a control shows, as a cell: a verdict of its own."""
-    return Told(control_words(one), "differs" if _is_odd(one) else "no difference", dict.fromkeys(_FACTS))
+    """What a control shows, as a cell: a verdict of its own, which the short view has as well."""
+    return Told(control_words(one), "control differs" if _is_odd(one) else "control", dict.fromkeys(_FACTS))
 
 
 def control_words(one: Comparison) -> str:

@@ -11,7 +11,10 @@ from experiments.verdicts.findings import load_findings
 from experiments.verdicts.pilot import plan_contenders
 from experiments.verdicts.plies import Distribution, chosen_moves
 from experiments.verdicts.sequential import run_tests
+from reports.cells import Points
+from reports.charts import differences
 from reports.compare import compare_sections
+from reports.headlines import compare_headline, summary_headline
 from reports.sections import render_sections, section_called
 from reports.summary import summarize
 
@@ -191,8 +194,36 @@ def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
     rows = rows_of(sections, "verdicts")
     (control,) = by(rows, "contender", "Base_control")
     assert control["adjusted_p"] is None
-    assert control["verdict"] == "no difference"
+    assert control["verdict"] == "control"
     assert any("differs from itself" in note for note in sections[0].notes)
+
+
+def test_whose_games_count_as_the_baseline_s_is_said_at_once(tmp_path):
+    run = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base").write(tmp_path / "run")
+    findings = load_findings([run])
+    for first in (compare_headline(findings), summary_headline(findings)):
+        assert any("the games of Base_control count as Base's" in note for note in first.section.notes)
+    alone = load_findings([with_control(gauntlet(20, good_and_alike)).write(tmp_path / "alone")])
+    for first in (compare_headline(alone), summary_headline(alone)):
+        assert not any("count as" in note for note in first.section.notes)
+
+
+def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
+    run = gauntlet(20, good_and_alike, pools_control=True).agent("Base_control", "control", heuristic="Base")
+    for opening in range(100, 130):
+        run.pair("Base_control", "Opp_A", opening, 2).pair("Base_control", "Opp_B", opening, 0)
+    findings = load_findings([run.write(tmp_path / "run")])
+    verdicts = judge(findings)
+    (good,) = verdicts.claims
+    grid = differences(findings, verdicts)
+    rows = dict(grid.rows)
+    shown = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
+    assert shown == {one.opponent: Points(one.difference.estimate).shown for one in good.effects}
+    # 20 pairs with one game won, 30 with both or none
+    assert dict(zip(grid.columns, [cell.text for cell in rows["Base"]], strict=True)) == {
+        "Opp_A": "80.0",
+        "Opp_B": "20.0",
+    }
 
 
 def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path):

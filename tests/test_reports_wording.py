@@ -13,6 +13,7 @@ from reports.wording import (
     control_words,
     decision_words,
     excluded_sentence,
+    holm_sentence,
     p_words,
     repetition_words,
     two_digits,
@@ -29,6 +30,15 @@ def judged(**facts):
         "lead": (-0.031, 0.036),
     }
     return SimpleNamespace(**{**usual, **facts})
+
+
+def test_whoever_is_better_by_a_joint_interval_with_0_in_it_is_named():
+    clear, close = (judged(contender="Good", verdict="better", lead=(low, 0.05)) for low in (0.01, -0.01))
+    assert holm_sentence([clear, judged()]) == ""
+    told = holm_sentence([clear, close, judged()])
+    assert "Good better. A verdict" in told
+    assert "for all 3 at once" in told
+    assert "for all" not in holm_sentence([close])
 
 
 @pytest.mark.parametrize(

@@ -128,16 +128,30 @@ def test_one_order_of_agents_everywhere(run: Path) -> None:
     assert [name for name in everybody if name != "Base"] == contenders
 
 
-def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
-    plies = {"nodes": [0, 0] + [1000] * 4, "time_us": [0, 0] + [50, 150] * 2}
+def dear_run(openings: int, time: int) -> Invented:
+    """A contender that wins all its games against the baseline and thinks three times as long a node."""
     made = Invented().agent("Dear", "contender").agent("Base", "baseline")
-    for opening in range(20):
-        made.game("Base", "Dear", opening, False, **plies).game(
-            "Dear", "Base", opening, True, **{**plies, "time_us": [0, 0] + [150, 50] * 2}
-        )
+    for opening in range(openings):
+        for first, second, times in (("Base", "Dear", [time, 3 * time]), ("Dear", "Base", [3 * time, time])):
+            plies = {"nodes": [0, 0] + [1000] * 4, "time_us": [0, 0] + times * 2}
+            made.game(first, second, opening, first == "Dear", **plies)
         made.pairs += 1
+    return made
+
+
+@pytest.mark.parametrize(("openings", "time"), [(30, 50), (20, 50_000)])
+def test_a_cost_that_rests_on_too_little_is_not_told(tmp_path: Path, openings: int, time: int) -> None:
+    told = said("compare", dear_run(openings, time).write(tmp_path / "run"))
+    assert "too little" in told
+    assert "The price" not in told
+    assert "3.0" not in told
+
+
+def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
+    made = dear_run(30, 50_000)
     told = said("compare", made.write(tmp_path / "run"))
-    assert "The price: a node takes Dear 3.00 × the time of Base's." in told
+    assert "The price: a node takes Dear 3.0 × the time of Base's." in told
+    assert "too little" not in told
     made.config["equal_cost"] = True
     assert "The price" not in said("compare", made.write(tmp_path / "equal"))
 

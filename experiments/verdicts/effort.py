@@ -19,6 +19,10 @@ from experiments.verdicts.findings import Findings
 QUICKEST_MOVE = 5
 """Microseconds a move on average below which times say nothing: the log has whole ones."""
 
+FEWEST_MOVES = 100
+LEAST_SECONDS = 1
+"""Below either, time a node is mostly what else the machine did meanwhile."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -50,6 +54,11 @@ class Effort:
         """Wall time a node; NaN without nodes, or if moves were too quick for the log's clock of whole microseconds."""
         is_measured = self.nodes and self.microseconds >= QUICKEST_MOVE * self.moves
         return 1000 * self.microseconds / self.nodes if is_measured else math.nan
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether so much searching was timed that the cost of a node can be told."""
+        return self.moves >= FEWEST_MOVES and self.microseconds >= 1_000_000 * LEAST_SECONDS
 
 
 def measure_effort(findings: Findings) -> dict[str, Effort]:
