@@ -73,7 +73,7 @@ def fit_heuristic(
         else:
             click.echo(f"\n{_KEEP}")
     if patch:
-        write_patch(patch, path, function, found.values)
+        write_patch(patch, path, function, found.values, verdict(screening.contenders[0][1]) == "better")
 
 
 _KEEP = "The positions held out do not speak for the new values: keep the old ones."
@@ -105,8 +105,8 @@ def check_patch(patch: Path, path: str, function: str, names: Sequence[str]) -> 
     patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
 
 
-def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float]) -> None:
-    """Write new defaults as a patch.
+def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float], is_better: bool) -> None:
+    """Write new defaults as a patch, and how to take them over if they were judged to be better.
 
     Raises:
         ValueError: the file cannot be written.
@@ -114,11 +114,12 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
     from experiments.learn.patching import patch_of_defaults
     from isolation.durable import write_text
 
+    take_over = f"; to take the new defaults over: patch {path} {patch}" if is_better else ""
     try:
         write_text(patch, patch_of_defaults(Path(path), function, values))
     except OSError as error:
         raise ValueError(f"--patch: {patch} cannot be written: {error.strerror}") from None
-    click.echo(f"Wrote {patch}. {path} is as it was; to take the new defaults over: patch {path} {patch}", err=True)
+    click.echo(f"Wrote {patch}. {path} is as it was{take_over}", err=True)
 
 
 @click.command("tune")
@@ -185,7 +186,7 @@ def tune_agent(
     elif output == "table" and only is None and told_lead(judgement) > 0:
         say_how_to_go_on(spec, found.values)
     if patch and found.values:
-        write_patch(patch, path, function, found.values)
+        write_patch(patch, path, function, found.values, told_lead(judgement) > 0)
 
 
 @click.command("sweep")
