@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from commands.options import format_option, table_option
-from commands.output import print_sections
+from commands.output import check_tables, print_sections
 from reports.tables import Format
 
 
@@ -35,6 +35,7 @@ def rank_features(
     from reports.features import feature_sections
     from reports.progress import counting
 
+    check_tables(only, ("alone", "chosen"))
     limit = parse_limit(at)
     if not limit.is_reproducible:
         raise ValueError(f"--at: features are asked at depth=N or nodes=N, not at {at}")

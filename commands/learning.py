@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from commands.completion import complete_file, complete_spec
 from commands.options import board_option, cluster_option, format_option, table_option
-from commands.output import containing, print_sections
+from commands.output import check_tables, containing, print_sections
 from commands.perfect_play import kept_if_interrupted, save_plot
 from isolation.shell import command
 from isolation.survival import go_on_in_a_child
@@ -46,27 +46,38 @@ def fit_heuristic(
     from experiments.catalogue import heuristic_named
     from experiments.learn.fitting import fit
     from experiments.learn.judging import screened
+    from experiments.learn.subject import space_of
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
     from isolation.loading import load_heuristic
     from reports.learning import fit_sections
-    from reports.screening import screening_sections
+    from reports.screening import screening_sections, verdict
 
+    check_tables(only, ("parameters", "profiles", "screen"))
     at_limit, screen_limit = parse_limit(at), parse_limit(limit)
     if not at_limit.is_reproducible:
         raise ValueError(f"--at: a fit looks at depth=N or nodes=N, not at {at}")
     with containing(reference):
         path, function = heuristic_named(reference)
         heuristic = load_heuristic(path, function).value
+        if patch:
+            check_patch(patch, path, function, space_of(heuristic, wanted).names)
         held_out = read_suite(name, "screen")
         found = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
         screening = screened(heuristic, found.values, held_out, screen_limit)
     sections = [*fit_sections(found), *screening_sections(screening)[:1]]
     print_sections(sections, output, only)
     if output == "table" and only is None:
-        say_how_to_go_on(f"ID:{path}:{function}", found.values)
+        (_, against), *_ = screening.contenders
+        if verdict(against) == "better":
+            say_how_to_go_on(f"ID:{path}:{function}", found.values)
+        else:
+            click.echo(f"\n{_KEEP}")
     if patch:
-        write_patch(patch, path, function, found.values)
+        write_patch(patch, path, function, found.values, verdict(screening.contenders[0][1]) == "better")
+
+
+_KEEP = "The positions held out do not speak for the new values: keep the old ones."
 
 
 def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
@@ -77,20 +88,39 @@ def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
     click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec)}")
 
 
-def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float]) -> None:
-    """Write new defaults as a patch.
+def check_patch(patch: Path, path: str, function: str, names: Sequence[str]) -> None:
+    """Refuse a patch that could not be written, before anything is computed.
 
     Raises:
-        ValueError: the function is none of a user's file.
+        ValueError: the function is none of a user's file, or has no defaults of these names there; or there is no
+            folder for the patch.
+    """
+    from experiments.learn.patching import patch_of_defaults
+
+    if not path.endswith(".py"):
+        raise ValueError("--patch: there is no file of yours to patch; only FILE.py:FUNCTION has one")
+    if patch.is_dir():
+        raise ValueError(f"--patch: {patch} is a directory; name a file")
+    if not patch.parent.is_dir():
+        raise ValueError(f"--patch: there is no directory {patch.parent} to write {patch} to")
+    patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
+
+
+def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float], is_better: bool) -> None:
+    """Write new defaults as a patch, and how to take them over if they were judged to be better.
+
+    Raises:
+        ValueError: the file cannot be written.
     """
     from experiments.learn.patching import patch_of_defaults
     from isolation.durable import write_text
 
-    if not path.endswith(".py"):
-        raise ValueError("--patch: there is no file of yours to patch; only FILE.py:FUNCTION has one")
-    text = patch_of_defaults(Path(path), function, values)
-    write_text(patch, text)
-    click.echo(f"Wrote {patch}. {path} is as it was; to take the new defaults over: patch {path} {patch}", err=True)
+    take_over = f"; to take the new defaults over: patch {path} {patch}" if is_better else ""
+    try:
+        write_text(patch, patch_of_defaults(Path(path), function, values))
+    except OSError as error:
+        raise ValueError(f"--patch: {patch} cannot be written: {error.strerror}") from None
+    click.echo(f"Wrote {patch}. {path} is as it was{take_over}", err=True)
 
 
 @click.command("tune")
@@ -124,16 +154,20 @@ def tune_agent(
     is, between which values it lies, and for which parameters games speak at all.
     """
     go_on_in_a_child(spec)
-    from experiments.learn.contest import subject_of
+    from experiments.learn.contest import opponent_of, subject_of
     from experiments.learn.spsa import plan_of
     from experiments.learn.tuning import OPENINGS, Question, judge, tune
-    from experiments.roster import complete, named, parse_limit, parse_spec
-    from reports.learning import judged_section, tuning_sections, watching
+    from experiments.roster import complete, parse_limit
+    from reports.learning import judged_section, told_lead, tuning_sections, watching
     from reports.progress import counting
 
+    check_tables(only, ("parameters", "judged"))
     chosen = parse_limit(limit)
     agent = subject_of(spec, chosen)
-    other = complete(named(parse_spec(opponent)), chosen) if opponent else None
+    path, _, function = agent.target.rpartition(":")
+    if patch:
+        check_patch(patch, path, function, wanted)
+    other = complete(opponent_of(opponent), chosen) if opponent else None
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
     kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
@@ -145,15 +179,15 @@ def tune_agent(
             with counting("batches") as count:
                 judgement = judge(question, found.values, pairs, jobs=jobs, cluster=cluster, show=count)
             sections.append(judged_section(found, judgement))
-    print_sections(sections, output, only)
-    if output == "table" and only is None:
-        if found.values:
-            say_how_to_go_on(spec, found.values)
-        else:
-            click.echo("\nNothing speaks for other values, as far as these games tell: they stay what they are.")
+    if found.values or only != "judged":
+        print_sections(sections, output, only)
+    if not found.values:
+        click.echo("\nNothing speaks for other values, as far as these games tell: they stay what they are.",
+                   err=output != "table" or only is not None)  # fmt: skip
+    elif output == "table" and only is None and told_lead(judgement) > 0:
+        say_how_to_go_on(spec, found.values)
     if patch and found.values:
-        path, _, function = agent.target.rpartition(":")
-        write_patch(patch, path, function, found.values)
+        write_patch(patch, path, function, found.values, told_lead(judgement) > 0)
 
 
 @click.command("sweep")
@@ -171,7 +205,7 @@ def tune_agent(
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
 @cluster_option
 @out_option
-@click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as SVG, PNG or PDF.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as .svg or .png.")
 @format_option
 def sweep_agent(
     spec: str, over: tuple[str, ...], opponent: str | None, limit: str, pairs: int, size: str, plies: int, seed: int,
@@ -179,17 +213,21 @@ def sweep_agent(
 ) -> None:  # fmt: skip
     """Play an agent under every combination of some values, against one opponent on shared openings."""
     go_on_in_a_child(spec)
-    from experiments.learn.contest import subject_of
+    from experiments.learn.contest import limited_of, opponent_of, subject_of
     from experiments.learn.sweeping import parse_axis, sweep
     from experiments.roster import named, parse_limit, parse_spec
     from reports.learning import sweep_section
     from reports.progress import counting
 
+    if plot:
+        from reports.plots.style import check_plot
+
+        check_plot(plot)
     axes = [parse_axis(text) for text in over]
     default = parse_limit(limit)
-    agent = subject_of(spec, default)
+    agent = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
     bare = named(parse_spec(spec))
-    other = named(parse_spec(opponent)) if opponent else None
+    other = opponent_of(opponent) if opponent else None
     kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
     with kept_if_interrupted(kept), containing(spec), counting("batches") as show:
         points = sweep(

@@ -29,6 +29,12 @@ def print_sections(sections: Sequence[Section], output: Format, only: str | None
     click.echo(render_sections(sections, output, only))
 
 
+def check_tables(only: str | None, keys: Sequence[str]) -> None:
+    """Refuse the name of a table that a command does not print, before it computes."""
+    if only is not None and only not in keys:
+        raise ValueError(f"--table: no table is called {only!r}; there are {', '.join(keys)}")
+
+
 def print_headline(headline: Headline) -> None:
     """Print what is said first, and where the rest is."""
     print_sections([headline.section], "table")

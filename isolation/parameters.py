@@ -2,14 +2,15 @@
 
 A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. A range is
 given as `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`, by the constraints of `annotated_types`; otherwise tools
-look from 0 to twice the default. A whole number as default takes whole numbers only, unless it is annotated `float`. A
-composite has the parameters of its parts.
+look from 0 to twice the default, or to the largest number there is. A whole number as default takes whole numbers only,
+unless it is annotated `float`. A composite has the parameters of its parts.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -19,6 +20,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import annotated_types
 
 Heuristic = Callable[..., float]
+_LARGEST = sys.float_info.max
 
 
 class ParameterError(ValueError):
@@ -65,14 +67,40 @@ class Parameter:
         return int(value) if self.is_whole else float(value)
 
     def __str__(self) -> str:
-        return f"{self.name}={self.default:g} ({self.low:g} to {self.high:g})"
+        return f"{self.name}={self.default:g} ({range_text(self.low, self.high)})"
 
     @property
     def allowed(self) -> str:
         """The declared range, in words."""
+        below, above = _left_out(self.least, -math.inf), _left_out(self.most, math.inf)
+        lower = f"at least {self.least:g}" if below is None else f"more than {below:g}"
+        upper = f"at most {self.most:g}" if above is None else f"less than {above:g}"
         if self.most == math.inf:
-            return f"at least {self.least:g}"
-        return f"at most {self.most:g}" if self.least == -math.inf else f"from {self.least:g} to {self.most:g}"
+            return lower
+        if self.least == -math.inf:
+            return upper
+        return f"from {self.least:g} to {self.most:g}" if below is above is None else f"{lower} and {upper}"
+
+
+def range_text(low: float, high: float, shown: Callable[[float], str] = "{:g}".format) -> str:
+    """A range in words; an end that is left out is named as it was declared.
+
+    >>> range_text(0, 2)
+    '0 to 2'
+    >>> range_text(math.nextafter(0, 1), 2)
+    'more than 0, to 2'
+    """
+    below, above = _left_out(low, -math.inf), _left_out(high, math.inf)
+    first = shown(low) if below is None else f"more than {shown(below)},"
+    return f"{first} to {shown(high) if above is None else f'less than {shown(above)}'}"
+
+
+def _left_out(end: float, outwards: float) -> float | None:
+    """The number just beyond an end of a range if it is so much rounder that the end is its neighbour; else None."""
+    if not math.isfinite(end):
+        return None
+    beyond = math.nextafter(end, outwards)
+    return beyond if math.isfinite(beyond) and len(repr(beyond)) + 2 < len(repr(float(end))) else None
 
 
 @dataclass(frozen=True)
@@ -108,7 +136,7 @@ def parameters_of(heuristic: Any) -> tuple[Parameter, ...]:
     these are called `PART.NAME`.
 
     Raises:
-        ParameterError: a range is empty, or does not hold the default.
+        ParameterError: a range is empty, too wide, or does not hold the default.
     """
     if isinstance(heuristic, Tuned):
         values = dict(heuristic.values)
@@ -235,7 +263,7 @@ def _takes(function: Any, name: str) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
 
 
 def _hints(function: Any) -> dict[str, Any]:
@@ -253,9 +281,11 @@ def _parameter(name: str, default: float, hint: Any) -> Parameter:
     default = float(default) if kind is float else default
     least, most = _bounds(constraints, isinstance(default, int))
     if not least <= default <= most:
-        raise ParameterError(f"the default of {name}, {default:g}, is not within its range, {least:g} to {most:g}")
-    low, high = sorted((0 * default, 2 * default))
+        raise ParameterError(f"the default of {name}, {default:g}, is not within its range, {range_text(least, most)}")
+    low, high = sorted((0 * default, min(max(2 * default, -_LARGEST), _LARGEST)))
     low, high = (least if least > -math.inf else low), (most if most < math.inf else high)
+    if max(high, default) / 2 - min(low, default) / 2 > _LARGEST / 2:
+        raise ParameterError(f"the range of {name}, {range_text(low, high)}, is too wide to be looked through")
     return Parameter(name, default, min(low, default), max(high, default), least, most)
 
 

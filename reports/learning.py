@@ -16,6 +16,7 @@ from experiments.learn.response import ALPHA
 from experiments.learn.sweeping import Axis, Point
 from experiments.learn.tuning import Judgement, Progress, TunedParameter, Tuning
 from isolation.limits import Limit
+from isolation.parameters import range_text
 from reports.cells import Points, PValue, Share, counted, estimate_of
 from reports.sections import Section
 
@@ -115,9 +116,11 @@ def tuning_sections(tuning: Tuning) -> tuple[Section, ...]:
         }
         for one in tuning.parameters
     )
+    rounds = len(tuning.path) - 1
     notes = [
-        f"{tuning.games:,} games. Best: where 95 % of the best values lie that the games allow, within what was "
-        "played. The p-value says how likely such games are if moving a parameter changes nothing; then it stays.",
+        f"{tuning.games:,} games: {counted(rounds, 'round')} of {tuning.games // rounds:,}. Best: where 95 % of the "
+        "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
+        "moving a parameter changes nothing; then it stays.",
         *_told(tuning.parameters),
     ]
     if tuning.forfeits:
@@ -176,15 +179,21 @@ def _value(value: Limit | float) -> str:
 
 def judged_sentence(judgement: Judgement) -> str:
     """The verdict of the openings held out."""
-    if judgement.gain is not None:
-        lead, p_value, whom = judgement.gain.estimate, judgement.gain_p_value, "against the opponent"
-    else:
-        lead, p_value, whom = judgement.rate.estimate - 0.5, judgement.p_value, "head to head"
-    if p_value > ALPHA or not lead:
+    lead, whom = told_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
+    if not lead:
         return f"On openings held out the new values cannot be told from the old ones {whom}: keep the old ones."
     if lead > 0:
         return f"On openings held out the new values are better than the old ones {whom}."
     return f"On openings held out the new values are worse than the old ones {whom}: keep the old ones."
+
+
+def told_lead(judgement: Judgement) -> float:
+    """By how much the new values lead on the openings held out; 0 if they cannot be told from the old ones."""
+    if judgement.gain is not None:
+        lead, p_value = judgement.gain.estimate, judgement.gain_p_value
+    else:
+        lead, p_value = judgement.rate.estimate - 0.5, judgement.p_value
+    return lead if p_value <= ALPHA else 0.0
 
 
 def _estimate(interval: Interval | None, is_difference: bool) -> object:
@@ -212,4 +221,4 @@ def short(value: float) -> str:
 
 def between(low: float, high: float) -> str:
     """Two ends, as in 0.3 to 1.2."""
-    return f"{short(low)} to {short(high)}"
+    return range_text(low, high, short)

@@ -161,6 +161,16 @@ def test_what_cannot_be_fitted_says_so(suite: Suite, function: Any, wanted: tupl
         fitted(function, suite, only=wanted)
 
 
+def test_a_heuristic_that_returns_no_number_says_so(suite: Suite) -> None:
+    def score(game: Any, player: Any, *, power: float = 1.0) -> float:
+        return float("nan") * power
+
+    with pytest.raises(
+        ValueError, match=r"^score cannot be fitted: it returns NaN at \d+ of \d+ positions, with power="
+    ):
+        fitted(score, suite)
+
+
 def test_a_range_of_one_number_wants_another() -> None:
     def zero(game: Any, player: Any, *, weight: float = 0.0) -> float:
         return weight

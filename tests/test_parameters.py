@@ -1,6 +1,7 @@
 """Parameters of heuristics: declared, set, and carried into compiled code as numbers."""
 
 import json
+import sys
 from collections.abc import Callable
 from functools import lru_cache, partial, wraps
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 import annotated_types
 import numpy as np
 import pytest
-from annotated_types import Interval
+from annotated_types import Gt, Interval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_threads import at_once
@@ -125,6 +126,34 @@ def test_a_function_without_parameters_says_what_one_is() -> None:
         ParameterError, match="improved has no parameter 'x'; it has none: a parameter is a keyword-only"
     ):
         tuned(get("improved"), {"x": 1.0})
+
+
+def test_the_range_of_an_enormous_default_ends_at_the_largest_number() -> None:
+    def score(game: Any, player: Any, *, up: float = 1e308, down: float = -1e308, beyond: int = 10**400) -> float:
+        return up + down
+
+    up, down = parameters_of(score)
+    assert (up.low, up.high) == (0, sys.float_info.max)
+    assert (down.low, down.high) == (-sys.float_info.max, 0)
+
+
+def test_a_range_too_wide_to_be_looked_through_is_refused() -> None:
+    def score(game: Any, player: Any, *, w: Annotated[float, Interval(ge=-1e308, le=1e308)] = 0.0) -> float:
+        return w
+
+    with pytest.raises(ParameterError, match=r"the range of w, .* is too wide to be looked through"):
+        parameters_of(score)
+
+
+def test_an_end_that_is_left_out_is_shown_as_it_was_declared() -> None:
+    def score(
+        game: Any, player: Any, *, a: Annotated[float, Gt(0)] = 1.0, b: Annotated[float, Interval(gt=0.1, lt=0.5)] = 0.2
+    ) -> float:
+        return a + b
+
+    a, b = parameters_of(score)
+    assert (str(a), str(b)) == ("a=1 (more than 0, to 2)", "b=0.2 (more than 0.1, to less than 0.5)")
+    assert (a.allowed, b.allowed) == ("more than 0", "more than 0.1 and less than 0.5")
 
 
 def test_a_range_that_is_not_declared_does_not_bind() -> None:
@@ -267,7 +296,7 @@ def test_code_that_differs_at_the_end_of_a_range_is_not_trusted() -> None:
 
 FILE = '''
 from typing import Annotated
-from annotated_types import Interval
+from annotated_types import Gt, Interval
 
 def score(game, player, *, reach: Annotated[float, Interval(ge=0, le=2)] = 0.5, blocking=1.0):
     """How far it gets."""

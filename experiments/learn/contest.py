@@ -97,6 +97,32 @@ def subject_of(text: str, limit: Limit | None) -> Spec:
     return spec
 
 
+def opponent_of(text: str) -> Spec:
+    """The spec of an opponent, named.
+
+    Raises:
+        SpecError: the spec names no agent.
+        ValueError: it is a pattern for many agents.
+    """
+    spec = named(parse_spec(text))
+    if spec.target == "*":
+        raise ValueError(f"--opponent: {text} is a pattern for many agents; name one of them")
+    return spec
+
+
+def limited_of(text: str, limit: Limit | None) -> Spec:
+    """The completed spec of an agent that searches under a limit, whether or not it goes by a heuristic.
+
+    Raises:
+        SpecError: the spec names no agent.
+        ValueError: the agent has no limit.
+    """
+    spec = complete(named(parse_spec(text)), limit)
+    if not spec.method or spec.target == "*" or spec.limit is None:
+        raise ValueError(f"--over: {text} is no search whose limit could be swept over; one is ID:improved or MCTS")
+    return spec
+
+
 def with_values(spec: Spec, values: Mapping[str, float]) -> str:
     """The spec of the agent under these values of some parameters; under a name without them."""
     return str(

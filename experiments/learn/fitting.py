@@ -157,8 +157,23 @@ def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, 
     shares = []
     for vector in (space.start, found):
         compared = compare_moves(suite, at, compiled, space.filled(vector))
-        shares.append(compared.ranked(appraise_all(compiled, compared.leaves, space.filled(vector))))
+        shares.append(compared.ranked(_appraised(space, compiled, compared, vector)))
     return shares[0], shares[1]
+
+
+def _appraised(space: Space, compiled: CompiledHeuristic, compared: Comparisons, vector: Vector) -> Floats:
+    """The heuristic's values of the positions compared.
+
+    Raises:
+        ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
+    """
+    values = appraise_all(compiled, compared.leaves, space.filled(vector))
+    strange = values[~np.isfinite(values)]
+    if len(strange):
+        given = ", ".join(f"{name}={value:g}" for name, value in zip(space.names, vector, strict=True))
+        what = "NaN" if np.isnan(strange[0]) else "infinity"
+        raise ArithmeticError(f"it returns {what} at {len(strange)} of {len(values)} positions, with {given}")
+    return values
 
 
 # What a vector means for the pairs
@@ -168,7 +183,7 @@ def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, see
     """The differences of pairs as a function of the parameters, and whether it is linear."""
 
     def differences(vector: Vector) -> Floats:
-        return compared.differences(appraise_all(compiled, compared.leaves, space.filled(vector)))
+        return compared.differences(_appraised(space, compiled, compared, vector))
 
     start, slopes = _slopes(space, differences)
     if _is_linear(space, differences, start, slopes, seed):

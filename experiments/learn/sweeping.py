@@ -53,7 +53,10 @@ def parse_axis(text: str) -> Axis:
     name, equals, values = text.partition("=")
     if name == "limit" and equals:
         unit, _, numbers = values.partition("=")
-        return Axis("limit", tuple(parse_limit(f"{unit}={number}") for number in numbers.split(",")))
+        limits = tuple(parse_limit(f"{unit}={number}") for number in numbers.split(","))
+        if len(set(limits)) != len(limits):
+            raise ValueError(f"--over: {values!r} has a value twice")
+        return Axis("limit", limits)
     if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
         raise ValueError(f"--over is option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}")
     try:
