@@ -111,7 +111,7 @@ def test_under_a_node_limit_it_plays_the_same_game_again():
 
 @pytest.mark.parametrize("unit", ["ms", "cpu_ms"])
 def test_a_time_limit_does_not_lose_it_the_game(unit):
-    agent = perfect(Limit(**{unit: 20.0}))
+    agent = perfect(Limit(**{unit: 60.0}))
     assert not agent.is_deterministic
     agent.compiled((9, 9))
     assert play(agent, RandomAgent(), [40, 0], "9x9", seed=2).reason == "no_moves"
