@@ -441,7 +441,7 @@ def test_code_that_kills_the_process_that_compiles_it_runs_interpreted(tmp_path:
 def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) -> None:
     outcome = play_tournament(load_config(None, {"pairs": 2, "jobs": 2, "out": str(tmp_path / "run")}))
     assert outcome.finished
-    assert outcome.logged == 22 * 7 * 4
+    assert outcome.logged == 22 * 7 * 4 + 7 * 7 * 2  # the control plays seven openings
     assert not [note for note in outcome.notes if "interpreted" in note]
     assert all(entrant.agent.compiled((7, 7)) for entrant in outcome.plan.entrants)
     assert set(outcome.reasons) == {"no_moves"}
