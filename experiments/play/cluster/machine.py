@@ -176,7 +176,10 @@ def play(key: str, ids: Ids) -> Answer:
     The part is made while the processes are at the next errand already, where dask has a second thread for it.
     """
     answer = _do(key, lambda session: _played(session, ids))
-    return _packed(answer) if isinstance(answer, _Batch) else answer
+    try:
+        return _packed(answer) if isinstance(answer, _Batch) else answer
+    except Exception as error:
+        return Unfit(told(error))
 
 
 def call(key: str, function: Callable[..., object], *arguments: object) -> Answer:
