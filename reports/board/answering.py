@@ -36,8 +36,12 @@ from reports.board.writing import written
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from reports.board.answering import serve; serve()"
 """The program of the process; its arguments are the folders that modules are looked for in."""
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-"""What keeps libraries in the process from using more than one processor."""
+SPARING = {
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")},
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""The environment that keeps libraries in the process from using more than one processor, and Arrow from setting a
+gigabyte aside as soon as it reads a file, which counts as memory that the process has."""
 
 _CAN_SEARCH = sys.platform != "win32"
 
