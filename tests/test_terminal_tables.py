@@ -156,6 +156,22 @@ def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
     assert "The price" not in said("compare", made.write(tmp_path / "equal"))
 
 
+def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path) -> None:
+    run = dear_run(30, 50_000).write(tmp_path / "dear")
+    equal = dear_run(30, 50_000).agent("Dear", "contender", limit={"nodes": 333})
+    equal.config["equal_cost"] = True
+    for row in equal.rows:
+        row["winner"] = 1
+    other = dear_run(30, 50_000)
+    other.config |= {"equal_cost": True, "board": "5x5"}
+    other.write(tmp_path / "another-question")
+    assert "isolation tournament --equal-cost does." in " ".join(said("compare", run).split())
+    equal.write(tmp_path / "equal")
+    told = " ".join(said("compare", run).split())
+    assert f"at equal cost, in {tmp_path / 'equal'}: Dear 50.0 %, cannot tell." in told
+    assert "--equal-cost" not in told
+
+
 @pytest.mark.parametrize("size", [(24, 80), (50, 200)])
 def test_a_terminal_s_own_size_is_kept_to(run: Path, size: tuple[int, int]) -> None:
     parent, child = pty.openpty()
