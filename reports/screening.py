@@ -16,6 +16,7 @@ from isolation.scene import Marks
 from isolation.shell import command
 from reports.cells import Estimate, Points, PValue, Share, counted, estimate_of
 from reports.sections import Section
+from reports.tables import terminal_width, wrapped
 from reports.templating import data_url, page_template
 
 ALPHA = 0.05
@@ -97,11 +98,12 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
 
 def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
     """The mistakes as pictures of text, each with the command that shows its position."""
-    boards = [Board.from_moves(one.moves, size) for one in mistakes]
-    return "\n\n".join(
-        f"{to_text(board, ascii_only)}\n{_described(one, board.width)}\n{command('show', '--fen', short_fen(board))}"
-        for one, board in zip(mistakes, boards, strict=True)
-    )
+    return "\n\n".join(_text(one, Board.from_moves(one.moves, size), ascii_only) for one in mistakes)
+
+
+def _text(mistake: Mistake, board: Board, ascii_only: bool) -> str:
+    told = wrapped(_described(mistake, board.width), terminal_width())
+    return f"{to_text(board, ascii_only)}\n{told}\n{command('show', '--fen', short_fen(board))}"
 
 
 def short_fen(board: Board) -> str:

@@ -60,12 +60,26 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         *(["compare"], ["compare", "--full"], ["summary"], ["summary", "--full"], ["ratings"], ["ratings", "--full"]),
         *(["sprt"], ["games", "--limit", "3"], ["games", "--show", "upsets", "--limit", "3"]),
+        *(["runs"], ["replay", "5"]),
     ],
     ids=" ".join,
 )
 def test_no_line_is_longer_than_the_terminal(run: Path, words: list[str]) -> None:
     command, *options = words
     assert max(map(len, said(command, run, *options).splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["tournament", "--dry-run"], ["plan"], ["published"], ["heuristics"], ["eval", "--moves", "d3,a2"]),
+        *(["solve", "--moves", "d3,a2", "--length"], ["screen", "ID:null", "--sample", "40"], ["perft", "--depth", "3"]),
+    ],
+    ids=" ".join,
+)
+def test_no_line_is_longer_than_the_terminal_either_where_no_run_is_read(words: list[str]) -> None:
+    assert max(map(len, said(*words).splitlines())) <= 80
 
 
 @pytest.mark.usefixtures("narrow")
