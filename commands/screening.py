@@ -83,9 +83,9 @@ def suite_commands() -> None:
 @board_option
 @click.option("--field", "specs", multiple=True, metavar="SPEC", help="Play and judge by these agents, not the usual.")
 @click.option("--first-ply", type=click.IntRange(min=3),
-              help="No earlier moves to choose, 1 being the first placement; 11 on 7x7, others in proportion.")  # fmt: skip
+              help="No earlier moves to choose; ply 1 is the first placement; 11 on 7x7 by default.")  # fmt: skip
 @click.option("--last-ply", type=click.IntRange(min=3),
-              help="No later moves to choose; 32 on 7x7, others in proportion.")  # fmt: skip
+              help="No later moves to choose; 32 on 7x7 by default.")  # fmt: skip
 @click.option("--openings", type=click.IntRange(min=1), help="At most so many openings, up to symmetry.")
 @click.option("--limit", "nodes", type=click.IntRange(min=1), default=20_000_000, show_default=True,
               help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip

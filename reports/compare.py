@@ -14,8 +14,8 @@ from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.equal_cost import known_at_equal_cost
 from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
+from experiments.verdicts.equal_cost import known_at_equal_cost
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
 from reports.best_of import contest_section

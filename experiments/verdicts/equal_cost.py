@@ -36,7 +36,7 @@ def known_at_equal_cost(findings: Findings, names: Iterable[str]) -> EqualCost |
         facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry["roles"]]
         called = {one.name: wanted[one.apart_from_limit] for one in facts if one.apart_from_limit in wanted}
         verdicts = judge(load_findings([info.path])) if called else None
-        claims = [*verdicts.claims, *verdicts.duels] if verdicts else []
+        claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels] if verdicts else []
         if found := {called[one.contender]: one for one in claims if one.contender in called}:
             return EqualCost(info.path, found)
     return None
