@@ -108,7 +108,7 @@ def _played(findings: Findings) -> _Played:
     names = tuple(games["agent_1"].cat.categories)
     return _Played(
         names,
-        (games["agent_1"].cat.codes.to_numpy(np.int64), games["agent_2"].cat.codes.to_numpy(np.int64)),
+        (np.asarray(games["agent_1"].cat.codes, np.int64), np.asarray(games["agent_2"].cat.codes, np.int64)),
         np.unique(games["opening_id"].to_numpy(), return_inverse=True)[1],
         games["winner"].to_numpy(),
         games["plies"].to_numpy(),
