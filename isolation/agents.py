@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.editions.players import call_get_move, seat
+from isolation.editions.players import TOO_LATE, edition_of, open_player, seat
 from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
@@ -339,7 +339,7 @@ class SearchAgent(Memoryless):
 
 @dataclass(frozen=True)
 class ClassicAgent(Plain):
-    """A player object of the classic scripts, of either edition; each game has a fresh one.
+    """A player object of the classic scripts, of any edition; each game has a fresh one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
     the move's seed. Both, like the clock of CPU time, belong to the whole process: where classic players play in
@@ -387,15 +387,17 @@ class _ClassicPlayer:
     player: Any = None
 
     def new_game(self) -> None:
-        """Make a fresh player object."""
-        self.player = self.factory()
+        """Let the player object go; a fresh one is made when it is known which side it plays."""
+        self.player = None
 
     def close(self) -> None:
         """Let the player object go."""
         self.player = None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The move that `get_move` returns, judged as the classic engines do: late first, then legal."""
+        """The move that the player gives, judged as the engine of its edition does: late first, then legal."""
+        if self.player is None:
+            self.player = open_player(self.factory, board.active_index)
         random.seed(seed)
         _seed_numpy(seed)
         clock = time.perf_counter if self.limit.ms is not None else time.process_time
@@ -406,14 +408,22 @@ class _ClassicPlayer:
         def time_left() -> float:
             return self.limit.value - 1e3 * (clock() - started)
 
-        move = call_get_move(self.player, game, time_left)
+        edition = edition_of(self.player)
+        move = edition.ask(self.player, game, time_left)
         seconds = clock() - started
-        if seconds * 1e3 > self.limit.value:
-            raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
+        if edition.is_late(move, time_left):
+            raise Forfeit(Reason.TIMEOUT, _lateness(move, seconds, self.limit))
         if not isinstance(move, tuple) or move not in legal_moves:
             raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
+
+
+def _lateness(move: Any, seconds: float, limit: Limit) -> str:
+    """How late a move was."""
+    if move is TOO_LATE:
+        return f"put no action on its queue within {limit.value:g} ms"
+    return f"took {seconds * 1e3:.0f} ms of {limit.value:g} ms"
 
 
 def _seed_numpy(seed: int) -> None:
