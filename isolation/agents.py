@@ -401,7 +401,7 @@ class _ClassicPlayer:
         clock = time.perf_counter if self.limit.ms is not None else time.process_time
         legal_moves = board.get_legal_moves()
         game = seat(board, self.player)
-        started = clock()
+        started, computing = clock(), time.process_time()
 
         def time_left() -> float:
             return self.limit.value - 1e3 * (clock() - started)
@@ -409,11 +409,19 @@ class _ClassicPlayer:
         move = call_get_move(self.player, game, time_left)
         seconds = clock() - started
         if seconds * 1e3 > self.limit.value:
-            raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
+            raise Forfeit(Reason.TIMEOUT, _lateness(seconds, time.process_time() - computing, self.limit))
         if not isinstance(move, tuple) or move not in legal_moves:
             raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
+
+
+def _lateness(seconds: float, computed: float, limit: Limit) -> str:
+    """How late a move was, and whether it would have been in time by the processor's clock."""
+    late = f"took {seconds * 1e3:.1f} ms of {limit.value:g} ms, {seconds * 1e3 - limit.value:.1f} ms too long"
+    if limit.ms is None or computed * 1e3 > limit.value:
+        return late
+    return f"{late}; it computed for {computed * 1e3:.1f} ms of them, in time under cpu_ms={limit.value:g}"
 
 
 def _seed_numpy(seed: int) -> None:

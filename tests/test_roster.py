@@ -95,6 +95,20 @@ def test_a_default_limit_is_for_players_that_have_none_of_their_own() -> None:
     assert complete(parse_spec("random")).limit is None
 
 
+@pytest.mark.parametrize(("arguments", "limit"), [("legal_moves, time_left", 200), ("time_left", 150)])
+def test_players_get_the_time_of_their_edition_where_no_limit_is_named(
+    tmp_path: Path, arguments: str, limit: int
+) -> None:
+    file = tmp_path / "game_agent.py"
+    file.write_text(f"class P:\n    def get_move(self, game, {arguments}):\n        return (0, 0)\n")
+    for text in (f"{file}:P", f"{file}"):
+        agent = parse_agent(text, Limit(nodes=5))
+        assert agent.settings()["limit"] == {"ms": limit}
+        assert "ms" not in agent.name
+    assert parse_agent(f"{file}:P", Limit(cpu_ms=20)).settings()["limit"] == {"cpu_ms": 20}
+    assert parse_agent(f"{file}:P@ms=30").settings()["limit"] == {"ms": 30}
+
+
 def test_a_star_stands_for_every_heuristic() -> None:
     assert [spec.target for spec in expand(parse_spec("AB:*@depth=2"))] == heuristics.names()
     assert len(expand(parse_spec("AB:open"))) == 1

@@ -95,20 +95,26 @@ def makeable(
 
 
 def named(spec: Spec) -> Spec:
-    """The spec with the name of what is meant in a file that stands alone: see `naming`; this loads the file.
+    """The spec with what only its file tells; this loads the file.
+
+    That is the name of what is meant where the file stands alone, and the limit of a player's edition where the spec
+    has none: see `naming`.
 
     Raises:
         SpecError: the file cannot be loaded, or does not say which it is.
     """
-    if not spec.target.endswith(".py:"):
+    is_player = spec.kind == "classic"
+    if not spec.is_file or not (spec.target.endswith(":") or (is_player and spec.limit is None)):
         return spec
-    from experiments.roster.naming import only_heuristic, only_player
+    from experiments.roster.naming import only_heuristic, only_player, usual_limit
 
-    path = spec.target.removesuffix(":")
+    path, _, name = spec.target.rpartition(":")
     try:
-        return replace(spec, target=f"{path}:{only_player(path) if spec.kind == 'classic' else only_heuristic(path)}")
+        name = name or (only_player(path) if is_player else only_heuristic(path))
+        usual = usual_limit(path, name) if is_player and spec.limit is None else None
     except ValueError as error:
         fail(str(error), spec.text, spec.start, spec.end)
+    return replace(spec, target=f"{path}:{name}", usual_limit=usual)
 
 
 def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:

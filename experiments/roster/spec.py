@@ -31,6 +31,7 @@ class Spec:
     `*`, `FILE.py:FUNCTION`, for a classic player `FILE.py:CLASS`, or for an engine its name or path; the name is empty
     where a file stands alone. `parameters` are those of the heuristic that differ from its defaults, by name and value.
     `options` are those of an engine, and `program` what it is if its name is known.
+    `usual_limit` is what players of a file get that name none, once the file was looked into.
     `pattern` is what the path of the file matched, if a pattern found it.
     `start` and `end` are where it stands in `text`, for messages.
     """
@@ -45,6 +46,7 @@ class Spec:
     parameters: tuple[tuple[str, float], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     program: Program | None = None
+    usual_limit: Limit | None = None
     pattern: str = ""
     start: int = 0
     end: int = 0

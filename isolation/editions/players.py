@@ -25,7 +25,7 @@ class Edition:
         name: "first" or "second".
         usual_limit: milliseconds a move.
         bad_move: how a game ends in which a player gives a bad move though it has good ones.
-        matches: whether a player belongs to this edition.
+        matches: whether a player, or the class of one, belongs to this edition.
         ask: asks a player for its move in a game; whatever it returns is returned, unchecked.
         history: the moves of a game as this edition returns them: from the moves played, the one that lost, and which
             player, 0 or 1, began.
@@ -40,7 +40,7 @@ class Edition:
 
 
 def takes_legal_moves(player: Any) -> bool:
-    """Whether a player has the first edition's ``get_move(game, legal_moves, time_left)``."""
+    """Whether a player, or the class of one, has the first edition's ``get_move(game, legal_moves, time_left)``."""
     get_move: Any = getattr(player, "get_move", None)
     try:
         parameters = inspect.signature(get_move).parameters.values()
@@ -48,7 +48,8 @@ def takes_legal_moves(player: Any) -> bool:
         return False
     positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     required = [one for one in positional if one.default is one.empty]
-    return len(required) == 3 or any(one.name == "legal_moves" for one in positional)
+    selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move"), staticmethod)
+    return len(required) == 3 + selves or any(one.name == "legal_moves" for one in positional)
 
 
 def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
@@ -82,7 +83,7 @@ EDITIONS = (FIRST, SECOND)
 
 
 def edition_of(*players: Any) -> Edition:
-    """The edition of a player, or of a game between players: the earliest that one of them belongs to."""
+    """The edition of a player or its class, or of a game between players: the earliest that one of them belongs to."""
     return next(edition for edition in EDITIONS if any(map(edition.matches, players)))
 
 
