@@ -403,7 +403,7 @@ class _ClassicPlayer:
         clock = time.perf_counter if self.limit.ms is not None else time.process_time
         legal_moves = board.get_legal_moves()
         game = seat(board, self.player)
-        started = clock()
+        started, computing = clock(), time.process_time()
 
         def time_left() -> float:
             return self.limit.value - 1e3 * (clock() - started)
@@ -412,18 +412,22 @@ class _ClassicPlayer:
         move = edition.ask(self.player, game, time_left)
         seconds = clock() - started
         if edition.is_late(move, time_left):
-            raise Forfeit(Reason.TIMEOUT, _lateness(move, seconds, self.limit))
+            computed = time.process_time() - computing
+            raise Forfeit(Reason.TIMEOUT, _lateness(move, seconds, computed, self.limit))
         if not isinstance(move, tuple) or move not in legal_moves:
             raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
 
 
-def _lateness(move: Any, seconds: float, limit: Limit) -> str:
-    """How late a move was."""
+def _lateness(move: Any, seconds: float, computed: float, limit: Limit) -> str:
+    """How late a move was, and whether it would have been in time by the processor's clock."""
     if move is TOO_LATE:
-        return f"put no action on its queue within {limit.value:g} ms"
-    return f"took {seconds * 1e3:.0f} ms of {limit.value:g} ms"
+        return f"put no action on its queue within {limit.value:g} ms" + (" of processor time" if limit.cpu_ms else "")
+    late = f"took {seconds * 1e3:.1f} ms of {limit.value:g} ms, {seconds * 1e3 - limit.value:.1f} ms too long"
+    if limit.ms is None or computed * 1e3 > limit.value:
+        return late
+    return f"{late}; it computed for {computed * 1e3:.1f} ms of them, in time under cpu_ms={limit.value:g}"
 
 
 def _seed_numpy(seed: int) -> None:

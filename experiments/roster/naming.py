@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from isolation.loading import LoadError, is_heuristic, is_player, load_module
+from isolation.editions.players import edition_of
+from isolation.limits import Limit
+from isolation.loading import LoadError, is_heuristic, is_player, load_module, load_player
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
@@ -58,6 +60,15 @@ def only_player(path: str | Path) -> str:
         raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
     hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
     raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
+
+
+def usual_limit(path: str | Path, name: str) -> Limit:
+    """The time a move that the engine of a player's edition gave; for what makes players, the second edition's.
+
+    Raises:
+        LoadError: the file cannot be loaded, or has no such player.
+    """
+    return Limit(ms=edition_of(load_player(path, name).value).usual_limit)
 
 
 def _names_game_and_player(function: Callable[..., Any]) -> bool:

@@ -30,7 +30,7 @@ class Edition:
         usual_limit: milliseconds a move.
         bad_move: how a game ends in which a player gives a bad move though it has good ones.
         asked_by: the method by which players are asked, and its arguments, for people.
-        matches: whether a player, or a class of players, belongs to this edition.
+        matches: whether a player, or the class of one, belongs to this edition.
         ask: asks a player for its move in a game; whatever it returns is returned, unchecked.
         is_late: whether a move that was just asked for comes too late.
         history: the moves of a game as this edition returns them: from the moves played, the one that lost, and which
@@ -67,7 +67,7 @@ def takes_state(player: Any) -> bool:
 
 
 def takes_legal_moves(player: Any) -> bool:
-    """Whether a player has the first edition's ``get_move(game, legal_moves, time_left)``."""
+    """Whether a player, or the class of one, has the first edition's ``get_move(game, legal_moves, time_left)``."""
     get_move: Any = getattr(player, "get_move", None)
     try:
         parameters = inspect.signature(get_move).parameters.values()
@@ -75,7 +75,8 @@ def takes_legal_moves(player: Any) -> bool:
         return False
     positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     required = [one for one in positional if one.default is one.empty]
-    return len(required) == 3 or any(one.name == "legal_moves" for one in positional)
+    selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move"), staticmethod)
+    return len(required) == 3 + selves or any(one.name == "legal_moves" for one in positional)
 
 
 def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
@@ -148,7 +149,7 @@ EDITIONS = (FIRST, SECOND, THIRD)
 
 
 def edition_of(*players: Any) -> Edition:
-    """The edition of a player, or of a game between players: the earliest that one of them belongs to."""
+    """The edition of a player or its class, or of a game between players: the earliest that one of them belongs to."""
     return next(edition for edition in EDITIONS if any(map(edition.matches, players)))
 
 
@@ -157,7 +158,7 @@ def open_player(make: Callable[..., Any], seat: int) -> Any:
 
     Classes of the third edition are given the seat as ``player_id``; all others nothing.
     """
-    return make(player_id=seat) if takes_state(make) else make()
+    return make(player_id=seat) if isinstance(make, type) and takes_state(make) else make()
 
 
 def call_get_move(player: Any, game: Board, time_left: TimeLeft) -> Any:
