@@ -28,6 +28,7 @@ class Edition:
     Attributes:
         name: "first", "second" or "third".
         usual_limit: milliseconds a move.
+        usual_size: of the board, ROWSxCOLUMNS.
         bad_move: how a game ends in which a player gives a bad move though it has good ones.
         asked_by: the method by which players are asked, and its arguments, for people.
         matches: whether a player, or the class of one, belongs to this edition.
@@ -39,6 +40,7 @@ class Edition:
 
     name: str
     usual_limit: float
+    usual_size: str
     bad_move: str
     asked_by: str
     matches: Callable[[Any], bool]
@@ -118,6 +120,7 @@ def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
 FIRST = Edition(
     name="first",
     usual_limit=200,
+    usual_size="7x7",
     bad_move="illegal move",
     asked_by="get_move(self, game, legal_moves, time_left)",
     matches=takes_legal_moves,
@@ -128,6 +131,7 @@ FIRST = Edition(
 SECOND = Edition(
     name="second",
     usual_limit=150,
+    usual_size="7x7",
     bad_move="forfeit",
     asked_by="get_move(self, game, time_left)",
     matches=lambda player: not takes_state(player),
@@ -138,6 +142,7 @@ SECOND = Edition(
 THIRD = Edition(
     name="third",
     usual_limit=150,
+    usual_size="9x11",
     bad_move="forfeit",
     asked_by="get_action(self, state)",
     matches=takes_state,

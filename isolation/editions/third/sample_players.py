@@ -74,21 +74,22 @@ class MinimaxPlayer(BasePlayer):
 
     def minimax(self, state: Isolation, depth: int) -> int:
         """The best action at a depth in plies; the first among equals."""
-        return max(state.actions(), key=lambda action: self.value(state.result(action), depth - 1))
-
-    def value(self, state: Isolation, depth: int) -> float:
-        """What a state is worth to this player after so many plies."""
-        if state.terminal_test():
-            return state.utility(self.player_id)
-        if depth <= 0:
-            return self.score(state)
-        values = [self.value(state.result(action), depth - 1) for action in state.actions()]
-        return max(values) if state.player() == self.player_id else min(values)
+        return max(state.actions(), key=lambda action: minimax_value(self, state.result(action), depth - 1))
 
     def score(self, state: Isolation) -> float:
         """The number of its liberties, less its opponent's."""
         own, opponent = state.locs[self.player_id], state.locs[1 - self.player_id]
         return len(state.liberties(own)) - len(state.liberties(opponent))
+
+
+def minimax_value(player: Any, state: Isolation, depth: int) -> float:
+    """What a state is worth after so many plies to a player with a `player_id` and a ``score(state)``."""
+    if state.terminal_test():
+        return state.utility(player.player_id)
+    if depth <= 0:
+        return float(player.score(state))
+    values = [minimax_value(player, state.result(action), depth - 1) for action in state.actions()]
+    return max(values) if state.player() == player.player_id else min(values)
 
 
 def _folder_of(kind: type) -> Path:
