@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.editions.players import TOO_LATE, edition_of, open_player, seat
+from isolation.editions.players import THIRD, TOO_LATE, edition_of, open_player, seat
+from isolation.editions.third.translating import why_unfit
 from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
@@ -111,6 +112,9 @@ class Agent(Protocol):
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Why it searches in Python on boards of (rows, columns); empty if it does not, or never searches."""
 
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """Why it cannot play on boards of (rows, columns); empty if it can."""
+
     def placing(self) -> Agent:
         """Who places its knight while a person waits: itself, or itself under a limit that keeps nobody waiting."""
 
@@ -135,6 +139,17 @@ def ask_once(agent: Agent, board: Board, seed: int) -> SearchResult:
         return player.choose(board, seed)
 
 
+def check_fit(agents: Iterable[Agent], size: tuple[int, int]) -> None:
+    """Refuse agents that cannot play on boards of (rows, columns).
+
+    Raises:
+        ValueError: there is one: its name, and why.
+    """
+    for agent in agents:
+        if why := agent.why_unfit(size):
+            raise ValueError(f"{agent.name}: {why}")
+
+
 def as_loss(error: BaseException) -> Forfeit:
     """How a player has lost that raised an exception: as it says itself, or by error."""
     if isinstance(error, Forfeit):
@@ -157,6 +172,10 @@ class Plain:
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Nothing: it does not search."""
+        return ""
+
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """Nothing: it plays on all boards."""
         return ""
 
     def placing(self) -> Self:
@@ -373,6 +392,10 @@ class ClassicAgent(Plain):
     def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
         """None: a player object runs interpreted."""
         return None
+
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """That the board is too large for the states of the third edition, if its player knows those."""
+        return why_unfit(*size) if edition_of(self.factory) is THIRD else ""
 
     def open(self) -> Player:
         """What makes a fresh player object for each game, and asks it for moves."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
+from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
 from isolation.board import Board
 from isolation.editions.third.playing import or_as_the_third_edition
 from isolation.engines.crossing import CannotCross
@@ -145,8 +145,10 @@ def play_many(
         openings, seeds, hard_cap, marker, interpreted: see `play_games`.
 
     Raises:
-        ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
+        ValueError: an illegal opening, or an agent that cannot play on boards of this size, or that cannot be sent to
+            the process that a hard cap needs.
     """
+    check_fit(agents, parse_size(size))
     for opening in dict.fromkeys(map(tuple, openings)):
         Board.from_moves(opening, size)
     marks = np.arange(len(openings)) if marks is None else marks

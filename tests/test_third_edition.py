@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, random_game
 
+from experiments.config import Config
+from experiments.design import make_plan
 from experiments.roster import parse_agent
 from isolation import Agent, Board, DebugState, Isolation, Status, StopSearch, TimedQueue, fork_get_action, play
 from isolation.agents import ClassicAgent, RandomAgent
@@ -524,9 +526,13 @@ def test_in_a_game_that_its_edition_calls_finished_a_player_is_not_asked(own, op
     assert edition_of(player).ask(player, board, lambda: 1000.0) == divmod(cells[played], 11)
 
 
-def test_a_larger_board_is_refused_before_anything_is_played():
-    games = play_games(agent_of(Silent), RandomAgent(), [()], [1], "11x9")
-    assert "up to 9x11" in games.detail[0]
+@pytest.mark.parametrize("size", ["11x9", "10x10"])
+def test_a_larger_board_is_refused_before_anything_is_played(size):
+    with pytest.raises(ValueError, match=f"^Silent: players of the third edition know .* up to 9x11, not {size}$"):
+        play_games(agent_of(Silent), RandomAgent(), [()], [1], size)
+    config = Config(contenders=[f"{FILE}:FixedDepth"], opponents=["random"], board=size, pairs=1)
+    with pytest.raises(ValueError, match="know boards of up to 9x11"):
+        make_plan(config)
 
 
 @pytest.mark.parametrize("name", ["TreeSearch", "FixedDepth"])
