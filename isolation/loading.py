@@ -410,7 +410,7 @@ def _source_of(folder: Path, name: str) -> Path | None:
 def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
     try:
         tree = parse(content)
-    except (SyntaxError, ValueError):  # loading it will say so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

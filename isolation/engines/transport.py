@@ -105,6 +105,16 @@ class ProcessTransport:
         """The process's id, and its group's."""
         return self._process.pid
 
+    def used(self) -> float:
+        """Seconds of processor time that the process has used, seen from here; 0 if it is gone."""
+        import psutil
+
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
+
     def send(self, line: bytes, seconds: float) -> None:
         """Write a line; see `Transport.send`."""
         deadline = time.monotonic() + seconds

@@ -1,0 +1,193 @@
+"""Players from files of people who may mean harm: loaded and played in a confined process of their own, never here."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isolation.agents import Forfeit, Plain
+from isolation.board import Board
+from isolation.engines.child import START, Order
+from isolation.engines.crossing import CannotCross, recipe
+from isolation.engines.guard import DIED, Guard, python_program
+from isolation.engines.transport import ProcessTransport, Transport
+from isolation.limits import Limit
+from isolation.outcome import PROCESS_DIED, Reason
+from isolation.search.result import SearchResult
+
+if TYPE_CHECKING:
+    from isolation.agents import Agent
+    from isolation.search.compiled import CompiledPlayer
+
+IMPORT_SECONDS = 10.0
+"""What a file may take to be imported, its process's own start included."""
+USUAL_CAP = 10.0
+"""Seconds for a move where no hard cap was asked for."""
+SLACK_MS = 30.0
+"""What may lie between a player's own clock and the system's, which counts in hundredths of a second."""
+LONGEST_ANSWER = 1 << 20
+"""Bytes of an answer; longer ones are none of ours."""
+_ANY_SIZE = (0, 0)
+"""Of boards: nothing of a player from a file is compiled for a size."""
+
+
+@dataclass(frozen=True)
+class ApartAgent(Plain):
+    """A player of a file that is nothing but data here.
+
+    Attributes:
+        file: the file's absolute path.
+        player: FILE.py:CLASS, for people.
+        limit: wall or processor time a move. It is kept by the player's process, and checked from outside, where no
+            clock can be tampered with: see `ApartPlayer`.
+        make: what makes the agent itself, of these arguments, in the process.
+        hard_cap: seconds after which a move, or the beginning of a game, counts as a hang.
+        errors: the folder that tracebacks are kept in; empty for nowhere.
+    """
+
+    name: str
+    file: str
+    player: str
+    limit: Limit
+    make: Callable[..., Agent]
+    arguments: tuple[Any, ...]
+    hard_cap: float = USUAL_CAP
+    errors: str = ""
+    is_deterministic: bool = field(default=False, init=False)
+    is_user_code: bool = field(default=True, init=False)
+
+    @property
+    def heuristic(self) -> None:
+        """None: what it evaluates by is its own affair."""
+
+    @property
+    def is_compilable(self) -> bool:
+        """No: it plays in a process of its own."""
+        return False
+
+    def settings(self) -> dict[str, Any]:
+        """Where the player's code comes from, and its limit."""
+        return {"kind": "apart", "player": self.player, "limit": {self.limit.unit: self.limit.value}}
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """None: it plays in a process of its own."""
+        return None
+
+    def keeping_errors(self, folder: Path) -> ApartAgent:
+        """The same player, its tracebacks going to a file in a folder, which is made in one that exists."""
+        return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
+
+    def capped(self, seconds: float) -> ApartAgent:
+        """The same player, given up after so many seconds without a move."""
+        return replace(self, hard_cap=seconds)
+
+    def open(self) -> ApartPlayer:
+        """What asks the player's process for moves; it is started for the first game."""
+        return ApartPlayer(self)
+
+
+def start_confined(folder: str) -> Transport:
+    """A process that works in a folder and waits for an `Order`."""
+    return ProcessTransport(python_program(START), directory=folder, longest=LONGEST_ANSWER)
+
+
+class ApartPlayer:
+    """The player of an `ApartAgent`.
+
+    It is late by its own clock, or, as it may have its hands in that, once its process has used more processor time
+    than its limit. A wall-clock limit needs both, the time that passed outside and the time that was used.
+    """
+
+    def __init__(self, agent: ApartAgent, start: Callable[[str], Transport] = start_confined) -> None:
+        self._agent, self._start = agent, start
+        self._guard: Guard | None = None
+
+    def new_game(self) -> None:
+        """Have the process make a fresh player.
+
+        Raises:
+            Forfeit: it cannot be had, or does not answer.
+        """
+        with self._telling():
+            self._guarded().new_game()
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """The move that the player chooses.
+
+        Raises:
+            Forfeit: there is none, or it is illegal or late.
+        """
+        with self._telling():
+            guard = self._guarded()
+            used, started = _used(guard), time.monotonic()
+            result = guard.choose(board, seed)
+            passed, used = 1e3 * (time.monotonic() - started), 1e3 * (_used(guard) - used)
+            limit = self._agent.limit
+            longest = limit.value + SLACK_MS
+            if used > longest and (limit.unit == "cpu_ms" or passed > longest):
+                raise Forfeit(
+                    Reason.TIMEOUT, f"used {used:.0f} ms of processor time of {limit.value:g} ms, seen from outside"
+                )
+            return result
+
+    def close(self) -> None:
+        """Leave the process to the next who opens the agent; end it if an answer is still due."""
+        guard, self._guard = self._guard, None
+        if guard is not None:
+            guard.close()
+
+    def _guarded(self) -> Guard:
+        if self._guard is None:
+            agent = self._agent
+            folder = str(Path(agent.file).parent)
+            order = Order(recipe(agent.make, *agent.arguments), _ANY_SIZE, folder)
+            self._guard = Guard(
+                agent.name, order, agent.hard_cap, start=lambda: self._start(folder), start_seconds=IMPORT_SECONDS
+            )
+        return self._guard
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Say how a process ended as the log does where one has died, and keep the traceback of an error."""
+        try:
+            yield
+        except CannotCross as error:
+            raise Forfeit(Reason.ERROR, f"cannot be loaded: {error.why}") from None
+        except Forfeit as loss:
+            if loss.reason is Reason.HANG:
+                raise Forfeit(Reason.HANG, f"{PROCESS_DIED}: it was ended, {loss.detail}") from None
+            if loss.detail == DIED.detail:
+                raise Forfeit(Reason.ERROR, PROCESS_DIED) from None
+            self._note(loss)
+            raise
+
+    def _note(self, loss: Forfeit) -> None:
+        if not (loss.traceback and self._agent.errors):
+            return
+        folder = Path(self._agent.errors)
+        said = {"detail": loss.detail, "traceback": loss.traceback}
+        with suppress(OSError):
+            folder.mkdir(exist_ok=True)
+            with (folder / f"{file_name(self._agent.name)}.jsonl").open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(said)}\n")
+
+
+def file_name(agent: str) -> str:
+    """An agent's name as that of a file.
+
+    >>> file_name("my agent/2")
+    'my_agent_2'
+    """
+    return re.sub(r"[^\w.+-]", "_", agent)
+
+
+def _used(guard: Guard) -> float:
+    """Seconds of processor time of the process that plays."""
+    transport = guard.transport
+    return transport.used() if isinstance(transport, ProcessTransport) else 0.0
