@@ -29,7 +29,7 @@ function show(wanted) {
   const numbers = new Map(game.moves.slice(0, ply).map((cell, index) => [cell, index + 1]));
   showBoard(find("board"), positions[ply], { numbers });
   find("slider").value = ply;
-  const line = describe();
+  const line = lineOf();
   find("slider").setAttribute("aria-valuetext", line);
   find("line").textContent = line;
   for (const id of ["first", "back"]) find(id).disabled = ply === 0;
@@ -40,7 +40,7 @@ function show(wanted) {
   }
 }
 
-function describe() {
+function lineOf() {
   if (ply === 0) return `${game.agents[0]} against ${game.agents[1]} on ${game.size}`;
   const cell = cellName(game.moves[ply - 1], positions[0].columns);
   const parts = [`ply ${ply}: ${game.agents[(ply - 1) % 2]} ${ply <= 2 ? "placed" : "played"} ${cell}`];
