@@ -8,8 +8,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from experiments.facts import read_facts
 from experiments.league.checking import Check, check_all
 from experiments.league.submissions import Skipped, Submission, find_submissions
+from experiments.roster.spec import APART
+from experiments.runs import load_run
 from experiments.sealed import read_json, write_json
 from isolation.loading import content_hash
 
@@ -81,15 +84,17 @@ def write_book(run: Path, book: Book) -> None:
     write_json(run / FILE, _BOOK.dump_python(book, mode="json"))
 
 
-def read_book(run: Path) -> Book:
-    """What is known of the class of a run.
+def read_book(run: Path) -> Book | None:
+    """What is known of the class of a run; None of one that was ended before that was written down.
 
     Raises:
-        ValueError: the run is no league's, or the file is damaged.
+        ValueError: there is no run there, it is no league's, or the file is damaged.
     """
+    if not any(read_facts(entry["settings"]).settings.get("kind") == APART for entry in load_run(run).agents.values()):
+        raise ValueError(f"{run} is no run of a league: none of its players is a submission")
     try:
         return _BOOK.validate_python(read_json(run / FILE))
     except FileNotFoundError:
-        raise ValueError(f"{run} is no run of a league (no {FILE})") from None
+        return None
     except (OSError, ValueError, ValidationError) as error:
         raise ValueError(f"{run / FILE}: cannot be read: {str(error).partition(chr(10))[0]}") from None

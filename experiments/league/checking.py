@@ -102,7 +102,7 @@ def serve() -> None:
     try:
         player = load_player(order["file"], order["player"]).value
     except BaseException as error:
-        say(told(error).removeprefix("LoadError: ").replace(order["file"], Path(order["file"]).name))
+        say(told(error).removeprefix("LoadError: ").replace(f"{Path(order['file']).parent}/", ""))
         return
     say("")
     say([asdict(finding) for finding in check_player(player)])

@@ -83,7 +83,8 @@ def find_submissions(folder: str | Path) -> Found:
         if entry.is_dir():
             found = _submission(entry)
             if isinstance(found, Submission):
-                players[found.name] = found = _renamed(found, players)
+                found = _renamed(found, players)
+                players[found.name] = found
             else:
                 skipped.append(found)
         elif entry.suffix == ".py":

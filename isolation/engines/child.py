@@ -130,7 +130,7 @@ def _begin(order: Order, answers: BinaryIO) -> Player:
         agent.compiled(order.size)
         player = agent.open()
     except BaseException as error:
-        say(answers, Refusal(one_line(error)))
+        say(answers, Refusal(one_line(error).replace(f"{order.folder}/", "") if order.folder else one_line(error)))
         sys.exit()
     say(answers, None)
     return player
