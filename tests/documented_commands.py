@@ -16,7 +16,7 @@ from scripted_pool import Script, ScriptedPool
 import heuristics
 from experiments import bench, trial
 from experiments.config import Config
-from experiments.league import book
+from experiments.league import book, planning
 from experiments.league.checking import Check
 from experiments.play import spreading
 from experiments.play.cluster import serving
@@ -115,6 +115,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(progress, "play_tournament", play_small)
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
+    patch.setattr(planning, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(book, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))
     patch.setattr(sources, "FIELD", ("greedy",))

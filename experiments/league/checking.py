@@ -14,11 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from experiments.league.submissions import Submission
 from isolation.checkup import Finding
-from isolation.engines.apart import IMPORT_SECONDS, LONGEST_ANSWER
+from isolation.engines.apart import IMPORT_SECONDS, GuestProcess
 from isolation.engines.child import take_over_pipes
 from isolation.engines.confined import confine
-from isolation.engines.guard import python_program
-from isolation.engines.transport import Ended, Endless, ProcessTransport, Silence
+from isolation.engines.transport import Ended, Endless, Silence, Transport
 from isolation.faults import clean, told
 
 CHECK_SECONDS = 40.0
@@ -54,7 +53,7 @@ def check_all(
 
 def check_one(player: Submission) -> Check:
     """Whether a submission can be imported in time, and what the checks of a player say of it."""
-    process = ProcessTransport(python_program(_START), longest=LONGEST_ANSWER)
+    process = GuestProcess(_START)
     try:
         order = {"file": str(player.file), "player": player.player}
         process.send(json.dumps(order).encode(), IMPORT_SECONDS)
@@ -73,7 +72,7 @@ def check_one(player: Submission) -> Check:
         process.end()
 
 
-def _findings(process: ProcessTransport) -> Iterator[Finding]:
+def _findings(process: Transport) -> Iterator[Finding]:
     """What the checks have found, however they ended."""
     try:
         yield from map(_cleaned, _FINDINGS.validate_json(process.receive(CHECK_SECONDS)))

@@ -16,7 +16,7 @@ from isolation.board import Board
 from isolation.engines.child import START, Order
 from isolation.engines.crossing import CannotCross, recipe
 from isolation.engines.guard import DIED, Guard, python_program
-from isolation.engines.transport import ProcessTransport, Transport
+from isolation.engines.transport import ProcessTransport, Silence, Transport
 from isolation.limits import Limit
 from isolation.outcome import PROCESS_DIED, Reason
 from isolation.search.result import SearchResult
@@ -31,6 +31,8 @@ USUAL_CAP = 10.0
 """Seconds for a move where no hard cap was asked for."""
 SLACK_MS = 30.0
 """What may lie between a player's own clock and the system's, which counts in hundredths of a second."""
+MOST_WAITS = 10
+"""How often a player is waited for on a machine that is too busy to let it play."""
 LONGEST_ANSWER = 1 << 20
 """Bytes of an answer; longer ones are none of ours."""
 _ANY_SIZE = (0, 0)
@@ -92,9 +94,35 @@ class ApartAgent(Plain):
         return ApartPlayer(self)
 
 
-def start_confined(folder: str) -> Transport:
-    """A process that works in a folder and waits for an `Order`."""
-    return ProcessTransport(python_program(START), directory=folder, longest=LONGEST_ANSWER)
+class GuestProcess(ProcessTransport):
+    """A process of which seconds count only as far as the machine lets it run: busy with others, it is waited for."""
+
+    def __init__(self, program: str) -> None:
+        """Start a Python process with our modules.
+
+        Args:
+            program: its code.
+        """
+        super().__init__(python_program(program), longest=LONGEST_ANSWER)
+
+    def receive(self, seconds: float) -> bytes:
+        """Read a line; see `Transport.receive`.
+
+        A process that would run, and did not get half of the time, has so many seconds again, `MOST_WAITS` times.
+        """
+        used = self.used()
+        for _ in range(MOST_WAITS):
+            try:
+                return super().receive(seconds)
+            except Silence:
+                if not self.would_run() or self.used() - used > seconds / 2:
+                    raise
+        raise Silence
+
+
+def start_guest() -> Transport:
+    """A process that waits for an `Order`."""
+    return GuestProcess(START)
 
 
 class ApartPlayer:
@@ -104,7 +132,7 @@ class ApartPlayer:
     than its limit. A wall-clock limit needs both, the time that passed outside and the time that was used.
     """
 
-    def __init__(self, agent: ApartAgent, start: Callable[[str], Transport] = start_confined) -> None:
+    def __init__(self, agent: ApartAgent, start: Callable[[], Transport] = start_guest) -> None:
         self._agent, self._start = agent, start
         self._guard: Guard | None = None
 
@@ -145,11 +173,8 @@ class ApartPlayer:
     def _guarded(self) -> Guard:
         if self._guard is None:
             agent = self._agent
-            folder = str(Path(agent.file).parent)
-            order = Order(recipe(agent.make, *agent.arguments), _ANY_SIZE, folder)
-            self._guard = Guard(
-                agent.name, order, agent.hard_cap, start=lambda: self._start(folder), start_seconds=IMPORT_SECONDS
-            )
+            order = Order(recipe(agent.make, *agent.arguments), _ANY_SIZE, str(Path(agent.file).parent))
+            self._guard = Guard(agent.name, order, agent.hard_cap, start=self._start, start_seconds=IMPORT_SECONDS)
         return self._guard
 
     @contextmanager
