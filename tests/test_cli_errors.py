@@ -81,7 +81,7 @@ ASKED_WRONGLY = [
     (["match", "random"], "Missing argument 'B'"),
     (
         ["match", "random", "there.py"],
-        "B: there.py has no class with a method get_move; a heuristic is written ID:there.py",
+        "B: there.py has no class with a method get_move or get_action; a heuristic is written ID:there.py",
     ),
     (["match", "nobody", "random"], "Error: A: no player is called 'nobody'"),
     (["match", "random", "nobody"], "Error: B: no player is called 'nobody'"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = Limit(nodes=10_000)
 """About what the classic engines searched in their 150 ms a move."""
 CLASSIC_LIMIT = Limit(ms=150)
-"""What players with a clock of their own get where the default limit is not a time."""
+"""What players with a clock of their own get where the default limit is not a time, and their file says nothing."""
 
 METHODS: dict[str, Method] = {"MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "MCTS": "mcts"}
 SWITCHES = {
@@ -235,7 +235,7 @@ def _refuse_classic_limit(spec: Spec, unit: str) -> str:
 
 
 def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
-    return CLASSIC_LIMIT if default is None or default.is_reproducible else default
+    return (spec.usual_limit or CLASSIC_LIMIT) if default is None or default.is_reproducible else default
 
 
 def _make_classic(spec: Spec) -> Agent:
