@@ -64,11 +64,11 @@ def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
 def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:
     """Play what is missing of a league, and then with those who came late, in a run of its own."""
     from experiments.league.book import read_book
-    from experiments.league.planning import extension_of, newcomers, playing_in
+    from experiments.league.planning import extension_of, newcomers
     from experiments.runs import is_finished, load_run, requested_config
 
     info = load_run(run)
-    book = playing_in(run, _looked_through(submissions, jobs, read_book(run)))
+    book = _looked_through(submissions, jobs, read_book(run))
     late = newcomers(run, book)
     if out and not late:
         raise ValueError(f"--out: nobody is new to {run}, so that nothing goes to another directory")

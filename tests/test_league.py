@@ -13,8 +13,9 @@ from experiments.league import checking
 from experiments.league.book import read_book
 from experiments.league.checking import check_one
 from experiments.league.results import read_results
-from experiments.league.submissions import Submission, find_submissions, player_in
+from experiments.league.submissions import Submission, find_submissions
 from experiments.roster import parse_agent
+from experiments.roster.unloaded import player_in
 from isolation.board import Board
 from isolation.engines import apart
 from isolation.limits import Limit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -66,13 +66,6 @@ def look_through(
     unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
     fit = tuple(entry for entry in entries if not entry.check.why_not)
     return Book(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
-
-
-def without(book: Book, names: dict[str, str]) -> Book:
-    """The class without those who cannot play in it, by name with the reason."""
-    skipped = [Skipped(name, why) for name, why in names.items()]
-    entries = tuple(entry for entry in book.entries if entry.player.name not in names)
-    return replace(book, entries=entries, skipped=(*book.skipped, *skipped))
 
 
 def write_book(run: Path, book: Book) -> None:

@@ -8,17 +8,17 @@ from typing import Any, Literal
 
 from experiments import runs
 from experiments.config import CLASSIC_OPPONENTS, Config, load_config
-from experiments.league.book import Book, Entry, without
-from experiments.league.submissions import THIRD
+from experiments.league.book import Book, Entry
 from experiments.play.extension import extended_config
 from experiments.roster import parse_limit
+from isolation.editions.players import THIRD
 
 LeagueFormat = Literal["round-robin", "classic"]
 USUAL: dict[str, Any] = {"pairs": 10, "limit": "cpu_ms=150", "hard_cap": 2.0}
 """What a league is played by unless it is told otherwise. The time of a move is the player's own processor time, which
 other programs on the machine do not take away."""
-USUAL_BOARD, THIRD_BOARD = "7x7", "9x11"
-"""The third edition's players know their board by heart; all others play on any."""
+USUAL_BOARD = "7x7"
+"""Unless somebody wrote for the third edition, whose players know their board by heart; all others play on any."""
 
 
 def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,21 +46,9 @@ def league_config(book: Book, format_: LeagueFormat, keys: Mapping[str, Any]) ->
     others = CLASSIC_OPPONENTS if format_ == "classic" else ()
     if not players or len(players) + len(others) < 2:
         raise ValueError(f"a league needs two players, and {len(players)} of the submissions can play")
-    board = THIRD_BOARD if any(player.edition == THIRD for player in players) else USUAL_BOARD
+    board = THIRD.usual_size if any(player.edition == THIRD.name for player in players) else USUAL_BOARD
     contenders = (*(player.spec for player in players), *others)
     return load_config(None, {**keys, "format": "round-robin", "board": board, "contenders": contenders})
-
-
-def playing_in(run: Path, book: Book) -> Book:
-    """The class as far as it can play in a run that has begun: late ones must be able to play on its board."""
-    board = runs.load_run(run).requested["board"]
-    late = {entry.player.name for entry in newcomers(run, book)}
-    unfit = {
-        entry.player.name: f"plays on {THIRD_BOARD} only, and this league is on {board}"
-        for entry in book.entries
-        if entry.player.edition == THIRD and board != THIRD_BOARD and entry.player.name in late
-    }
-    return without(book, unfit)
 
 
 def newcomers(run: Path, book: Book) -> list[Entry]:

@@ -264,12 +264,20 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 
 def _make_apart(spec: Spec) -> Agent:
+    from experiments.roster.unloaded import players_in
+    from isolation.editions.players import THIRD
     from isolation.engines.apart import ApartAgent
 
     path, _, name = spec.target.rpartition(":")
     assert spec.limit is not None
-    player = f"{Path(path).name}:{name}"
-    return ApartAgent(spec.name, path, player, spec.limit, make_inside, (replace(spec, kind="classic"),))
+    players = players_in(Path(path))
+    if name not in players:
+        raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
+    inside = replace(spec, kind="classic")
+    overruns = players[name] in ("", THIRD.name)
+    return ApartAgent(
+        spec.name, path, f"{Path(path).name}:{name}", spec.limit, make_inside, (inside,), overruns=overruns
+    )
 
 
 def make_inside(spec: Spec) -> Agent:

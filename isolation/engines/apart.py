@@ -49,6 +49,8 @@ class ApartAgent(Plain):
         limit: wall or processor time a move. It is kept by the player's process, and checked from outside, where no
             clock can be tampered with: see `ApartPlayer`.
         make: what makes the agent itself, of these arguments, in the process.
+        overruns: whether it may go on computing beyond its limit, as players of the third edition do: what they put on
+            their queue before counts.
         hard_cap: seconds after which a move, or the beginning of a game, counts as a hang.
         errors: the folder that tracebacks are kept in; empty for nowhere.
     """
@@ -59,6 +61,7 @@ class ApartAgent(Plain):
     limit: Limit
     make: Callable[..., Agent]
     arguments: tuple[Any, ...]
+    overruns: bool = False
     hard_cap: float = USUAL_CAP
     errors: str = ""
     is_deterministic: bool = field(default=False, init=False)
@@ -129,12 +132,14 @@ class ApartPlayer:
     """The player of an `ApartAgent`.
 
     It is late by its own clock, or, as it may have its hands in that, once its process has used more processor time
-    than its limit. A wall-clock limit needs both, the time that passed outside and the time that was used.
+    than its limit. A wall-clock limit needs both, the time that passed outside and the time that was used. The first
+    move of a game is not watched from outside: with it the player object is made, which is nobody's thinking.
     """
 
     def __init__(self, agent: ApartAgent, start: Callable[[], Transport] = start_guest) -> None:
         self._agent, self._start = agent, start
         self._guard: Guard | None = None
+        self._has_moved = False
 
     def new_game(self) -> None:
         """Have the process make a fresh player.
@@ -143,6 +148,7 @@ class ApartPlayer:
             Forfeit: it cannot be had, or does not answer.
         """
         with self._telling():
+            self._has_moved = False
             self._guarded().new_game()
 
     def choose(self, board: Board, seed: int) -> SearchResult:
@@ -156,9 +162,10 @@ class ApartPlayer:
             used, started = _used(guard), time.monotonic()
             result = guard.choose(board, seed)
             passed, used = 1e3 * (time.monotonic() - started), 1e3 * (_used(guard) - used)
+            is_watched, self._has_moved = self._has_moved and not self._agent.overruns, True
             limit = self._agent.limit
             longest = limit.value + SLACK_MS
-            if used > longest and (limit.unit == "cpu_ms" or passed > longest):
+            if is_watched and used > longest and (limit.unit == "cpu_ms" or passed > longest):
                 raise Forfeit(
                     Reason.TIMEOUT, f"used {used:.0f} ms of processor time of {limit.value:g} ms, seen from outside"
                 )
