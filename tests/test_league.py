@@ -53,6 +53,7 @@ BLAMED = {
     "sys_exit": ("sys.exit(3)", "error", "SystemExit: 3 (game_agent.py, line 5)"),
     "os_exit": ("os._exit(0)", "error", "its process died"),
     "parent": ("os.kill(os.getppid(), 9)", "error", "may not signal other processes"),
+    "parent_past_python": ("ctypes.CDLL(None).kill(os.getppid(), 9); time.sleep(5)", "error", "its process died"),
     "memory": ("kept = bytearray(3 << 30)", "error", "MemoryError"),
     "forks": ("while True: os.fork()", "error", "may not start a process"),
     "shell": ("os.system('true')", "error", "may not start a process"),

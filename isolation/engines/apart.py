@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from isolation.agents import Forfeit, Plain
 from isolation.board import Board
 from isolation.engines.child import START, Order
 from isolation.engines.crossing import CannotCross, recipe
 from isolation.engines.guard import DIED, Guard, python_program
-from isolation.engines.transport import ProcessTransport, Silence, Transport
+from isolation.engines.transport import EngineTransport, Silence, Transport
 from isolation.limits import Limit
 from isolation.outcome import PROCESS_DIED, Reason
 from isolation.search.result import SearchResult
@@ -97,8 +100,11 @@ class ApartAgent(Plain):
         return ApartPlayer(self)
 
 
-class GuestProcess(ProcessTransport):
-    """A process of which seconds count only as far as the machine lets it run: busy with others, it is waited for."""
+class GuestProcess(EngineTransport):
+    """A process of which seconds count only as far as the machine lets it run: busy with others, it is waited for.
+
+    Its parent is a keeper, so that it does no harm to us, and dies itself, where it kills its parent.
+    """
 
     def __init__(self, program: str) -> None:
         """Start a Python process with our modules.
@@ -106,7 +112,8 @@ class GuestProcess(ProcessTransport):
         Args:
             program: its code.
         """
-        super().__init__(python_program(program), longest=LONGEST_ANSWER)
+        super().__init__(python_program(program), None, os.devnull, LONGEST_ANSWER)
+        self._guest: psutil.Process | None = None
 
     def receive(self, seconds: float) -> bytes:
         """Read a line; see `Transport.receive`.
@@ -118,9 +125,30 @@ class GuestProcess(ProcessTransport):
             try:
                 return super().receive(seconds)
             except Silence:
-                if not self.would_run() or self.used() - used > seconds / 2:
+                if not self._would_run() or self.used() - used > seconds / 2:
                     raise
         raise Silence
+
+    def used(self) -> float:
+        """Seconds of processor time that the process has used, seen from here; 0 if it is not there."""
+        with suppress(psutil.Error):
+            if guest := self._found():
+                times = guest.cpu_times()
+                return float(times.user + times.system)
+        return 0.0
+
+    def _would_run(self) -> bool:
+        """Whether the process neither sleeps nor waits for anything but a processor or the disk."""
+        with suppress(psutil.Error):
+            guest = self._found()
+            return guest is None or guest.status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
+        return False
+
+    def _found(self) -> psutil.Process | None:
+        """The process below its keeper, once it has been started."""
+        if self._guest is None:
+            self._guest = next(iter(psutil.Process(self.pid).children()), None)
+        return self._guest
 
 
 def start_guest() -> Transport:
@@ -222,4 +250,4 @@ def file_name(agent: str) -> str:
 def _used(guard: Guard) -> float:
     """Seconds of processor time of the process that plays."""
     transport = guard.transport
-    return transport.used() if isinstance(transport, ProcessTransport) else 0.0
+    return transport.used() if isinstance(transport, GuestProcess) else 0.0

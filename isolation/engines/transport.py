@@ -105,25 +105,6 @@ class ProcessTransport:
         """The process's id, and its group's."""
         return self._process.pid
 
-    def used(self) -> float:
-        """Seconds of processor time that the process has used, seen from here; 0 if it is gone."""
-        import psutil
-
-        try:
-            times = psutil.Process(self.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
-
-    def would_run(self) -> bool:
-        """Whether the process has something to do, and neither sleeps nor waits for anything but a processor."""
-        import psutil
-
-        try:
-            return bool(psutil.Process(self.pid).status() in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP))
-        except psutil.Error:
-            return False
-
     def send(self, line: bytes, seconds: float) -> None:
         """Write a line; see `Transport.send`."""
         deadline = time.monotonic() + seconds
