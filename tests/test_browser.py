@@ -314,6 +314,35 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
     expect(board.locator("#standing")).to_contain_text(f"Ply 3: {cell_name(best, 7)}.")
 
 
+def test_colours_follow_the_rank_of_a_value_and_proven_results_stand_out(board):
+    found = board.evaluate(
+        """async () => {
+          const { bestCells, showBoard, strength } = await import("/static/board.js");
+          const { startPosition } = await import("/static/game.js");
+          const values = { 9: 1000, 11: 3, 19: 2, 29: "loss", 33: 2 };
+          const place = document.createElement("div");
+          showBoard(place, startPosition({ size: "7x7", knights: [24, 14] }), { values: { ...values, 37: "win" } });
+          const cells = [...place.querySelectorAll("[data-cell]")];
+          return {
+            strengths: Object.values(values).map((value) => strength(value, Object.values(values))),
+            best: bestCells(values), alike: bestCells({ 1: 2, 5: 2 }), proven: bestCells({ ...values, 37: "win" }),
+            texts: [29, 37].map((cell) => cells[cell].textContent),
+            classes: [29, 37].map((cell) => cells[cell].className.includes("proven-")),
+            none: [strength(null, [null, 1]), strength(1, [1, 1])],
+          };
+        }"""
+    )
+    assert found == {
+        "strengths": [0.85, 0, -0.85, -1, -0.85],
+        "best": [9],
+        "alike": [],
+        "proven": [37],
+        "texts": ["✗ loss", "✓ win"],
+        "classes": [True, True],
+        "none": [0, 0],
+    }
+
+
 def test_the_exact_result_marks_the_moves_that_keep_the_win(visit, address):
     page = visit(address)
     play(page, "d3", "a2")
@@ -342,6 +371,19 @@ def test_the_perfect_player_answers_with_what_it_has_proven(board):
     board.locator("#move-now").click()
     expect(board.locator("#standing")).to_contain_text("Ply 2")
     expect(board.locator("#note")).to_contain_text("a proven win")
+
+
+def test_the_line_an_agent_expects_can_be_gone_to(board):
+    play(board, "d3", "a2")
+    for id, value in (("agent-kind", "AB"), ("agent-heuristic", "improved"), ("agent-unit", "depth")):
+        board.locator(f"#{id}").select_option(value)
+    board.locator("#agent-limit").fill("3")
+    board.locator("#move-now").click()
+    expected = board.locator("#note-line button")
+    expect(expected).to_have_count(3)
+    last = expected.nth(2).text_content()
+    expected.nth(2).click()
+    expect(board.locator("#standing")).to_contain_text(f"Ply 5: {last}.")
 
 
 def test_an_agent_offered_at_the_start_moves_when_asked(board):
@@ -391,6 +433,7 @@ def test_games_of_an_agent_are_listed(board):
     expect(board.locator("#games tbody tr")).to_have_count(5)
     board.locator("#of-agent").select_option(NAMES[2])
     expect(board.locator("#games-state")).to_have_text("2 of 2 games.")
+    expect(board.locator("#games-advice")).to_contain_text("is known after isolation label ")
 
 
 def test_names_in_a_log_are_shown_and_never_run(board):
@@ -613,6 +656,12 @@ def test_games_are_pasted_read_from_a_file_and_exported(board, run, tmp_path):
     board.get_by_role("button", name="Import", exact=True).click()
     expect(board.locator("#import-state")).to_have_text("5 games read; this is the first.")
     expect(board.locator("#title")).to_contain_text("ID_Improved – Random.")
+    board.reload()
+    expect(board.locator("#title")).to_contain_text("ID_Improved – Random.")
+    expect(board.locator("#chart .bar")).to_have_count(len(random_record(0).moves))
+    board.get_by_text("Import and export").click()
+    board.locator("#import-text").fill("".join(exported(run, "jsonl")))
+    board.get_by_role("button", name="Import", exact=True).click()
     board.locator("#imported").select_option("1")
     names = [cell_name(move, 5) for move in random_record(1, NAMES[1:]).moves]
     expect(board.locator("#moves .move")).to_have_text([f"{ply}. {name}" for ply, name in enumerate(names, start=1)])
