@@ -122,10 +122,14 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
     """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
     from experiments.find_games import found_rows
 
-    rows, total = found_rows(run_or_latest(run), kind, where, limit)
+    path = run_or_latest(run)
+    rows, total = found_rows(path, kind, where, limit)
     print_rows(rows, output)
-    if output == "table":
-        click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+    if output != "table":
+        return
+    click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+    if rows and "mistakes" not in rows[0]:
+        click.echo(f"Who threw a won game away, and how often, is known after {command('label', path)}.")
 
 
 @click.command("board")

@@ -22,9 +22,9 @@ from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.cluster.addresses import chosen
-from experiments.play.cluster.travel import UserFile, packed_file, placed
+from experiments.play.cluster.travel import UserFile, files_of, placed_specs
 from experiments.play.spreading import spread
-from experiments.roster import parse_agent, parse_spec
+from experiments.roster import named, parse_agent, parse_spec
 from isolation.agents import SearchAgent
 from isolation.compiling.specialise import native_function
 from isolation.games import Games
@@ -128,8 +128,8 @@ def play_and_label(
     for agent in agents:
         agent.compiled(parse_size(size))
     found: dict[tuple[str, int], _Judged] = {}
-    files = {name: _file_of(name) if chosen(cluster, jobs) else None for name, _ in players}
-    calls = ((player, files[player[0]], openings, positions) for player in players)
+    files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
+    calls = ((player, files, openings, positions) for player in players)
     for player, judged in spread(_label_player, calls, jobs, cluster):
         found[player] = judged
         show(len(found), len(players))
@@ -142,16 +142,14 @@ def play_and_label(
     return pd.concat(frames, ignore_index=True)
 
 
-def _file_of(heuristic: str) -> UserFile | None:
-    """The file a heuristic comes from, for another machine; None for one of the registry."""
-    path = parse_spec(f"AB:{heuristic}").target.rpartition(":")[0]
-    return packed_file(path) if path else None
+def _spec_of(heuristic: str, depth: int) -> str:
+    """Of a player, with the name of its function where a file stands alone."""
+    return str(named(parse_spec(f"AB:{heuristic}@depth={depth}")))
 
 
-def _make_player(heuristic: str, depth: int, file: UserFile | None = None) -> SearchAgent:
-    name = parse_spec(f"AB:{heuristic}").target.rpartition(":")[2]
-    source = f"{placed(file)}:{name}".removesuffix(":") if file else heuristic
-    agent = parse_agent(f"AB:{source}@depth={depth}")
+def _make_player(heuristic: str, depth: int, files: Sequence[UserFile] = ()) -> SearchAgent:
+    (spec,) = placed_specs([_spec_of(heuristic, depth)], files)
+    agent = parse_agent(spec)
     assert isinstance(agent, SearchAgent)
     return replace(agent, name=f"{heuristic} at depth {depth}")
 
@@ -166,10 +164,10 @@ class _Judged:
 
 
 def _label_player(
-    who: tuple[str, int], file: UserFile | None, openings: OpeningSet, positions: int
+    who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
     """One player's decisions, or the end of all if it does not answer."""
-    player, marker = _make_player(*who, file), np.full(3, _NOBODY)
+    player, marker = _make_player(*who, files), np.full(3, _NOBODY)
     player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
 
     def being_asked() -> list[int] | None:
