@@ -272,6 +272,25 @@ def _neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def each_step(typingctx: Any, position: Any) -> Any:
+    """For each of the eight knight's moves, the cells that it takes to from a blank cell, and cells off the board."""
+    columns, width = position.columns, position.bitboard.width
+    steps = types.UniTuple(position.bitboard, 8)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(width)
+        blank = cgutils.create_struct_proxy(position)(context, builder, value=args[0]).blank
+        reached = []
+        for across, down in ((1, 2 * columns), (-1, 2 * columns), (2, columns), (-2, columns)):
+            moved = _sideways(builder, position, blank, across)
+            for shift in (builder.shl, builder.lshr):
+                reached.append(shift(moved, ir.Constant(whole, down)) if down < width else ir.Constant(whole, 0))
+        return context.make_tuple(builder, steps, reached)
+
+    return steps(position), codegen
+
+
+@intrinsic
 def _links(typingctx: Any, board: Any, mask: Any) -> Any:
     """How many pairs of cells of a bitboard are a knight's move apart: each is seen from its upper cell."""
     columns, width = board.columns, board.bitboard.width
