@@ -43,12 +43,13 @@ PLACING_NODES = 1000
 
 
 class Forfeit(Exception):
-    """A player has lost the game by what it did: the reason, and a detail for people."""
+    """A player has lost the game by what it did: the reason, a detail for people, and a traceback if one is known."""
 
-    def __init__(self, reason: Reason, detail: str) -> None:
+    def __init__(self, reason: Reason, detail: str, traceback: str = "") -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+        self.traceback = traceback
 
 
 class Player(Protocol):

@@ -504,7 +504,7 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         return
     try:
         tree = parse(content)
-    except (SyntaxError, ValueError):  # loading it will say so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

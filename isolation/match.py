@@ -297,9 +297,10 @@ def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player
     if hard_cap is None:
         return agent.open()
     from isolation.engines.agent import EngineAgent
+    from isolation.engines.apart import ApartAgent
     from isolation.engines.guard import guard
 
-    if isinstance(agent, EngineAgent):
+    if isinstance(agent, EngineAgent | ApartAgent):
         return agent.capped(hard_cap).open()
     if not might_hang(agent):
         return agent.open()
