@@ -31,6 +31,7 @@ from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as
 from isolation.compiling.rewrites.sources import Definition, definition, parameters
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
 from isolation.parameters import Parameter, opened, owners, untuned
 from isolation.syntax import parse, parse_expression
@@ -159,6 +160,8 @@ class _Module:
         if hasattr(heuristic, "phases"):
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
+        if isinstance(heuristic, StateScore):
+            return self._of_state(heuristic)
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
@@ -169,6 +172,20 @@ class _Module:
         at(_checked(callee), asked)
         kinds: dict[str, Kind] = {"game": "game", "player": "player"}
         scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked.body)
+        assert isinstance(written, ast.expr)
+        return written
+
+    def _of_state(self, heuristic: StateScore) -> ast.expr:
+        """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
+        text = (
+            f"lambda game, player: FIRST({SUPPORT}.as_state(game)) if player == 0 else SECOND({SUPPORT}.as_state(game))"
+        )
+        asked = parse_expression(text)
+        assert isinstance(asked, ast.Lambda)
+        at(definition(heuristic.__wrapped__), asked)
+        known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
+        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
         written = Call(Place(scope, self.counter), self).visit(asked.body)
         assert isinstance(written, ast.expr)
         return written
