@@ -66,10 +66,13 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
 
     Raises:
-        ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
-            legal on the board, or nothing is left to play.
+        ValueError: an agent cannot be made, or cannot play on the board, two agents share a name or are the same player
+            twice, an opening is not legal on the board, or nothing is left to play.
     """
+    from isolation.agents import check_fit
+
     made, left_out = make_entrants(config)
+    check_fit((entrant.agent for entrant in made), parse_size(config.board))
     entrants = tuple(_looked_at(entrant, config.board) for entrant in made)
     contenders = sum("contender" in entrant.roles for entrant in entrants)
     share = _control_share(config, contenders) if pools_control else 1.0

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from isolation.board import Board
 from isolation.contained import WantsToEnd, unending
-from isolation.editions.players import call_get_move, edition_of, seat
+from isolation.editions.players import THIRD, TOO_LATE, Edition, edition_of, open_player, seat
+from isolation.editions.third.sample_players import minimax_value
+from isolation.editions.third.translating import state_of
 from isolation.faults import name_of, shown, told
 from isolation.geometry import format_size
 from isolation.limits import Limit
@@ -23,10 +25,13 @@ from isolation.speed import random_openings
 Heuristic = Callable[[Any, Any], float]
 SAMPLE = 300
 MOVES_AT = (2, 10, 18, 24, 28)
-"""After how many plies players are asked for moves."""
+"""After how many plies players are asked for moves; those of the third edition also for their placements."""
 COMPARED_AT = (4, 10, 16, 22, 28)
 """After how many plies searches are compared: from few, wrong ones show that never see the end of the game."""
 DEPTHS = (1, 2, 3)
+SEARCHES = ("minimax", "alphabeta")
+STATE_SEARCHES = ("minimax", "alphabeta", "alpha_beta", "alphabeta_search", "alpha_beta_search")
+"""What players call their searches to a fixed depth, of games and of states."""
 LONGEST_CALL = 2.0
 LONGEST_CHECK = 3.0
 LONGEST_MOVE = 5.0
@@ -125,19 +130,19 @@ def check_player(factory: Callable[[], Any]) -> list[Finding]:
     try:
         player = _made(factory)
     except Exception as error:
-        return [Finding("construction", False, f"making one without arguments {_explain(error)}")]
+        return [Finding("construction", False, f"making one {_explain(error)}")]
     edition = edition_of(player)
-    findings = [Finding("signature", True, f"get_move of the {edition.name} edition")]
-    findings += _check_moves(player, edition.usual_limit)
-    for method in ("minimax", "alphabeta"):
-        if callable(getattr(player, method, None)) and callable(getattr(player, "score", None)):
-            findings.append(_compare_search(factory, method))
+    findings = [Finding("signature", True, f"{edition.asked_by.partition('(')[0]} of the {edition.name} edition")]
+    findings += _check_moves(player, factory, edition)
+    if callable(getattr(player, "score", None)):
+        names = STATE_SEARCHES if edition is THIRD else SEARCHES
+        findings += [_compare_search(factory, name, edition) for name in names if callable(getattr(player, name, None))]
     return findings
 
 
-def _made(factory: Callable[[], Any]) -> Any:
+def _made(factory: Callable[[], Any], seat: int = 0) -> Any:
     with at_most(LONGEST_MOVE), unending():
-        return factory()
+        return open_player(factory, seat)
 
 
 @dataclass(frozen=True)
@@ -149,11 +154,12 @@ class _Move:
     board: Board
 
 
-def _check_moves(player: Any, limit: float) -> list[Finding]:
-    """Ask for moves from the opening to the end of the game."""
-    made = []
-    for opening in (cells for plies in MOVES_AT for cells in random_openings(4, plies, seed=plies)):
-        board = Board.from_moves(opening)
+def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> list[Finding]:
+    """Ask for moves from the opening to the end of the game; of the third edition, whose players know their side and
+    what they have put into their context, a fresh player each time.
+    """
+    made, limit = [], edition.usual_limit
+    for board in _boards_to_move_on(edition):
         legal_moves = board.get_legal_moves()
         started, wall_started = time.process_time(), time.perf_counter()
 
@@ -161,14 +167,23 @@ def _check_moves(player: Any, limit: float) -> list[Finding]:
             return limit - 1e3 * (time.process_time() - started)
 
         try:
+            player = _made(factory, board.active_index) if edition is THIRD else player
             with at_most(LONGEST_MOVE), unending():
-                move = call_get_move(player, seat(board, player), time_left)
+                move = edition.ask(player, seat(board, player), time_left)
         except Exception as error:
             return [Finding("moves", False, f"{_explain(error)} at {board!r}")]
         made.append(_Move(1e3 * (time.process_time() - started), 1e3 * (time.perf_counter() - wall_started), board))
         if not isinstance(move, tuple) or move not in legal_moves:
             return [Finding("moves", False, f"{_played(move)} at {board!r}, where {legal_moves} are legal")]
-    return [Finding("moves", True, f"legal on {len(made)} positions"), _check_times(made, limit)]
+    moves = Finding("moves", True, f"legal on {len(made)} positions")
+    return [moves] if edition is THIRD else [moves, _check_times(made, limit)]
+
+
+def _boards_to_move_on(edition: Edition) -> list[Board]:
+    plies = (0, 1, *MOVES_AT, *(2 * plies for plies in MOVES_AT[1:])) if edition is THIRD else MOVES_AT
+    each, size = 2 if edition is THIRD else 4, edition.usual_size
+    openings = (cells for count in plies for cells in random_openings(each, count, size, seed=count))
+    return [Board.from_moves(cells, size) for cells in openings]
 
 
 def _check_times(made: list[_Move], limit: float) -> Finding:
@@ -189,29 +204,43 @@ def _played(answer: object) -> str:
     """What a player did that answered with something else than a legal move."""
     if answer is None:
         return "returns None, as a method does that is still to be written,"
+    if answer is TOO_LATE:
+        return f"puts no action on its queue within {THIRD.usual_limit:g} ms of processor time"
     return f"plays {shown(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
 
 
-def _compare_search(factory: Callable[[], Any], method: str) -> Finding:
+def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -> Finding:
     """Compare a player's fixed-depth search with the reference, from the opening to the end of the game."""
     check = f"fixed-depth {method}"
-    compared, started = 0, time.process_time()
+    compared, started, size = 0, time.process_time(), edition.usual_size
+    wrong_in = _wrong_action if edition is THIRD else _wrong_answer
     try:
         player = _made(factory)
         player.time_left = lambda: math.inf
-        for opening in (cells for plies in COMPARED_AT for cells in random_openings(32, plies, seed=plies)):
-            board = Board.from_moves(opening, players=(player, "opponent"))
+        for opening in (cells for plies in _compared_at(edition) for cells in random_openings(32, plies, size, plies)):
+            board = Board.from_moves(opening, size, players=(player, "opponent"))
             for depth in DEPTHS:
                 if time.process_time() - started > LONGEST_CHECK:
                     seen = f"as good as the reference in the {compared} comparisons that {LONGEST_CHECK:g} s allowed"
                     return Finding(check, True, seen)
-                if wrong := _wrong_answer(player, method, board, depth):
+                if wrong := wrong_in(player, method, board, depth):
                     return _told_of_chance(Finding(check, False, wrong), player)
                 compared += 1
+    except _NotComparable as answered:
+        return Finding(check, True, str(answered))
     except Exception as error:
         return Finding(check, False, _explain(error))
     seen = f"as good as the reference at depths {DEPTHS[0]} to {DEPTHS[-1]}, in {compared} comparisons"
     return Finding(check, True, seen)
+
+
+def _compared_at(edition: Edition) -> Sequence[int]:
+    """After how many plies searches are compared: games on the third edition's board last twice as long."""
+    return [2 * plies for plies in COMPARED_AT] if edition is THIRD else COMPARED_AT
+
+
+class _NotComparable(Exception):
+    """A search answers in a way that has no reference."""
 
 
 def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
@@ -234,6 +263,34 @@ def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
         return ""
     better = divmod(best.move, board.width)
     return f"plays {move}, worth {worth:g}, {where}; {better} is worth {best.score:g}"
+
+
+def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
+    """What is wrong with what a search of (state, depth) answers, as in the third edition; empty if nothing is.
+
+    Raises:
+        _NotComparable: it answers with values.
+    """
+    state = state_of(board)
+    where = f"at depth {depth} of {state!r}"
+    if state.terminal_test():
+        return ""
+    try:
+        with at_most(LONGEST_MOVE), unending():
+            answer = getattr(player, method)(state, depth)
+    except Exception as error:
+        return f"{_explain(error)} {where}"
+    if isinstance(answer, float):
+        raise _NotComparable(f"not compared: it answers {answer:g}, a value and no action")
+    actions = state.actions()
+    if answer not in actions:
+        return f"{_played(answer)} {where}, where {[int(action) for action in actions]} are the actions"
+    with at_most(LONGEST_MOVE), unending():
+        worth = {action: minimax_value(player, state.result(action), depth - 1) for action in actions}
+    best = max(actions, key=worth.__getitem__)
+    if worth[answer] == worth[best]:
+        return ""
+    return f"plays {int(answer)}, worth {worth[answer]:g}, {where}; {int(best)} is worth {worth[best]:g}"
 
 
 def _told_of_chance(finding: Finding, player: Any) -> Finding:

@@ -32,6 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from isolation.clues import is_of_third_edition
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
@@ -105,11 +106,16 @@ def is_heuristic(value: Any) -> bool:
 def load_player(path: str | Path, name: str) -> Loaded:
     """A classic player's class, or a function that makes one; the value takes no arguments and gives a fresh player.
 
+    A class of the third edition, which has ``get_action(state)``, takes its ``player_id``.
+
     Raises:
-        LoadError: no such file, it fails to import, lacks the name, needs arguments, or the class has no ``get_move``
-            of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
+        LoadError: no such file, it fails to import, lacks the name, needs other arguments, or the class has no
+            ``get_move`` of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
     """
     loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        _check_third_edition(loaded.value, f"{path}:{name}")
+        return loaded
     if not _accepts(loaded.value, 0):
         hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(loaded.value) else ""
         raise LoadError(
@@ -123,6 +129,25 @@ def load_player(path: str | Path, name: str) -> Loaded:
                 f"get_move(self, game, legal_moves, time_left), not {_describe(get_move)}"
             )
     return loaded
+
+
+def is_player(value: type) -> bool:
+    """Whether a class has the method by which players of some edition are asked for their moves."""
+    return hasattr(value, "get_move") or hasattr(value, "get_action")
+
+
+def is_third_edition_player(value: Any) -> bool:
+    """Whether a value of a user's file is a class of players of the third edition."""
+    return isinstance(value, type) and hasattr(value, "get_action") and not hasattr(value, "get_move")
+
+
+def _check_third_edition(player: Any, reference: str) -> None:
+    get_action = player.get_action
+    if not (_accepts(get_action, 2) or _accepts(get_action, 3)):
+        raise LoadError(f"{reference} needs a method get_action(self, state), not {_describe(get_action)}")
+    if not _accepts(player, 1):
+        made = _describe(player)
+        raise LoadError(f"{reference}, a player of the third edition, is made with a player_id alone, not as {made}")
 
 
 def load(path: str | Path, name: str) -> Loaded:
@@ -203,6 +228,8 @@ def _staying() -> Iterator[None]:
 def content_hash(path: str | Path) -> str:
     """SHA-256, in hex, of a file's source and of all siblings that its import statements reach, run or not.
 
+    A `data.pickle` that a player of the third edition loads counts among them.
+
     Raises:
         LoadError: no such file.
     """
@@ -211,6 +238,8 @@ def content_hash(path: str | Path) -> str:
 
 def sources(path: str | Path) -> dict[str, bytes]:
     """The contents of a file and of all siblings that its import statements reach, by their places in its folder.
+
+    The `data.pickle` of a third-edition player that loads it is among them.
 
     Raises:
         LoadError: no such file.
@@ -232,6 +261,7 @@ def doubts(path: str | Path) -> list[str]:
     return [
         f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
         for source, content in _sources(file).items()
+        if source.suffix == ".py"
         for line, text in doubtful_lines(content)
     ]
 
@@ -354,11 +384,15 @@ class _UserFinder(MetaPathFinder):
 
 
 class _UserLoader(SilentLoader):
-    """Runs a user's source with an ``__import__`` that knows its siblings."""
+    """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
 
     def exec_module(self, module: ModuleType) -> None:
         space = _space_of(module.__name__)
-        module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(space)}
+        module.__dict__["__builtins__"] = {
+            **vars(builtins),
+            "__import__": _importer(space, _sample_players_for(Path(self.path))),
+            "open": _opener(Path(self.path).parent),
+        }
         super().exec_module(module)
 
     def path_stats(self, path: str) -> Any:
@@ -366,8 +400,25 @@ class _UserLoader(SilentLoader):
         raise OSError("no byte code for users' files")
 
 
-def _importer(space: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one namespace."""
+def _opener(folder: Path) -> Callable[..., Any]:
+    """The ``open`` of a file's code: what it reads, it finds in its own folder first, as a script run there does."""
+
+    def user_open(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:
+        is_read = isinstance(file, str | Path) and mode in ("r", "rb", "rt")
+        beside = folder / file if is_read else None
+        return open(beside if beside and beside.is_file() else file, mode, *rest, **options)
+
+    return user_open
+
+
+def _sample_players_for(file: Path) -> str:
+    """The module that a file means by ``sample_players``, if none stands beside it: the third edition has its own."""
+    is_third = is_of_third_edition(file.read_bytes())
+    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
+
+
+def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
+    """The ``__import__`` of one file of a namespace."""
     folder = Path(sys.modules[space].__path__[0])
     is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
 
@@ -383,9 +434,7 @@ def _importer(space: str) -> Callable[..., ModuleType]:
             leaf = builtins.__import__(f"{space}.{name}", globals, locals, fromlist or ["__name__"], 0)
             return leaf if fromlist else sys.modules[f"{space}.{top}"]
         if level == 0 and name == "sample_players":
-            return import_module("isolation.sample_players")
-        if level == 0 and name == "isolation.isolation":  # where the classic engines defined Board
-            name = "isolation"
+            return import_module(sample_players)
         return builtins.__import__(name, globals, locals, fromlist or (), level)
 
     return user_import
@@ -408,9 +457,11 @@ def _source_of(folder: Path, name: str) -> Path | None:
 
 
 def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
+    if source.suffix != ".py":
+        return
     try:
         tree = parse(content)
-    except (SyntaxError, ValueError):  # loading it will say so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -421,6 +472,8 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
             for alias in node.names:
                 parts = [*(node.module.split(".") if node.module else []), alias.name]
                 yield from _sources_along(start, parts, folder)
+                if alias.name == "DataPlayer" and (data := source.with_name("data.pickle")).is_file():
+                    yield data
 
 
 def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:

@@ -28,7 +28,12 @@ def page_template(name: str) -> Template:
 def script_of(name: str) -> tuple[Markup, str]:
     """A script of ours to stand in a page, and the source by which its policy lets it run."""
     text = (_HERE / name).read_text(encoding="utf-8")
-    return Markup(text), "sha256-" + base64.b64encode(sha256(text.encode()).digest()).decode()
+    return Markup(text), policy_of(text)
+
+
+def policy_of(script: str) -> str:
+    """The source by which the policy of a page lets a script run that stands in it."""
+    return "sha256-" + base64.b64encode(sha256(script.encode()).digest()).decode()
 
 
 def breakable(text: str) -> Markup:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from cli import main
 from isolation.checkup import check_player
+from isolation.editions.third.sample_players import BasePlayer
 from isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
 
 INFINITY = float("inf")
@@ -182,3 +183,90 @@ def test_time_that_others_take_is_not_the_players():
     finding = seen_of(Sleeper, "time")
     assert finding.ok
     assert "by the clock on the wall 20 took longer" in finding.seen
+
+
+# The third edition
+
+
+class Searching(BasePlayer):
+    """Minimax of the third edition with one thing wrong, which `wrong` names."""
+
+    wrong = ""
+
+    def get_action(self, state):
+        self.queue.put(state.actions()[-1])
+
+    def score(self, state):
+        return len(state.liberties(state.locs[self.player_id])) - len(state.liberties(state.locs[1 - self.player_id]))
+
+    def alpha_beta(self, state, depth):
+        if self.wrong == "unwritten":
+            return None
+        if self.wrong == "a value":
+            return 1.5
+        values = {action: self.value(state.result(action), depth - 1) for action in state.actions()}
+        return max(values, key=values.get)
+
+    def value(self, state, depth):
+        if state.terminal_test():
+            return 0.0 if self.wrong == "the end" else state.utility(self.player_id)
+        if depth <= 0:
+            return self.score(state)
+        values = [self.value(state.result(action), depth - 1) for action in state.actions()]
+        is_own = state.player() == self.player_id
+        return min(values) if is_own and self.wrong == "the wrong side" else max(values) if is_own else min(values)
+
+
+def third(what):
+    return type("Wrong", (Searching,), {"wrong": what})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "ok", "told"),
+    [
+        ("", True, "in 480 comparisons"),
+        ("the end", False, "is worth inf"),
+        ("the wrong side", False, "is worth"),
+        ("unwritten", False, "returns None, as a method does that is still to be written,"),
+        ("a value", True, "not compared: it answers 1.5, a value and no action"),
+    ],
+)
+def test_searches_of_states_are_compared_as_well(wrong, ok, told):
+    finding = seen_of(third(wrong), "fixed-depth alpha_beta")
+    assert finding.ok == ok
+    assert told in finding.seen
+
+
+class Placing(BasePlayer):
+    """Knows no placements."""
+
+    def get_action(self, state):
+        if state.ply_count > 1:
+            self.queue.put(state.actions()[0])
+
+
+@pytest.mark.parametrize(
+    ("player", "told"),
+    [
+        (Placing, 'puts no action on its queue within 150 ms of processor time at Board.from_moves([], size="9x11")'),
+        (type("Bad", (BasePlayer,), {"get_action": lambda self, state: self.queue.put(11)}), "plays action 11 at"),
+        (BasePlayer, "raises NotImplementedError, as what is still to be written does,"),
+    ],
+)
+def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player, told):
+    finding = seen_of(player, "moves")
+    assert not finding.ok
+    assert told in finding.seen
+
+
+def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
+    sides = set()
+
+    class Sided(Searching):
+        def __init__(self, player_id):
+            super().__init__(player_id)
+            sides.add(player_id)
+
+    assert seen_of(Sided, "signature").seen == "get_action of the third edition"
+    assert seen_of(Sided, "moves").seen == "legal on 22 positions"
+    assert sides == {0, 1}

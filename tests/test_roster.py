@@ -176,8 +176,10 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
-        ("xyzzy", "xyzzy", "players are random, greedy, perfect, MM:…, AB:…, ID:…, MCTS, engine:… or FILE.py:CLASS"),
+        ("xyzzy", "xyzzy", "MCTS, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
+        ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
+        ("apart:a/b.py", "a/b.py", "say which class, like apart:a/b.py:CustomPlayer"),
         ("engine:./no_such", "./no_such", "no_such is no program; no engine of the file is called"),
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
@@ -282,6 +284,7 @@ def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tm
         "perfect": "perfect",
         "search": "ID:open",
         "engine": "engine:sh",
+        "apart": f"apart:{path}:P",
         "classic": f"{path}:P",
     }
     assert list(texts) == list(KINDS)

@@ -2,7 +2,7 @@
 
     spec      = [ NAME "=" ] player [ "@" option { "," option } ]
     player    = "random" | "greedy" | "perfect" | "MCTS" | method ":" heuristic | FILE ".py" [ ":" CLASS ]
-              | "engine:" PROGRAM
+              | "apart:" FILE ".py:" CLASS | "engine:" PROGRAM
     method    = "MM" | "AB" | "ID" | "MCTS"
     heuristic = a name of the registry | "*" | FILE ".py" [ ":" FUNCTION ]
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"

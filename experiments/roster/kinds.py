@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.spec import ENGINE, Spec, fail
+from experiments.roster.spec import APART, ENGINE, Spec, fail
 from isolation.limits import Limit
 
 if TYPE_CHECKING:
@@ -249,6 +249,42 @@ def _make_classic(spec: Spec) -> Agent:
     )
 
 
+# The same, never loaded here
+
+
+def _read_apart(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    if head.strip().lower() != APART or ".py" not in rest:
+        return None
+    at = start + len(head) + len(colon)
+    target = _read_file(text, at, end, "CustomPlayer")
+    if target.endswith(".py:"):
+        fail(f"the file is not looked into: say which class, like {APART}:{target}CustomPlayer", text, at, end)
+    return Spec(text, APART, target=target, start=at, end=end)
+
+
+def _make_apart(spec: Spec) -> Agent:
+    from experiments.roster.unloaded import players_in
+    from isolation.editions.players import THIRD
+    from isolation.engines.apart import ApartAgent
+
+    path, _, name = spec.target.rpartition(":")
+    assert spec.limit is not None
+    players = players_in(Path(path))
+    if name not in players:
+        raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
+    inside = replace(spec, kind="classic")
+    overruns = players[name] in ("", THIRD.name)
+    return ApartAgent(
+        spec.name, path, f"{Path(path).name}:{name}", spec.limit, make_inside, (inside,), overruns=overruns
+    )
+
+
+def make_inside(spec: Spec) -> Agent:
+    """The agent of a completed spec, made in the process that it plays in."""
+    return KINDS[spec.kind].make(spec)
+
+
 # An engine, somebody else's program
 
 
@@ -317,6 +353,15 @@ _ROWS = (
         _refuse_engine_limit,
         _usual_engine_limit,
         _make_engine,
+    ),
+    Kind(
+        APART,
+        (f"{APART}:FILE.py:CLASS",),
+        (APART,),
+        _read_apart,
+        _refuse_classic_limit,
+        _usual_classic_limit,
+        _make_apart,
     ),
     Kind(
         "classic",

@@ -9,7 +9,7 @@ from typing import Any
 
 from isolation.editions.players import edition_of
 from isolation.limits import Limit
-from isolation.loading import LoadError, is_heuristic, load_module, load_player
+from isolation.loading import LoadError, is_heuristic, is_player, load_module, load_player
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
@@ -41,7 +41,7 @@ def only_heuristic(path: str | Path) -> str:
 
 
 def only_player(path: str | Path) -> str:
-    """The name of a file's player class: its only class of its own with a `get_move`, else `CustomPlayer`.
+    """The name of a file's class of players: its only one with a `get_move` or `get_action`, else `CustomPlayer`.
 
     Raises:
         LoadError: there is none, or there are several.
@@ -50,7 +50,7 @@ def only_player(path: str | Path) -> str:
     found = [
         name
         for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "get_move")
+        if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value)
     ]
     if len(found) == 1:
         return found[0]
@@ -59,7 +59,7 @@ def only_player(path: str | Path) -> str:
     if found:
         raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
     hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
-    raise LoadError(f"{path} has no class with a method get_move{hint}")
+    raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
 
 
 def usual_limit(path: str | Path, name: str) -> Limit:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 ENGINE = "engine"
 """The kind of players that are programs of somebody else's, and what their specs begin with."""
+APART = "apart"
+"""The kind of players from files that are loaded in confined processes alone, and what their specs begin with."""
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
 
@@ -58,7 +60,7 @@ class Spec:
 
     def __str__(self) -> str:
         """The spec in the grammar; `parse_spec` reads it back."""
-        head = ENGINE if self.kind == ENGINE else self.method
+        head = self.kind if self.kind in (ENGINE, APART) else self.method
         player = ":".join(part for part in (head, self.target) if part) or self.kind
         limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
         given = (f"option.{name}={value}" for name, value in self.options)

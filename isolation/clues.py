@@ -1,0 +1,29 @@
+"""Clues in a source to the edition of the classic engine that it was written for."""
+
+from __future__ import annotations
+
+import ast
+
+from isolation.syntax import parse
+
+_IN_ISOLATION = {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"}
+_IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
+
+
+def is_of_third_edition(source: str | bytes) -> bool:
+    """Whether a source imports what only the third edition has, or has or calls a `get_action`."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError):  # loading it will say so
+        return False
+    return any(map(_is_clue, ast.walk(tree)))
+
+
+def _is_clue(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        names = {alias.name for alias in node.names}
+        home = (node.module or "").partition(".")[0]
+        return bool(names & {"isolation": _IN_ISOLATION, "sample_players": _IN_SAMPLE_PLAYERS}.get(home, set()))
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "get_action"
+    return isinstance(node, ast.Attribute) and node.attr == "get_action"
