@@ -209,6 +209,18 @@ def facing(typingctx: Any, position: Any, turn: Any) -> Any:
 
 
 @intrinsic
+def turned(typingctx: Any, position: Any, turn: Any) -> Any:
+    """The position with the other things as they are, and that player to move."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        value.turn = args[1]
+        return value._getvalue()
+
+    return position(position, types.int64), codegen
+
+
+@intrinsic
 def location_of(typingctx: Any, position: Any, player: Any) -> Any:
     """The cell a player stands on."""
 
