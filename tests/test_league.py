@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from isolation.limits import Limit
 from isolation.match import GameRecord, play
 from isolation.solver import solve
 
+ROOT = Path(__file__).parent.parent
 HONEST = """
 class CustomPlayer:
     def get_move(self, game, time_left):
@@ -175,6 +178,23 @@ def test_players_that_do_no_harm_play_as_if_they_did_nothing(tmp_path: Path) -> 
         assert (game.moves, game.reason, game.winner) == (usual.moves, "no_moves", usual.winner), name
 
 
+def test_players_of_all_editions_play_apart_and_against_each_other(tmp_path: Path) -> None:
+    first = "class CustomPlayer:\n    def get_move(self, game, legal_moves, time_left): return legal_moves[0]\n"
+    third = (
+        "from sample_players import DataPlayer\nclass CustomPlayer(DataPlayer):\n"
+        "    def get_action(self, state):\n        self.queue.put(min(state.actions()))\n"
+    )
+    second = HONEST.format(prefers="0")
+    agents = [
+        parse_agent(f"apart:{submit(tmp_path, name, source)}:CustomPlayer", Limit(cpu_ms=100))
+        for name, source in (("first", first), ("second", second), ("third", third))
+    ]
+    for one, other in ((0, 2), (2, 1)):
+        game = play(agents[one], agents[other], (24, 50), "9x11", hard_cap=5.0)
+        assert game.reason == "no_moves", game.detail
+        assert len(game.moves) > 8
+
+
 def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Path) -> None:
     for name in ("numpy", "random", "isolation", "experiments", "heuristics", "psutil", "pickle"):
         submit(tmp_path, "named", "raise SystemExit('not ours')\n", f"{name}.py")
@@ -275,9 +295,9 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
     submit(home / "class", "broken", HONEST.format(prefers="move[1]"))
     done = league(home / "class", "--resume", home / "run", "--jobs", "1", "--out", home / "all")
     assert done.exit_code == 0, done.output
-    assert [entry.player.name for entry in read_book(home / "all").entries] == [
-        *("ada", "ben", "broken", "dies", "late", "raises")
-    ]
+    book = read_book(home / "all")
+    assert book is not None
+    assert [entry.player.name for entry in book.entries] == ["ada", "ben", "broken", "dies", "late", "raises"]
     columns = ["agent_1", "agent_2", "opening_id", "seed", "moves", "time_us", "started_at", "detail"]
     before, after = (
         {tuple(map(str, game.values())) for game in log.read_table(home / run, columns).to_pylist()}
@@ -294,3 +314,24 @@ def test_a_league_that_has_been_played_is_told_again(home: Path) -> None:
     done = league(folder, "--resume", home / "run", "--out", home / "other", "--jobs", "1")
     assert done.exit_code == 2
     assert "nobody is new" in done.output
+
+
+@pytest.mark.slow
+def test_a_class_of_thirty_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
+    hostile = ("endless", "os_exit", "parent_past_python", "memory", "forks", "closes", "stops_clocks")
+    for name in hostile:
+        submit(tmp_path / "class", name, HOSTILE.format(act=BLAMED[name][0]))
+    submit(tmp_path / "class", "hangs", "while True: pass\n" + HONEST.format(prefers="0"))
+    for number in range(22):
+        submit(tmp_path / "class", f"honest_{number:02}", HONEST.format(prefers=f"move[0] * {number} % 7, move"))
+    words = ("--pairs", "1", "--limit", "cpu_ms=100", "--out", tmp_path / "run")
+    command = [sys.executable, "-m", "cli", "league", tmp_path / "class", *words]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = read_results(tmp_path / "run")
+    assert len(results.games) == 29 * 28
+    reasons = {(one.agent, one.reason) for one in results.forfeits}
+    assert reasons == {(name, BLAMED[name][1]) for name in hostile}
+    book = read_book(tmp_path / "run")
+    assert book is not None
+    assert [(one.name, one.why) for one in book.skipped] == [("hangs", "its import takes longer than 10 s")]
