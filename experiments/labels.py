@@ -167,6 +167,18 @@ def mistakes(run: str | Path, game_id: int, plies: int) -> tuple[int, ...]:
     return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 
+def mistake_counts(run: str | Path) -> dict[int, int]:
+    """By id, in how many plies of a game a win was thrown away, as far as that is known; only of games with labels.
+
+    Raises:
+        ValueError: the run has no labels.
+    """
+    labels = read_label_table(run)
+    kept, games = pc.list_flatten(labels["kept"]).to_numpy(), pc.list_parent_indices(labels["kept"]).to_numpy()
+    counts = np.bincount(games[kept == 0], minlength=len(labels))
+    return dict(zip(labels["game_id"].to_pylist(), counts.tolist(), strict=True))
+
+
 def label_moves(
     moves: Sequence[int], first: int, size: str, limit: Limit, known: dict[Hashable, bool] | None = None
 ) -> list[Ply]:

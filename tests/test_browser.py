@@ -6,6 +6,7 @@ from collections import namedtuple
 from dataclasses import replace
 
 import pytest
+from axe import axe_script, violations
 from board_server import serving
 from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
@@ -183,10 +184,10 @@ def test_taking_back_branching_and_flipping_through_variations(board):
 
 def test_the_keyboard_alone_is_enough(board):
     cell(board, "a0").focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+    for key in ("Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown", "Enter"):
         board.keyboard.press(key)
     expect(board.locator("#standing")).to_have_text("Ply 1: c1. Player 2 to move.")
-    for key in ("ArrowUp", "Space"):
+    for key in ("Shift+ArrowUp", "Space"):
         board.keyboard.press(key)
     expect(board.locator("#standing")).to_have_text("Ply 2: c0. Player 1 to move.")
     board.locator("#new").focus()
@@ -288,11 +289,10 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
     board.get_by_label("distance", exact=True).check()
     board.get_by_label("Show on the board").check()
     expected = move_values(Board.from_moves([24, 14]), distance, 1)
-    for target, value in expected.items():
-        expect(cell(board, cell_name(target, 7))).to_have_accessible_name(
-            f"{cell_name(target, 7)}, legal move, value {value:g}"
-        )
     best = max(expected, key=expected.get)
+    for target, value in expected.items():
+        name, praise = cell_name(target, 7), ", the best" if target == best else ""
+        expect(cell(board, name)).to_have_accessible_name(f"{name}, legal move, value {value:g}{praise}")
     expect(board.locator("#values tbody tr").first).to_have_text(f"{cell_name(best, 7)}{expected[best]:g}")
     expect(board.locator("#chart .dot.heuristic")).to_have_count(1)
     board.locator("#values tbody button").first.click()
@@ -405,7 +405,7 @@ def test_the_best_move_and_the_line_to_the_end_can_be_seen_and_played(visit, add
     line = solve(board).line
     page = visit(f"{address}#board=5x5&moves=a0,c1,b2,e2")
     page.get_by_label("Exact result").check()
-    expect(page.locator("#win-bar")).to_have_accessible_name(f"Player {solve(board).winner} wins under perfect play")
+    expect(page.locator("#win-bar")).to_have_text(f"Player {solve(board).winner} wins under perfect play")
     expect(page.locator("#board .arrow")).to_have_count(1)
     buttons = page.locator("#exact-line button")
     expect(buttons).to_have_text([cell_name(one, 5) for one in line])
@@ -586,6 +586,23 @@ def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, sch
     assert poor == []
 
 
+def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
+    page = visit(report)
+    page.locator("#opponents .heatmap a").first.click()
+    viewer = page.get_by_role("dialog")
+    expect(viewer).to_be_visible()
+    expect(viewer.get_by_role("heading")).to_contain_text("ID_a_heuristic")
+    command = viewer.locator("code").text_content()
+    *_, path, game_id = command.split()
+    game = replay_of_run(path, int(game_id))
+    expect(viewer.locator(f"td[data-cell='{cell_name(game.moves[-1], 7)}']")).to_have_text(str(len(game.moves)))
+    viewer.get_by_label("Ply").press("Home")
+    viewer.get_by_label("Ply").press("ArrowRight")
+    expect(viewer.locator("td.heat")).to_have_text(["1"])
+    viewer.get_by_role("button", name="Close").click()
+    expect(viewer).to_be_hidden()
+
+
 # The page of a run that is being played
 
 
@@ -604,3 +621,32 @@ def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, view
         (path / "finished.json").write_text("{}")
         page.get_by_role("link", name="The run has ended: its report").click()
         expect(page.locator("#comparison h2")).to_contain_text("beat")
+
+
+# What keeps people from using a page
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    return axe_script(tmp_path_factory.mktemp("axe"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_with_any_page(visit, axe, address, report, run, tmp_path, scheme):
+    (tmp_path / "replay.html").write_text(replay_page(replay_of_run(run, 0)), encoding="utf-8")
+    with watching(gauntlet(12).write(tmp_path / "run")) as port:
+        for url, part in (
+            (f"{address}#moves=d3,a2", "#board button"),
+            ((tmp_path / "replay.html").as_uri(), "#moves button"),
+            (f"http://127.0.0.1:{port}/", "#standings tbody tr"),
+            (report, "#opponents .heatmap a"),
+        ):
+            page = visit(url, color_scheme=scheme)
+            page.locator(part).first.wait_for()
+            page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true })")
+            found = violations(page, axe)
+            page.close()
+            assert found == []
+    page = visit(report, color_scheme=scheme)
+    page.locator("#opponents .heatmap a").first.click()
+    assert violations(page, axe) == []

@@ -231,7 +231,7 @@ def test_first_placements_count_openings_and_fold_the_board(tmp_path):
     assert (first.cell, first.cells, first.games, first.openings) == (0, (0, 6, 42, 48), 24, 12)
     assert (second.cell, second.placed_first, second.rate.estimate) == (24, False, 0.5)
     assert first.rate.low < first.rate.estimate < first.rate.high
-    corners = placement_maps(placements(findings), (7, 7))[0].rows
+    corners = placement_maps(placements(findings), (7, 7), {})[0].rows
     assert {corners[row][column].text for row in (0, 6) for column in (0, 6)} == {"50"}
     assert corners[3][3].text == ""
 
@@ -239,7 +239,7 @@ def test_first_placements_count_openings_and_fold_the_board(tmp_path):
 def test_too_few_openings_leave_a_placement_blank(tmp_path):
     run = gauntlet(4)
     assert not any(
-        cell.text for row in placement_maps(placements(findings_of(tmp_path, run)), (7, 7))[0].rows for cell in row
+        cell.text for row in placement_maps(placements(findings_of(tmp_path, run)), (7, 7), {})[0].rows for cell in row
     )
 
 
@@ -261,7 +261,7 @@ def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
     findings = findings_of(tmp_path, run)
     plot = strength_by_cost(findings, judge(findings), measure_effort(findings))
     by_name = {dot.name: dot for dot in plot.dots}
-    assert by_name["Dear"].is_labelled
+    assert by_name["Dear"].label
     assert by_name["Dear"].y < plot.zero < by_name["Poor"].y
     assert "3.0 × the time" in by_name["Dear"].text
 
