@@ -6,23 +6,28 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
 from cli import main
 from experiments import log
 from experiments.league import checking
-from experiments.league.book import read_book
-from experiments.league.checking import check_one
+from experiments.league.book import Book, Entry, read_book
+from experiments.league.checking import Check, check_one
+from experiments.league.planning import league_config, league_keys
 from experiments.league.results import read_results
 from experiments.league.submissions import Submission, find_submissions
-from experiments.roster import parse_agent
+from experiments.roster import complete, parse_agent, parse_spec
 from experiments.roster.unloaded import player_in
 from isolation.board import Board
 from isolation.engines import apart
+from isolation.engines.apart import MOST_WAITS, GuestProcess
+from isolation.engines.transport import EngineTransport, Silence
 from isolation.limits import Limit
 from isolation.match import GameRecord, play
 from isolation.solver import solve
+from reports.league.names import INDEX, games_of, page_of
 
 ROOT = Path(__file__).parent.parent
 HONEST = """
@@ -222,6 +227,42 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     assert "game_agent.py failed to import: line 5: ModuleNotFoundError" in checks[1].why_not
 
 
+def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def silent(process: EngineTransport, seconds: float) -> bytes:
+        asked.append(seconds)
+        raise Silence
+
+    monkeypatch.setattr(EngineTransport, "receive", silent)
+    process = GuestProcess("import time; time.sleep(600)")
+    monkeypatch.setattr(process, "_guest", psutil.Process())
+    try:
+        for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):
+            monkeypatch.setattr(psutil.Process, "status", lambda one, status=status: status)
+            monkeypatch.setattr(process, "used", iter([0.0, *[used] * MOST_WAITS]).__next__)
+            asked.clear()
+            with pytest.raises(Silence):
+                process.receive(2.0)
+            assert asked == [2.0] * waits
+    finally:
+        process.end()
+
+
+def test_submissions_may_be_called_as_anybody(tmp_path: Path) -> None:
+    names = ("Random", "index", "AB_Null")
+    entries = tuple(
+        Entry(Submission(name, tmp_path / name / "game_agent.py", "CustomPlayer", "second"), "", Check(""))
+        for name in names
+    )
+    contenders = league_config(Book(entries, ()), "classic", league_keys({})).contenders
+    called = [complete(parse_spec(text)).name for text in contenders]
+    assert len(set(called)) == len(called) == 10
+    assert {"Classic_Random", "Classic_AB_Null", *names} <= set(called)
+    pages = [name_of(agent) for agent in called for name_of in (page_of, games_of)]
+    assert len({INDEX, *pages}) == 21
+
+
 # A league
 
 
@@ -262,20 +303,20 @@ def test_the_pages_lead_from_the_class_to_each_player_and_its_games(home: Path) 
     pages = home / "run" / "league"
     index = (pages / "index.html").read_text()
     names = ("ada", "ben", "dies", "raises")
-    assert {f"{name}.html" for name in names} <= set(re.findall(r'href="([\w.]+)"', index))
+    assert {f"player-{name}.html" for name in names} <= set(re.findall(r'href="([\w.-]+)"', index))
     assert "broken" in index
-    page = (pages / "raises.html").read_text()
+    page = (pages / "player-raises.html").read_text()
     assert "Traceback (most recent call last):" in page
     assert "line 9, in helper" in page
     assert str(home) not in page
-    (first, *_) = re.findall(r'href="raises.games.html#(\d+)"', page)
-    games = re.search(r'id="games">(.*?)</script>', (pages / "raises.games.html").read_text(), re.DOTALL)
+    (first, *_) = re.findall(r'href="games-raises.html#(\d+)"', page)
+    games = re.search(r'id="games">(.*?)</script>', (pages / "games-raises.html").read_text(), re.DOTALL)
     assert games is not None
     shown = {game["id"]: game for game in json.loads(games[1])}
     assert len(shown) == 12
     assert "raises raised an error (ZeroDivisionError" in shown[int(first)]["end"]
     for name in names:
-        text = (pages / f"{name}.html").read_text()
+        text = (pages / f"player-{name}.html").read_text()
         assert "default-src 'none'" in text
         assert "http" not in re.sub(r"http-equiv|http://www.w3.org/\S+", "", text)
 
@@ -287,7 +328,7 @@ def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> No
     assert 0 < worst.winning < worst.legal
     board = Board.from_moves(worst.game.moves[: worst.ply - 1], "7x7")
     assert (solve(board).winner, solve(board.successor(worst.game.moves[worst.ply - 1])).winner) in ((1, 2), (2, 1))
-    assert "gave the win away" in (home / "run" / "league" / f"{worst.player}.html").read_text()
+    assert "gave the win away" in (home / "run" / "league" / f"player-{worst.player}.html").read_text()
 
 
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
