@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli import main
-from experiments import log
+from experiments import log, runs
 from experiments.league import checking
 from experiments.league.book import Book, Entry, read_book
 from experiments.league.checking import Check, check_one
@@ -348,13 +349,34 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
     assert before < after
 
 
-def test_a_league_that_has_been_played_is_told_again(home: Path) -> None:
-    folder = home / "again"
-    for name in ("ada", "ben", "dies", "raises"):
-        submit(folder, name, (home / "class" / name / "game_agent.py").read_text())
-    done = league(folder, "--resume", home / "run", "--out", home / "other", "--jobs", "1")
+def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
+    run = home / "interrupted"
+    shutil.copytree(home / "run", run)
+    runs.reopen(run)
+    (run / "league.json").unlink()
+    assert log.take_back(log.games_folder(run), "ZeroDivisionError") > 4
+    (run / "league" / "index.html").unlink()
+    (home / "nobody" / "new").mkdir(parents=True)
+    done = league(home / "nobody", "--resume", run, "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "24 of 24 games" in done.output
+    assert (run / "league" / "index.html").exists()
+
+
+def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
+    (home / "nobody" / "new").mkdir(parents=True, exist_ok=True)
+    done = league(home / "nobody", "--resume", home / "run", "--out", home / "other")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        2,
+        f"Error: --out: nobody is new to {home / 'run'}, so that nothing goes to another directory",
+    )
+    file = home / "class" / "ben" / "game_agent.py"
+    before = file.read_text()
+    file.write_text(before + "# changed\n")
+    done = league(home / "nobody", "--resume", home / "run")
+    file.write_text(before)
     assert done.exit_code == 2
-    assert "nobody is new" in done.output
+    assert "the code of ben has changed since the run began" in done.output
 
 
 @pytest.mark.slow
