@@ -35,8 +35,8 @@ _NEAR = 6
 _POINTS = 60
 _MOST = 0.12
 """The lead over the baseline whose colour is the strongest."""
-_LETTER, _LINE = 6.6, 13.0
-"""Width of a letter and height of a line in the scatter plot."""
+_LETTER, _LINE = 9.2, 18.0
+"""Width of a letter and height of a line in the scatter plot, as large as they are on a phone."""
 
 
 @dataclass(frozen=True)
