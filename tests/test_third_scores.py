@@ -187,6 +187,15 @@ def test_what_is_no_heuristic_of_the_edition_is_refused_by_name(tmp_path, name, 
     assert told in str(refused.value)
 
 
+def test_a_file_whose_player_has_no_score_is_told_so_by_its_edition_and_what_works(tmp_path):
+    file = written(tmp_path, PLAIN)
+    file.write_text(file.read_text().replace("def score", "def worth"))
+    result = CliRunner().invoke(main, ["try", str(file)])
+    assert result.exit_code == 2
+    assert f"its player, of the third edition, plays as {file}:CustomPlayer" in result.output
+    assert f"ID:{file}:CustomPlayer.score" in result.output
+
+
 def test_a_player_that_cannot_be_made_is_told(tmp_path):
     file = written(tmp_path, PLAIN)
     file.write_text(file.read_text().replace("self.calls = 0", "self.calls = 1 / 0"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from isolation.editions.players import edition_of
+from isolation.editions.players import THIRD, edition_of
 from isolation.limits import Limit
 from isolation.loading import (
     LoadError,
@@ -51,8 +51,20 @@ def only_heuristic(path: str | Path) -> str:
     likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
     if len(likely) == 1:
         return likely[0]
-    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
-    raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
+    if likely:
+        raise LoadError(f"{path} has several functions of (game, player); say which, as in {path}:{likely[0]}")
+    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
+
+
+def _player_hint(path: str | Path) -> str:
+    """What a file without a heuristic has instead, if that is one player."""
+    try:
+        name = only_player(path)
+    except LoadError:
+        return ""
+    edition = edition_of(getattr(load_module(path), name)).name
+    score = f", and a method score(self, state) of it as ID:{path}:{name}.score" if edition == THIRD.name else ""
+    return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
 
 
 def only_player(path: str | Path) -> str:
