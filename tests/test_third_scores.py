@@ -191,7 +191,7 @@ def test_a_file_whose_player_has_no_score_is_told_so_by_its_edition_and_what_wor
     file = written(tmp_path, PLAIN)
     file.write_text(file.read_text().replace("def score", "def worth"))
     result = CliRunner().invoke(main, ["try", str(file)])
-    assert result.exit_code == 2
+    assert result.exit_code == 2, result.output
     assert f"its player, of the third edition, plays as {file}:CustomPlayer" in result.output
     assert f"ID:{file}:CustomPlayer.score" in result.output
 
