@@ -209,6 +209,18 @@ def facing(typingctx: Any, position: Any, turn: Any) -> Any:
 
 
 @intrinsic
+def turned(typingctx: Any, position: Any, turn: Any) -> Any:
+    """The position with the other things as they are, and that player to move."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
+        value.turn = args[1]
+        return value._getvalue()
+
+    return position(position, types.int64), codegen
+
+
+@intrinsic
 def location_of(typingctx: Any, position: Any, player: Any) -> Any:
     """The cell a player stands on."""
 
@@ -270,6 +282,25 @@ def _neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
         return reached
 
     return mask(board, mask), codegen
+
+
+@intrinsic
+def each_step(typingctx: Any, position: Any) -> Any:
+    """For each of the eight knight's moves, the cells that it takes to from a blank cell, and cells off the board."""
+    columns, width = position.columns, position.bitboard.width
+    steps = types.UniTuple(position.bitboard, 8)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(width)
+        blank = cgutils.create_struct_proxy(position)(context, builder, value=args[0]).blank
+        reached = []
+        for across, down in ((1, 2 * columns), (-1, 2 * columns), (2, columns), (-2, columns)):
+            moved = _sideways(builder, position, blank, across)
+            for shift in (builder.shl, builder.lshr):
+                reached.append(shift(moved, ir.Constant(whole, down)) if down < width else ir.Constant(whole, 0))
+        return context.make_tuple(builder, steps, reached)
+
+    return steps(position), codegen
 
 
 @intrinsic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
@@ -75,7 +75,22 @@ class Rewrite(ast.NodeTransformer):
                 if not hasattr(base.value, node.attr):
                     refuse(f"{ast.unparse(node.value)} has no {node.attr}", node)
                 return Known(getattr(base.value, node.attr))
+        if isinstance(node, ast.Subscript):
+            return self._looked_up(node)
         return None
+
+    def _looked_up(self, node: ast.Subscript) -> Known | None:
+        """Return the function that stands under a known index or key of a list, tuple or dictionary."""
+        base = self.known(node.value) if isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript) else None
+        index = self.known(node.slice) if isinstance(node.slice, ast.Constant | ast.Name) else None
+        if base is None or index is None or not isinstance(base.value, list | tuple | Mapping):
+            return None
+        try:
+            value = base.value[index.value]
+        except (LookupError, TypeError):
+            return None
+        holds = isinstance(value, list | tuple) and any(map(as_callee, value))
+        return Known(value) if holds or as_callee(value) else None
 
     def callee(self, node: ast.AST) -> Callee | None:
         """Return the user's function that an expression stands for."""
@@ -152,6 +167,17 @@ def at(place: ast.AST, node: Node) -> Node:
         if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
             ast.copy_location(inner, place)
     return node
+
+
+def mark_written_out(node: ast.List) -> ast.List:
+    """Return a list that loops are not to run over: what is done with its elements is written once for each."""
+    node.is_written_out = True  # type: ignore[attr-defined]
+    return node
+
+
+def is_written_out(node: ast.expr) -> bool:
+    """Return whether a list is marked so."""
+    return getattr(node, "is_written_out", False)
 
 
 def name(identifier: str) -> ast.Name:
