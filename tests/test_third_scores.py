@@ -67,6 +67,7 @@ BODIES = {
     "open cells": """
         middle = 5 if state.board & (1 << CENTER) else 0
         total = sum((state.board >> cell & 1) * cell for cell in range(40, 115))
+        total += sum(place * cell for place, cell in enumerate(state.liberties(None)))
         return bin(state.board).count('1') + middle + total""",
     "the end": """
         if state.terminal_test():
