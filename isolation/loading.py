@@ -32,7 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.clues import is_of_third_edition
+from isolation.clues import is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.editions.third.scores import StateScore, score_of_states
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
@@ -433,7 +433,7 @@ class _UserLoader(SilentLoader):
         space = _space_of(module.__name__)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
-            "__import__": _importer(space, _sample_players_for(Path(self.path))),
+            "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
             "open": _opener(Path(self.path).parent),
         }
         super().exec_module(module)
@@ -454,14 +454,8 @@ def _opener(folder: Path) -> Callable[..., Any]:
     return user_open
 
 
-def _sample_players_for(file: Path) -> str:
-    """The module that a file means by ``sample_players``, if none stands beside it: the third edition has its own."""
-    is_third = is_of_third_edition(file.read_bytes())
-    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
-
-
 def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one file of a namespace."""
+    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
     folder = Path(sys.modules[space].__path__[0])
     is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
 
