@@ -104,24 +104,31 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
 
 def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
     """Judge what was played, write the pages, and print the ranking."""
-    import joblib
-
-    from experiments.league.results import label_games, read_results
+    from experiments.league.results import read_results
     from isolation.shell import command
     from reports.league.pages import write_pages
     from reports.league.tables import league_sections
 
-    if not outcome.logged:
-        click.echo(f"Interrupted. Go on with: {command('league', submissions, '--resume', outcome.path)}")
-        sys.exit(1)
-    why_unlabelled = label_games(outcome.path, jobs or joblib.cpu_count()) if outcome.finished else "it was interrupted"
-    results = read_results(outcome.path, why_unlabelled)
-    print_sections(league_sections(book, results), "table")
-    click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
-    click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
+    if outcome.logged:
+        why_unlabelled = _labelled(outcome, jobs) if outcome.finished else "its games were not all played"
+        results = read_results(outcome.path, why_unlabelled)
+        print_sections(league_sections(book, results), "table")
+        click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
+        click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
     if not outcome.finished:
         click.echo(f"Interrupted. Go on with: {command('league', submissions, '--resume', outcome.path)}")
         sys.exit(1)
+
+
+def _labelled(outcome: Outcome, jobs: int) -> str:
+    """Compare moves with perfect play, shown on the terminal; why not, where that cannot be done."""
+    import joblib
+
+    from experiments.league.results import label_games
+    from reports.progress import counting
+
+    with counting("compared with perfect play") as show:
+        return label_games(outcome.path, jobs or joblib.cpu_count(), show)
 
 
 COMMANDS = (league,)

@@ -819,6 +819,18 @@ def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, sch
     assert poor == []
 
 
+def test_the_report_is_printed_no_wider_than_the_paper_and_its_forest_on_page_one(visit, report):
+    millimetre = 96 / 25.4
+    page = visit(report, viewport={"width": round((210 - 28) * millimetre), "height": round((297 - 28) * millimetre)})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate("document.querySelector('#comparison .chart').getBoundingClientRect().bottom < innerHeight")
+    size = page.locator("table.rows td").first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)")
+    assert size == pytest.approx(8 / 72 * 96, abs=0.1)
+    expect(page.locator(".collapsed")).to_be_visible()
+    expect(page.locator("#games")).to_be_hidden()
+
+
 def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
     page = visit(report)
     page.locator("#opponents .heatmap a").first.click()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,10 +101,10 @@ class Results:
         return tuple(game for game in self.games if agent in game.agents)
 
 
-def label_games(run: Path, jobs: int) -> str:
+def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda labelled, games: None) -> str:
     """Compare moves of a run with perfect play, as far as that can be computed quickly; why not, where it cannot be."""
     try:
-        label_run(run, sample=MOST_LABELLED, forfeits=False, limit=LABELS_LIMIT, jobs=jobs)
+        label_run(run, sample=MOST_LABELLED, forfeits=False, limit=LABELS_LIMIT, jobs=jobs, show=show)
     except ValueError as error:
         return str(error)
     return ""
