@@ -6,10 +6,12 @@ Those engines kept a position in private attributes, which unit tests and player
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from isolation.geometry import Move, cell_of, full_mask
+from isolation.loading import added_method
 
 Locations = tuple[int | None, int | None]
 _VIEWS = ("_rows_view", "_flat_view", "_moves_view")
@@ -44,6 +46,16 @@ class ClassicState:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+
+    if not TYPE_CHECKING:  # a checker would take it for anything
+
+        def __getattr__(self, name: str) -> Any:
+            """What students have added to the board that lies beside their file, whose code asks for it."""
+            asking = sys._getframe(1).f_globals.get("__name__", "")
+            added = None if name.startswith("__") else added_method(asking, name)
+            if added is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return added.__get__(self, type(self))
 
     # First edition
 
