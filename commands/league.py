@@ -108,10 +108,13 @@ def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
     from isolation.shell import command
     from reports.league.pages import write_pages
     from reports.league.tables import league_sections
+    from reports.tables import terminal_width, wrapped
 
     if outcome.logged:
         why_unlabelled = _labelled(outcome, jobs) if outcome.finished else "its games were not all played"
         results = read_results(outcome.path, why_unlabelled)
+        for note in outcome.plan.notes:
+            click.echo(wrapped(f"Note: {note}", terminal_width()))
         print_sections(league_sections(book, results), "table")
         click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
         click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
