@@ -34,6 +34,7 @@ from typing import Any
 
 from isolation.clues import is_of_third_edition
 from isolation.contained import WantsToEnd, hushed, unending
+from isolation.editions.third.scores import StateScore, score_of_states
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
 from isolation.survival import tell_at_once
@@ -77,21 +78,36 @@ def split_reference(reference: str) -> tuple[str, str]:
         LoadError: there is no path or no name.
     """
     path, _, name = reference.rpartition(":")
-    if not path or not name.isidentifier():
+    if not path or not is_name(name):
         raise LoadError(f"a file's function or class is written path/to/file.py:name, not {reference!r}")
     return path, name
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name a value of a file: an identifier, or a class and its method, ``CustomPlayer.score``."""
+    return text.count(".") < 2 and all(part.isidentifier() for part in text.split("."))
 
 
 def load_heuristic(path: str | Path, name: str) -> Loaded:
     """An evaluation function of a user's file, called as ``f(game, player)``; see `is_heuristic`.
 
+    Those of the third edition, functions of (state, player_id) and methods of (self, state), are made such functions.
+
     Raises:
         LoadError: no such file, it fails to import, lacks the name, or the value is no heuristic.
     """
     loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        raise LoadError(f"{path}:{name} is a player of the third edition, no heuristic; {_uses_of_player(path, name)}")
+    if "." in name and not isinstance(loaded.value, StateScore):
+        raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
     if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
     return loaded
+
+
+def _uses_of_player(path: str | Path, name: str) -> str:
+    return f"it plays as {path}:{name}, its evaluation as ID:{path}:{name}.score"
 
 
 def is_heuristic(value: Any) -> bool:
@@ -157,14 +173,41 @@ def load(path: str | Path, name: str) -> Loaded:
         LoadError: no such file, it fails to import, or lacks the name (the message gives the nearest ones).
     """
     module = load_module(path)
-    if not hasattr(module, name):
-        public = [known for known in vars(module) if not known.startswith("_")]
-        near = get_close_matches(name, public, n=3, cutoff=0.7)
-        raise LoadError(f"{path} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-    loaded = Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
+    owner, _, method = name.rpartition(".")
+    value = _attribute(_attribute(module, owner, path) if owner else module, method, path)
+    loaded = Loaded(_as_heuristic(module, owner, value, f"{path}:{name}"), _resolve(path), name, content_hash(path))
     if callable(loaded.value):
         _origins[id(loaded.value)] = loaded
     return loaded
+
+
+def _attribute(home: Any, name: str, path: str | Path) -> Any:
+    """What a module or a class of a file has by this name."""
+    if not hasattr(home, name):
+        public = [known for known in vars(home) if not known.startswith("_")]
+        near = get_close_matches(name, public, n=3, cutoff=0.7)
+        where = f"{path}" if isinstance(home, ModuleType) else f"{path}:{home.__name__}"
+        raise LoadError(f"{where} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return getattr(home, name)
+
+
+def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) -> Any:
+    """A heuristic of the third edition as one of (game, player), the same one each time; all else as it is."""
+    kind = getattr(module, owner) if owner else None
+    is_third = is_third_edition_player(kind) if owner else _is_of_third_edition(module)
+    if not inspect.isfunction(value) or not is_third:
+        return value
+    known = module.__dict__.setdefault("__state_scores__", {})
+    if (owner, value) not in known:
+        try:
+            known[owner, value] = score_of_states(value, kind) or value
+        except Exception as error:
+            raise LoadError(f"{reference}: making a {owner} {_explain(error, Path(str(module.__file__)))}") from error
+    return known[owner, value]
+
+
+def _is_of_third_edition(module: ModuleType) -> bool:
+    return is_of_third_edition(Path(str(module.__file__)).read_bytes())
 
 
 def origin_of(value: Any) -> Loaded | None:

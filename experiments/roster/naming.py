@@ -9,20 +9,35 @@ from typing import Any
 
 from isolation.editions.players import edition_of
 from isolation.limits import Limit
-from isolation.loading import LoadError, is_heuristic, is_player, load_module, load_player
+from isolation.loading import (
+    LoadError,
+    is_heuristic,
+    is_player,
+    is_third_edition_player,
+    load_heuristic,
+    load_module,
+    load_player,
+)
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
 
+    Of players of the third edition that is their ``score``, ``CustomPlayer.score``.
+
     Raises:
         LoadError: the file cannot be loaded.
     """
-    return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
+    module = load_module(path)
+    names = [name for name, value in vars(module).items() if is_heuristic(value)]
+    for name, value in vars(module).items():
+        if is_third_edition_player(value) and value.__module__ == module.__name__:
+            names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
+    return {name: load_heuristic(path, name).value for name in names}
 
 
 def only_heuristic(path: str | Path) -> str:
-    """The name of a file's heuristic: `score`, `custom_score`, or its only function of (game, player).
+    """The name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
 
     Where there are helpers of two arguments as well, the names of the parameters tell which it is.
 
@@ -30,7 +45,7 @@ def only_heuristic(path: str | Path) -> str:
         LoadError: there is none, or there are several.
     """
     found = heuristics_in(path)
-    for name in ("score", "custom_score"):
+    for name in ("score", "custom_score", "CustomPlayer.score"):
         if name in found:
             return name
     likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)

@@ -130,7 +130,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
 
 
 def _is_unresolved(variable: Any) -> bool:
-    return variable.is_declaration and variable.name.startswith(_UNRESOLVED)
+    return bool(variable.is_declaration) and variable.name.startswith(_UNRESOLVED)
 
 
 def _way_in(symbol: str, arguments: int) -> Any:
