@@ -86,14 +86,17 @@ class Blunder:
 
 @dataclass(frozen=True)
 class Results:
-    """A class, judged. `why_unlabelled` says why there are no blunders to be told; empty where there are labels."""
+    """A class, judged.
+
+    `labelled` are the ids of the games that were compared with perfect play; `why_unlabelled` says why none were.
+    """
 
     findings: Findings
     ratings: Ratings
     games: tuple[Game, ...]
     forfeits: tuple[Forfeit, ...]
     blunders: tuple[Blunder, ...]
-    labelled: int
+    labelled: frozenset[int]
     why_unlabelled: str
 
     def of(self, agent: str) -> tuple[Game, ...]:
@@ -118,7 +121,7 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
     """
     findings = load_findings([run])
     games = tuple(_games(run))
-    blunders, labelled = _blunders(run, games) if has_labels(run) else ((), 0)
+    blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
     forfeits = tuple(_forfeits(run, games))
     return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
 
@@ -158,8 +161,8 @@ def _tracebacks(run: Path, agent: str) -> dict[str, str]:
     return found
 
 
-def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], int]:
-    """Moves that gave wins away, those first that had most winning moves to choose from; and of how many games."""
+def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
+    """Moves that gave wins away, those first that had most winning moves to choose from; and the games looked at."""
     table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
     by_id = {game.id: game for game in games}
     found: list[Blunder] = []
@@ -167,7 +170,7 @@ def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], 
         for ply in np.flatnonzero(np.array(row["kept"]) == 0).tolist():
             found.append(Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply]))
     found.sort(key=lambda one: (-one.winning / max(one.legal, 1), -one.winning, one.game.id, one.ply))
-    return tuple(found), len(table)
+    return tuple(found), frozenset(table["game_id"].to_pylist())
 
 
 def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:
