@@ -11,11 +11,11 @@ import numpy as np
 
 from experiments import log, runs
 from experiments.inference.ratings import Ratings
-from experiments.labels import has_labels, label_run, labelled_games
+from experiments.labels import OutOfReachError, has_labels, label_run, labelled_games
 from experiments.verdicts.findings import Findings, load_findings
 from experiments.verdicts.ratings import rate
 from isolation.engines.apart import file_name
-from isolation.geometry import format_size
+from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.outcome import Reason
 
@@ -23,6 +23,8 @@ MOST_LABELLED = 1000
 """Games whose moves are compared with perfect play, drawn at random from those that were decided on the board."""
 LABELS_LIMIT = Limit(nodes=2_000_000)
 """For each position: some hundredths of a second, and all but the first plies of 7x7."""
+SMALL, FIRST_OF_LARGE = 64, 48
+"""Cells of a board that is looked at from the beginning, and the ply from which on larger ones are, as 9x11."""
 MOST_MISTAKES = 5
 _COLUMNS = (
     "game_id",
@@ -106,8 +108,15 @@ class Results:
 
 def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda labelled, games: None) -> str:
     """Compare moves of a run with perfect play, as far as that can be computed quickly; why not, where it cannot be."""
+    board = runs.load_run(run).requested["board"]
+    rows, columns = parse_size(board)
+    first_ply = 0 if rows * columns <= SMALL else FIRST_OF_LARGE
     try:
-        label_run(run, sample=MOST_LABELLED, forfeits=False, limit=LABELS_LIMIT, jobs=jobs, show=show)
+        label_run(
+            run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
+        )
+    except OutOfReachError:
+        return f"exact results are out of reach on {board}"
     except ValueError as error:
         return str(error)
     return ""
