@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -72,11 +71,14 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
     """
     if is_run(Path(run)):
         check_facts(load_run(run))
-    none = PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))
-    parts = over_parts(
-        run, ("rows", "columns", "opening", "moves", "winner"), lambda _, table: list(_batches(table, size))
-    )
-    found = [none, *chain.from_iterable(parts)]
+    rows, columns = parse_size(size)
+    found = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
+
+    def known(_: Path, table: pa.Table) -> list[PlayedGames]:
+        on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
+        return [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
+
+    found += chain.from_iterable(over_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
     ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in found), strict=True)
     return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 
@@ -95,13 +97,6 @@ def explore(played: PlayedGames, board: Board) -> Explored:
     ]
     ordered = sorted(replies, key=lambda reply: (-reply.games, -reply.won, reply.cells))
     return Explored(int(counted.sum()), drawn, tuple(ordered))
-
-
-def _batches(table: pa.Table, size: str) -> Iterator[PlayedGames]:
-    rows, columns = parse_size(size)
-    on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
-    for first in range(0, len(on_size), _BATCH):
-        yield _known(on_size.slice(first, _BATCH), size)
 
 
 def _known(table: pa.Table, size: str) -> PlayedGames:

@@ -58,6 +58,10 @@ Ply = tuple[int, int, int, int]
 _LEFT_OUT: Ply = (-1, -1, -1, -1)
 
 
+class OutOfReachError(ValueError):
+    """Hardly any position of a run can be solved within the limit."""
+
+
 def label_run(
     run: str | Path,
     *,
@@ -286,9 +290,9 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
     """Refuse to go on where hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
-        raise ValueError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
+        raise OutOfReachError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
     if decided < LEAST_DECIDED * asked:
-        raise ValueError(
+        raise OutOfReachError(
             f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
             "reach here: raise --limit, or begin with a later ply (--first-ply)"
         )

@@ -139,12 +139,12 @@ VALUES = st.recursive(
 
 @given(VALUES.map(json.dumps) | st.text('[]{}",:0123456789abgN@*/ wb-.\n', max_size=60) | st.text(max_size=40))
 def test_any_text_is_read_or_refused_in_one_line(text):
-    refusal = ""
+    refused = ""
     try:
         read(text)
     except ValueError as error:
-        refusal = str(error)
-    assert "\n" not in refusal
+        refused = str(error)
+    assert "\n" not in refused
 
 
 # Out
