@@ -10,6 +10,7 @@ one opening. A player that repeats itself makes the same first moves in all of t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,28 @@ def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: flo
         first = int(group["ply"].iloc[0]) // width * width
         found.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
     return found
+
+
+def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> dict[str, list[Accuracy]]:
+    """Of each agent its bands of plies in order, the surely most accurate agent first.
+
+    Bands with fewer than so many eligible moves are left out, and agents without any other.
+    """
+    bands = [one for one in accuracies(decisions, band) if one.eligible >= fewest]
+    best = sorted(accuracies(decisions), key=lambda one: -one.kept.low) if bands else []
+    lines = {one.agent: [found for found in bands if found.agent == one.agent] for one in best}
+    return {name: line for name, line in lines.items() if line}
+
+
+def chance_by(lines: Iterable[Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> dict[float, float]:
+    """By place on an axis, the share that a random choice would have kept of all agents' eligible moves."""
+    found: dict[float, list[Accuracy]] = {}
+    for one in (one for line in lines for one in line):
+        found.setdefault(place(one), []).append(one)
+    return {
+        x: sum(one.chance * one.eligible for one in there) / sum(one.eligible for one in there)
+        for x, there in sorted(found.items())
+    }
 
 
 def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:

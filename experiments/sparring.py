@@ -1,7 +1,7 @@
 """Accuracy without a tournament: heuristics at fixed depths play against a fixed field, and their moves are judged.
 
 Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
-the games, where most wins are thrown away (plies 14 to 28 of 7x7), are labelled until enough of them were eligible; see
+the games, where most wins are thrown away (plies 15 to 29 of 7x7), are labelled until enough of them were eligible; see
 `experiments.accuracy`. `docs/perfect-play.md` says how far accuracy so measured orders players as their results do.
 """
 
@@ -58,7 +58,7 @@ _MOST_OPENINGS = 20_000
 
 
 def window(size: str) -> tuple[int, int]:
-    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7."""
+    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7, from 0."""
     rows, columns = parse_size(size)
     return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
 
@@ -79,7 +79,7 @@ def described(size: str) -> str:
     first, last = window(size)
     names = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
-        f"Moves at plies {first} to {last} of games on {size} from openings of {OPENING_PLIES} random plies, "
+        f"Moves at plies {first + 1} to {last + 1} of games on {size} from openings of {OPENING_PLIES} random plies, "
         f"both sides, against {names}."
     )
 
