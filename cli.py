@@ -24,6 +24,7 @@ from commands import (
     findings,
     games,
     heuristics,
+    league,
     learning,
     perfect_play,
     screening,
@@ -41,7 +42,7 @@ READING = (
 GROUPS = {
     "Write a heuristic": ("new", "try", "eval", "heuristics", "test-agent", "screen", "suite"),
     "Improve it": ("features", "fit", "tune", "sweep"),
-    "Play": ("tournament", "match", "watch", "plan", "play", "scheduler", "worker"),
+    "Play": ("tournament", "match", "league", "watch", "plan", "play", "scheduler", "worker"),
     "See what was found": ("compare", "summary", "ratings", "sprt", "diff", "plot", "report", "runs", "published"),
     "Look at games": ("games", "replay", "board", "show", "export", "import"),
     "Players in any language": ("engine", "test-engine"),
@@ -117,6 +118,7 @@ for _subject in (
     learning,
     engine,
     tournaments,
+    league,
     findings,
     perfect_play,
     games,
@@ -129,6 +131,8 @@ for _subject in (
 
 def run() -> None:
     """The program. It ends when its work is done, whatever threads people's code has left behind."""
+    # Matrices are small here: threads that wait for each other's piece of one take five times the processor's time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     except SystemExit as end:

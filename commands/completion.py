@@ -8,10 +8,8 @@ from itertools import chain
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import CompletionItem
 
-SHELLS = ("bash", "zsh", "fish")
-_VARIABLE = "_ISOLATION_COMPLETE"
 _BASH = """\
 _isolation_completion() {
     local line="${COMP_LINE:0:COMP_POINT}" word reply kind value
@@ -36,23 +34,58 @@ _isolation_completion() {
 }
 complete -o nosort -F _isolation_completion isolation
 """
+_ZSH = """\
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+_isolation_completion() {
+    local kind value told
+    local -a reply whole begun described
+    reply=("${(@f)$(COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT - 1)) _ISOLATION_COMPLETE=zsh_complete isolation)}")
+    for kind value told in $reply; do
+        case "$kind" in
+            dir|file) _path_files ;;
+            plain)
+                if [[ "$told" != _ ]]; then described+=("${value//:/\\:}:$told")
+                elif [[ "$value" == *[:=@,] ]]; then begun+=("$value")
+                else whole+=("$value"); fi ;;
+        esac
+    done
+    (( $#described )) && _describe -V isolation described
+    (( $#whole )) && compadd -U -V isolation -a whole
+    # behind what is only begun no blank is wanted
+    (( $#begun )) && compadd -U -V isolation -S "" -a begun
+}
+compdef _isolation_completion isolation
+"""
+_FISH = """\
+function _isolation_completion
+    set -l begun (commandline -ct)
+    for line in (env _ISOLATION_COMPLETE=fish_complete COMP_WORDS=(commandline -cp) COMP_CWORD="$begun" isolation)
+        # a spec may hold commas, too
+        set -l parts (string split -m 1 , -- $line)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories $parts[2]
+            case file
+                __fish_complete_path $parts[2]
+            case plain
+                echo $parts[2]
+        end
+    end
+end
+complete --no-files --keep-order --command isolation --arguments "(_isolation_completion)"
+"""
+_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 @click.command("completion")
-@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(tuple(_SCRIPTS)))
 def completion(shell: str) -> None:
     """Print what makes a shell complete commands, heuristics, runs and specs: bash, zsh or fish.
 
     For bash put eval "$(isolation completion bash)" into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish
     isolation completion fish | source into ~/.config/fish/config.fish.
     """
-    if shell == "bash":
-        click.echo(_BASH.rstrip())
-        return
-    made = get_completion_class(shell)
-    context = click.get_current_context().find_root()
-    if made:
-        click.echo(made(context.command, {}, "isolation", _VARIABLE).source().strip())
+    click.echo(_SCRIPTS[shell].rstrip())
 
 
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import click
 
 from commands.completion import complete_run, complete_spec
-from commands.options import board_option, format_option, moves_option, run_or_latest
+from commands.options import board_option, format_option, moves_option, position_asked_for, run_or_latest
 from commands.output import print_rows, write_pieces
 from isolation.shell import command
 from reports.tables import Format
@@ -42,13 +42,9 @@ def speaks_ascii_only() -> bool:
 @click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
 def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
-    from isolation import Board
     from isolation.render import to_svg, to_text
-    from isolation.transcript import position_after
 
-    if fen and fen != ITS_FEN and moves:
-        raise ValueError("a position is given by --moves or by --fen, not by both")
-    board = position_after(moves, size) if fen in (None, ITS_FEN) else Board.from_fen(str(fen))
+    board = position_asked_for(moves, size, None if fen == ITS_FEN else fen)
     if fen == ITS_FEN:
         click.echo(board.fen)
         return
@@ -126,10 +122,14 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
     """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
     from experiments.find_games import found_rows
 
-    rows, total = found_rows(run_or_latest(run), kind, where, limit)
+    path = run_or_latest(run)
+    rows, total = found_rows(path, kind, where, limit)
     print_rows(rows, output)
-    if output == "table":
-        click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+    if output != "table":
+        return
+    click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+    if rows and "mistakes" not in rows[0]:
+        click.echo(f"Who threw a won game away, and how often, is known after {command('label', path)}.")
 
 
 @click.command("board")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from reports.tables import FORMATS
+
+if TYPE_CHECKING:
+    from isolation import Board
 
 format_option = click.option(
     "--format", "output", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print tables."
@@ -15,6 +19,7 @@ board_option = click.option("--board", "size", default="7x7", show_default=True,
 moves_option = click.option(
     "--moves", default="", help="Moves so far, as in d3,a2 or as cells 24,14 (row * columns + column)."
 )
+fen_option = click.option("--fen", metavar="FEN", help="The position of a FEN instead of --moves, quoted.")
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS|FILE",
@@ -22,6 +27,20 @@ cluster_option = click.option(
 )
 full_option = click.option("--full", is_flag=True, help="Print all tables, with all that is to be said about them.")
 table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
+
+
+def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
+    """The position after --moves on a --board, or that of a --fen.
+
+    Raises:
+        ValueError: it is none, or both were given.
+    """
+    from isolation import Board
+    from isolation.transcript import position_after
+
+    if fen and moves:
+        raise ValueError("a position is given by --moves or by --fen, not by both")
+    return Board.from_fen(fen) if fen else position_after(moves, size)
 
 
 def run_or_latest(run: Path | None) -> Path:

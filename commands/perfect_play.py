@@ -13,8 +13,10 @@ from commands.completion import complete_heuristics, complete_run
 from commands.options import (
     board_option,
     cluster_option,
+    fen_option,
     format_option,
     moves_option,
+    position_asked_for,
     run_or_latest,
     table_option,
     whole_number,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 @click.command("solve")
 @board_option
 @moves_option
+@fen_option
 @click.option("--length", "with_length", is_flag=True, help="Also how long it takes if the winner hurries.")
 @click.option("--limit", help="Give up after nodes=N, ms=N or cpu_ms=N (with --all: for each pair).")
 @click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
@@ -42,21 +45,20 @@ if TYPE_CHECKING:
 @click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw who wins, .svg or .png.")
 @format_option
 def solve_position(
-    size: str, moves: str, with_length: bool, limit: str | None, everything: bool, jobs: int,
+    size: str, moves: str, fen: str | None, with_length: bool, limit: str | None, everything: bool, jobs: int,
     cluster: str | None, out: Path | None, plot_path: Path | None, output: Format,
 ) -> None:  # fmt: skip
     """Say who wins with perfect play, by which moves, and along which line."""
     from experiments.roster import parse_limit
-    from isolation.transcript import position_after
     from reports.solutions import solution_rows
 
     bound = parse_limit(limit) if limit else None
     if everything:
-        refuse("a position, not with --all", "moves", "with_length")
+        refuse("a position, not with --all", "moves", "fen", "with_length")
         solve_board(size, bound, (jobs, cluster), out or Path(f"solved_{size}.parquet"), plot_path, output)
     else:
         refuse("--all", "jobs", "cluster", "out", "plot_path")
-        print_rows(solution_rows(position_after(moves, size), bound, with_length), output)
+        print_rows(solution_rows(position_asked_for(moves, size, fen), bound, with_length), output)
 
 
 def solve_board(

@@ -82,8 +82,10 @@ def suite_commands() -> None:
 @suite_commands.command("build")
 @board_option
 @click.option("--field", "specs", multiple=True, metavar="SPEC", help="Play and judge by these agents, not the usual.")
-@click.option("--first-ply", type=click.IntRange(min=2), help="No earlier positions; 10 on 7x7, others in proportion.")
-@click.option("--last-ply", type=click.IntRange(min=2), help="No later positions; 31 on 7x7, elsewhere in proportion.")
+@click.option("--first-ply", type=click.IntRange(min=3),
+              help="No earlier moves to choose; ply 1 is the first placement; 11 on 7x7 by default.")  # fmt: skip
+@click.option("--last-ply", type=click.IntRange(min=3),
+              help="No later moves to choose; 32 on 7x7 by default.")  # fmt: skip
 @click.option("--openings", type=click.IntRange(min=1), help="At most so many openings, up to symmetry.")
 @click.option("--limit", "nodes", type=click.IntRange(min=1), default=20_000_000, show_default=True,
               help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip
@@ -106,7 +108,7 @@ def build(
 
     path = out or Path(f"suite_{size}.parquet")
     first, last = usual_plies(size)
-    plies = (first_ply or first, last_ply or last)
+    plies = (first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last)
     recipe = Recipe(size, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
     with kept_if_interrupted(f"what was found is in {path}"), counting("openings") as show:
         table = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)

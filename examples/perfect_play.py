@@ -227,7 +227,7 @@ def _band_rows(decisions: pd.DataFrame, measured: set[str]) -> list[list[str]]:
     """By band of seven plies: the measured agents' moves, how many were telling, and how many of those kept the win."""
     together = decisions[decisions["agent"].isin(measured)].assign(agent="all")
     return [
-        [f"{one.first}–{one.last}", f"{one.decisions:,}", f"{one.eligible:,}", estimate_of(one.kept).shown]
+        [f"{one.first + 1}–{one.last + 1}", f"{one.decisions:,}", f"{one.eligible:,}", estimate_of(one.kept).shown]
         for one in accuracies(together, 7)
     ]
 

@@ -10,6 +10,7 @@ one opening. A player that repeats itself makes the same first moves in all of t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from experiments import log
 from experiments.facts import read_facts
@@ -90,6 +91,28 @@ def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: flo
         first = int(group["ply"].iloc[0]) // width * width
         found.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
     return found
+
+
+def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> dict[str, list[Accuracy]]:
+    """Of each agent its bands of plies in order, the surely most accurate agent first.
+
+    Bands with fewer than so many eligible moves are left out, and agents without any other.
+    """
+    bands = [one for one in accuracies(decisions, band) if one.eligible >= fewest]
+    best = sorted(accuracies(decisions), key=lambda one: -one.kept.low) if bands else []
+    lines = {one.agent: [found for found in bands if found.agent == one.agent] for one in best}
+    return {name: line for name, line in lines.items() if line}
+
+
+def chance_by(lines: Iterable[Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> dict[float, float]:
+    """By place on an axis, the share that a random choice would have kept of all agents' eligible moves."""
+    found: dict[float, list[Accuracy]] = {}
+    for one in (one for line in lines for one in line):
+        found.setdefault(place(one), []).append(one)
+    return {
+        x: sum(one.chance * one.eligible for one in there) / sum(one.eligible for one in there)
+        for x, there in sorted(found.items())
+    }
 
 
 def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
@@ -189,5 +212,5 @@ def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence:
     totals, games = np.append(totals, [0, 0, weight, weight]), np.append(games, [weight] * 4)
     centre = float(totals.sum() / games.sum())
     squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
-    half = float(stats.t.ppf(0.5 + confidence / 2, games.size - 1)) * math.sqrt(squares) / float(games.sum())
+    half = float(stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
     return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)

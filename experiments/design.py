@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,14 +14,11 @@ from experiments.config import Config, Engine
 from experiments.openings import OpeningSet, file_openings, placement_openings, random_openings
 from experiments.roster import (
     Spec,
-    complete,
-    expand,
     make_agent,
-    named,
+    makeable,
     parse_limit,
     parse_spec,
     settings_text,
-    with_program,
 )
 from experiments.schedule import Match, Schedule, SeedsBy
 from isolation.geometry import parse_size
@@ -29,7 +26,6 @@ from isolation.loading import expanded
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
-    from isolation.engines.program import Program
 
 Role = Literal["baseline", "contender", "control", "opponent"]
 
@@ -70,10 +66,14 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
 
     Raises:
-        ValueError: an agent cannot be made, two agents share a name or are the same player twice, an opening is not
-            legal on the board, or nothing is left to play.
+        ValueError: an agent cannot be made, or cannot play on the board, two agents share a name or are the same player
+            twice, an opening is not legal on the board, or nothing is left to play.
     """
-    entrants = tuple(_looked_at(entrant, config.board) for entrant in make_entrants(config))
+    from isolation.agents import check_fit
+
+    made, left_out = make_entrants(config)
+    check_fit((entrant.agent for entrant in made), parse_size(config.board))
+    entrants = tuple(_looked_at(entrant, config.board) for entrant in made)
     contenders = sum("contender" in entrant.roles for entrant in entrants)
     share = _control_share(config, contenders) if pools_control else 1.0
     shared, own, notes = draw_openings(config, share)
@@ -81,7 +81,7 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
         entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
         notes.append("no control: the openings are all taken, so it would replay the baseline's games")
     matches, skipped = _make_matches(config, entrants, shared, len(own))
-    notes += skipped
+    notes += left_out + skipped
     if not matches:
         raise ValueError("nothing to play: no two different agents are left to meet")
     if config.format == "best-of":
@@ -99,31 +99,40 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     )  # fmt: skip
 
 
-def make_entrants(config: Config) -> tuple[Entrant, ...]:
-    """The agents of a configuration: baseline, contenders, control, opponents, each once.
+def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
+    """The agents of a configuration: baseline, contenders, control, opponents, each once; and notes for people on the
+    files that a pattern found and that cannot play.
 
     Raises:
         ValueError: a spec is wrong (the message says which key), or two agents share a name or play alike.
     """
-    limit, programs = parse_limit(config.limit), config.programs
     baseline = [_one(config.baseline, "baseline", config)] if config.baseline else []
-    contenders = [
-        _entrant(spec, "contender", f"contenders[{place}]")
-        for place, text in enumerate(config.contenders)
-        for spec in _specs(text, f"contenders[{place}]", limit, programs)
-    ]
-    opponents = [
-        _entrant(spec, "opponent", f"opponents[{place}]")
-        for place, text in enumerate(config.opponents)
-        for spec in _specs(text, f"opponents[{place}]", limit, programs)
-    ]
-    wild = any(parse_spec(text).target == "*" for text in config.contenders)
-    if wild and baseline:
-        contenders = [entrant for entrant in contenders if entrant.settings != baseline[0].settings]
-    for role, group in (("contenders", baseline + contenders), ("opponents", opponents)):
-        _check_distinct(role, group)
+    contenders, notes = _group(config, "contender", baseline)
+    opponents, more_notes = _group(config, "opponent", [])
     control = [_control_of(baseline[0])] if config.control else []
-    return _merged([*baseline, *contenders, *control, *opponents])
+    return _merged([*baseline, *contenders, *control, *opponents]), list(dict.fromkeys(notes + more_notes))
+
+
+def _group(
+    config: Config, role: Literal["contender", "opponent"], others: list[Entrant]
+) -> tuple[list[Entrant], list[str]]:
+    """The contenders or the opponents, none of whom is one of the others, and notes on files left out."""
+    group: list[Entrant] = []
+    notes = []
+    texts = config.contenders if role == "contender" else config.opponents
+    for place, text in enumerate(texts):
+        found, left_out = _entrants(text, role, f"{role}s[{place}]", config)
+        for entrant in found:
+            twin = next((one for one in [*others, *group] if _same_play(one, entrant)), None)
+            if twin and entrant.spec.pattern:
+                left_out.append(f"{entrant.agent.name} plays exactly like {twin.agent.name}")
+            else:
+                group.append(entrant)
+        notes += [f"left out: {why}" for why in left_out]
+    if any(parse_spec(text).target == "*" for text in texts) and role == "contender":
+        group = [entrant for entrant in group if entrant.settings not in {other.settings for other in others}]
+    _check_distinct(f"{role}s", [*others, *group])
+    return group, notes
 
 
 def _looked_at(entrant: Entrant, board: str) -> Entrant:
@@ -174,26 +183,20 @@ def _control_share(config: Config, contenders: int) -> float:
     return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
 
 
-def _specs(text: str, key: str, limit: Any, programs: Mapping[str, Program]) -> list[Spec]:
-    try:
-        return [complete(spec, limit) for spec in expand(with_program(named(parse_spec(text)), programs))]
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
-
-
 def _one(text: str, key: str, config: Config) -> Entrant:
-    specs = _specs(text, key, parse_limit(config.limit), config.programs)
-    if len(specs) != 1:
+    found, _ = _entrants(text, "baseline", key, config)
+    if len(found) != 1:
         raise ValueError(f"{key}: exactly one agent is needed, not {text}")
-    return _entrant(specs[0], "baseline", key)
+    return found[0]
 
 
-def _entrant(spec: Spec, role: Role, key: str) -> Entrant:
+def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
+    """The agents a spec stands for, and what is to be said of files left out."""
     try:
-        agent = make_agent(spec)
+        made, left_out = makeable(text, parse_limit(config.limit), config.programs)
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
-    return Entrant(spec, agent, (role,), settings_text(spec, agent))
+    return [Entrant(spec, agent, (role,), settings_text(spec, agent)) for spec, agent in made], left_out
 
 
 def _control_of(baseline: Entrant) -> Entrant:

@@ -32,13 +32,19 @@ def exported(run: str | Path, kind: Kind) -> Iterator[str]:
     if is_run(path):
         check_facts(load_run(path))
     if kind == "csv":
-        yield _csv_line(SCHEMA.names)
+        yield csv_head()
     for file in live_files(games_folder(path)):
         for row in read_part(file).sort_by("game_id").to_pylist():
-            yield _told(row, kind, path.resolve().name)
+            yield told(row, kind, path.resolve().name)
 
 
-def _told(row: Mapping[str, Any], kind: Kind, event: str) -> str:
+def csv_head() -> str:
+    """The line above the rows of CSV."""
+    return _csv_line(SCHEMA.names)
+
+
+def told(row: Mapping[str, Any], kind: Kind, event: str) -> str:
+    """A row of the log in one of the forms; of CSV its line, without a head."""
     if kind == "pgn":
         return _as_pgn(row, event)
     if kind == "csv":

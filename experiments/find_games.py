@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from experiments import labels
 from experiments.belonging import check_facts
 from experiments.log import PER_PLY, SCHEMA, find_row, read_games
 from experiments.runs import is_run, load_run
@@ -53,10 +55,22 @@ def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataF
 
 
 def found_rows(run: str | Path, kind: Kind, where: str, limit: int) -> tuple[list[dict[str, Any]], int]:
-    """At most `limit` of the games that `find_games` finds, with the `SHOWN` columns, and how many it finds."""
+    """At most `limit` of the games that `find_games` finds, as `with_mistakes` shows them, and how many it finds."""
     found = find_games(run, kind, where)
-    shown = found.head(limit)[list(SHOWN)].astype(object)
-    return [dict(zip(SHOWN, row, strict=True)) for row in shown.itertuples(index=False)], len(found)
+    return with_mistakes(run, found.head(limit), SHOWN), len(found)
+
+
+def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Columns of games as rows; where the run has labels, `mistakes` says how often the win was thrown away in each.
+
+    It stands behind `plies`, which must be among the columns, and is None for a game without labels.
+    """
+    rows = [dict(zip(columns, row, strict=True)) for row in games[list(columns)].astype(object).itertuples(index=False)]
+    if not labels.has_labels(run):
+        return rows
+    counts, place = labels.mistake_counts(run), list(columns).index("plies") + 1
+    names = [*columns[:place], "mistakes", *columns[place:]]
+    return [{name: row.get(name, counts.get(row["game_id"])) for name in names} for row in rows]
 
 
 def read_game(run: str | Path, game_id: int) -> dict[str, Any]:

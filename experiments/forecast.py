@@ -8,6 +8,8 @@ from experiments.design import Entrant, Plan
 from experiments.facts import read_facts
 from isolation.geometry import parse_size
 
+WITHIN = 2.5
+"""How far off the forecast may be, either way: heuristics and machines differ."""
 _NODE = 20e-9
 """Seconds a node takes: `improved` needs 14e-9 on one core, the shipped heuristics on average more."""
 _SHARE_OF_NODES = 0.65
@@ -22,7 +24,7 @@ _SHARE_OF_CELLS = 0.62
 
 
 def seconds_to_play(plan: Plan, games: int | None = None) -> float:
-    """Processor seconds that a plan, or so many of its games, takes about: right within a factor of two or three.
+    """Processor seconds that a plan, or so many of its games, takes about: right within a factor of `WITHIN`.
 
     Code that cannot be compiled is some hundred times slower, which nobody knows before it has been tried.
     """

@@ -108,8 +108,8 @@ def _match_of(game: PgnGame, names: Sequence[str], file: Path) -> tuple[str, str
 
 
 def _columns(games: Sequence[PgnGame]) -> Games:
-    ends = [_end(game) for game in games]
-    plies = [_ply(comment) for game in games for comment in game.comments]
+    ends = [end_of(game) for game in games]
+    plies = [ply_of(comment) for game in games for comment in game.comments]
     score, depth, time_us = zip(*plies, strict=True) if plies else ((), (), ())
     count = len(plies)
     return Games(
@@ -126,7 +126,7 @@ def _columns(games: Sequence[PgnGame]) -> Games:
     )
 
 
-def _end(game: PgnGame) -> tuple[Reason, str]:
+def end_of(game: PgnGame) -> tuple[Reason, str]:
     """Why a game ended: as its position says, else as the game says."""
     outcome = Board.from_moves(game.cells, game.size).outcome()
     if outcome is not None:
@@ -137,8 +137,8 @@ def _end(game: PgnGame) -> tuple[Reason, str]:
     return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'nobody says why'}"
 
 
-def _ply(comment: str) -> tuple[float, int, int]:
-    """Score, depth and microseconds that a comment tells."""
+def ply_of(comment: str) -> tuple[float, int, int]:
+    """Score, depth and microseconds that a comment tells; NaN and zeros where it does not."""
     found = _COMMENT.fullmatch(comment)
     score, depth, seconds = found.groups() if found else (None, None, None)
     microseconds = min(float(seconds or 0), 1e6) * 1e6

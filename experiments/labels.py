@@ -29,10 +29,10 @@ from experiments.openings import mixed
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.spreading import spread
 from isolation.board import Board
-from isolation.compiling.specialise import native_function
 from isolation.durable import sweep
 from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.limits import Limit
+from isolation.outcome import Reason
 from isolation.shell import command
 from isolation.solver import Meter, known_value, promising_first, value
 
@@ -58,10 +58,15 @@ Ply = tuple[int, int, int, int]
 _LEFT_OUT: Ply = (-1, -1, -1, -1)
 
 
+class OutOfReachError(ValueError):
+    """Hardly any position of a run can be solved within the limit."""
+
+
 def label_run(
     run: str | Path,
     *,
     sample: int | None = None,
+    forfeits: bool = True,
     first_ply: int = 0,
     limit: Limit = DEFAULT_LIMIT,
     jobs: int = 1,
@@ -74,6 +79,7 @@ def label_run(
 
     Args:
         sample: label only so many games, drawn at random; a larger sample contains the smaller ones.
+        forfeits: label also games that were not decided on the board, many of which hardly began.
         first_ply: leave out the plies before this one (the first placement is ply 0); they take most of the time.
         limit: of nodes or time, for each position.
         jobs: processes on this machine; 0 is one a core.
@@ -84,8 +90,9 @@ def label_run(
         ValueError: there is no such run or it has no games, labels were made in another way before, the board is out
             of reach of the limit, or another process is writing to the run.
     """
-    games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies"))
-    table = _sampled(games, sample)
+    games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies", "reason"))
+    decided = games if forfeits else games.filter(pc.equal(games["reason"].cast(pa.string()), Reason.NO_MOVES.word))
+    table = _sampled(decided, sample)
     size = _size(run, table)
     Meter(limit)
     path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
@@ -163,6 +170,18 @@ def mistakes(run: str | Path, game_id: int, plies: int) -> tuple[int, ...]:
     return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 
+def mistake_counts(run: str | Path) -> dict[int, int]:
+    """By id, in how many plies of a game a win was thrown away, as far as that is known; only of games with labels.
+
+    Raises:
+        ValueError: the run has no labels.
+    """
+    labels = read_label_table(run)
+    kept, games = pc.list_flatten(labels["kept"]).to_numpy(), pc.list_parent_indices(labels["kept"]).to_numpy()
+    counts = np.bincount(games[kept == 0], minlength=len(labels))
+    return dict(zip(labels["game_id"].to_pylist(), counts.tolist(), strict=True))
+
+
 def label_moves(
     moves: Sequence[int], first: int, size: str, limit: Limit, known: dict[Hashable, bool] | None = None
 ) -> list[Ply]:
@@ -221,6 +240,8 @@ def _label_in_parallel(
     """Labels of all games, batch by batch; games of the same opening share a batch and what is known of it."""
     if not len(games):
         return
+    from isolation.compiling.specialise import native_function
+
     # Compiled here once, so that the workers find it in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
@@ -269,9 +290,9 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
     """Refuse to go on where hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
-        raise ValueError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
+        raise OutOfReachError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
     if decided < LEAST_DECIDED * asked:
-        raise ValueError(
+        raise OutOfReachError(
             f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
             "reach here: raise --limit, or begin with a later ply (--first-ply)"
         )

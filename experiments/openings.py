@@ -187,6 +187,29 @@ def orbit_ids(cells: Cells, size: str) -> Ids:
     return smallest
 
 
+def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
+    """The `orbit_ids` of the positions on the way through games, a row a game: from the start, after every ply.
+
+    Column p is the position after p plies; it is 0 where the game, padded with -1, was over before.
+    """
+    plies = cells.shape[1]
+    smallest = np.full((len(cells), plies + 1), np.iinfo(np.uint64).max, np.uint64)
+    keys = _position_keys(size)
+    visits, places = keys(0), (keys(1), keys(2))
+    for image in symmetries(*parse_size(size)):
+        seen = np.append(np.array(image, np.int16), np.int16(_NOWHERE))[cells]
+        hashes = np.full(smallest.shape, mixed(keys(3)[:1])[0], np.uint64)
+        hashes[:, 1:] ^= np.bitwise_xor.accumulate(visits[seen], axis=1)
+        hashes ^= mixed((np.arange(plies + 1) % 2).astype(np.uint64))
+        for ply in range(plies):
+            stands = places[ply % 2][seen[:, ply]]
+            hashes[:, ply + 1] ^= stands
+            hashes[:, ply + 2 : ply + 3] ^= stands[:, None]
+        smallest = np.minimum(smallest, mixed(hashes) >> np.uint64(1))
+    smallest[:, 1:][cells == _NOWHERE] = 0
+    return smallest
+
+
 def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
     """For each opening, 0 if both placements are on cells of one colour, 1 if not, 2 if a placement is missing."""
     if cells.shape[1] < 2:

@@ -70,14 +70,24 @@ def read_pgn(path: Path) -> list[PgnGame]:
     begin = "".join(text.split(maxsplit=1)[:1])
     if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
         raise ValueError(f"{path} is not PGN, but looks like a table: export it with --to pgn")
+    games = parse_pgn(text, str(path))
+    if not games:
+        raise ValueError(f"{path}: the file holds no game")
+    return games
+
+
+def parse_pgn(text: str, source: str) -> list[PgnGame]:
+    """The games of a text.
+
+    Raises:
+        ValueError: a game is none; the message names the source and the line.
+    """
     games = []
-    for draft in _split(text, path):
+    for draft in _split(text, source):
         try:
             games.append(_game(draft))
         except ValueError as error:
-            raise ValueError(f"{path}:{draft.line}: {error}") from None
-    if not games:
-        raise ValueError(f"{path}: the file holds no game")
+            raise ValueError(f"{source}:{draft.line}: {error}") from None
     return games
 
 
@@ -110,14 +120,14 @@ class _Draft:
     result: str = "*"
 
 
-def _split(text: str, path: Path) -> Iterator[_Draft]:
+def _split(text: str, source: str) -> Iterator[_Draft]:
     """The games of a text, their moves not looked at yet; variations are left out."""
     ends = [found.start() for found in re.finditer("\n", text)]
     draft, depth = None, 0
     for token in _TOKEN.finditer(text):
         line = bisect_left(ends, token.start()) + 1
         if token["stray"] or (token["close"] and not depth):
-            raise ValueError(f"{path}:{line}: {token[0]!r} has no meaning here")
+            raise ValueError(f"{source}:{line}: {token[0]!r} has no meaning here")
         if token["open"] or token["close"]:
             depth += 1 if token["open"] else -1
         if depth or token.lastgroup in (None, "open", "close"):

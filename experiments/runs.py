@@ -251,6 +251,8 @@ def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | 
 def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) -> Config:
     """The configuration that a TOML file, keys that replace its own, and the run to go on with come to.
 
+    The file that lies in a run says where that one went; a run by the same settings gets a directory of its own.
+
     Raises:
         ValueError: one of them cannot be read, or there is no run to go on with.
     """
@@ -259,7 +261,9 @@ def asked_for(file: Path | None, keys: Mapping[str, Any], resume: str | None) ->
     if resume and file is None:
         changes = {key: value for key, value in keys.items() if key != "jobs"}
         return requested_config(load_run(resume), keys.get("jobs", 0), changes)
-    return load_config(file, {**keys, **({"out": resume} if resume else {})})
+    config = load_config(file, {**keys, **({"out": resume} if resume else {})})
+    is_of_a_run = file is not None and file.name == CONFIG and is_run(file.parent)
+    return config.model_copy(update={"out": None}) if is_of_a_run and not (resume or "out" in keys) else config
 
 
 def list_runs(home: Path = HOME) -> list[RunSummary]:

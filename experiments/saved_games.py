@@ -40,8 +40,12 @@ def save_game(path: str | Path, game: GameRecord) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    facts = {**asdict(game), "score": [_plain(score) for score in game.score]}
-    write_json(Path(path), facts)
+    write_json(Path(path), facts_of(game))
+
+
+def facts_of(game: GameRecord) -> dict[str, Any]:
+    """What a file of a saved game holds, as JSON can."""
+    return {**asdict(game), "score": [_plain(score) for score in game.score]}
 
 
 def load_game(path: str | Path) -> GameRecord:
@@ -80,11 +84,12 @@ def append_game(run: str | Path, game: GameRecord, agents: tuple[Agent | None, A
     make_folder(games_folder(folder))
     with locked(folder):
         game_id = int(read_games(folder, ["game_id"])["game_id"].max()) + 1 if count_games(folder) else 0
-        append(games_folder(folder), _row(game, game_id, [_settings(agent) for agent in agents], seed))
+        append(games_folder(folder), row_of(game, game_id, [_settings(agent) for agent in agents], seed))
     return game_id
 
 
-def _row(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> pa.Table:
+def row_of(game: GameRecord, game_id: int, settings: Sequence[str], seed: int) -> pa.Table:
+    """The one row that a game of a log of its own has there; `settings` are those of its players."""
     rows, columns = parse_size(game.size)
     opening = np.array([game.opening], np.int16).reshape(1, -1)
     placed = np.array([game.moves[:2]], np.int16).reshape(1, -1)

@@ -1,7 +1,7 @@
 """Accuracy without a tournament: heuristics at fixed depths play against a fixed field, and their moves are judged.
 
 Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
-the games, where most wins are thrown away (plies 14 to 28 of 7x7), are labelled until enough of them were eligible; see
+the games, where most wins are thrown away (plies 15 to 29 of 7x7), are labelled until enough of them were eligible; see
 `experiments.accuracy`. `docs/perfect-play.md` says how far accuracy so measured orders players as their results do.
 """
 
@@ -22,9 +22,9 @@ from experiments.accuracy import decisions_frame, is_eligible
 from experiments.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.cluster.addresses import chosen
-from experiments.play.cluster.travel import UserFile, packed_file, placed
+from experiments.play.cluster.travel import UserFile, files_of, placed_specs
 from experiments.play.spreading import spread
-from experiments.roster import parse_agent, parse_spec
+from experiments.roster import named, parse_agent, parse_spec
 from isolation.agents import SearchAgent
 from isolation.compiling.specialise import native_function
 from isolation.games import Games
@@ -58,7 +58,7 @@ _MOST_OPENINGS = 20_000
 
 
 def window(size: str) -> tuple[int, int]:
-    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7."""
+    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7, from 0."""
     rows, columns = parse_size(size)
     return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
 
@@ -79,7 +79,7 @@ def described(size: str) -> str:
     first, last = window(size)
     names = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
-        f"Moves at plies {first} to {last} of games on {size} from openings of {OPENING_PLIES} random plies, "
+        f"Moves at plies {first + 1} to {last + 1} of games on {size} from openings of {OPENING_PLIES} random plies, "
         f"both sides, against {names}."
     )
 
@@ -128,8 +128,8 @@ def play_and_label(
     for agent in agents:
         agent.compiled(parse_size(size))
     found: dict[tuple[str, int], _Judged] = {}
-    files = {name: _file_of(name) if chosen(cluster, jobs) else None for name, _ in players}
-    calls = ((player, files[player[0]], openings, positions) for player in players)
+    files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
+    calls = ((player, files, openings, positions) for player in players)
     for player, judged in spread(_label_player, calls, jobs, cluster):
         found[player] = judged
         show(len(found), len(players))
@@ -142,16 +142,14 @@ def play_and_label(
     return pd.concat(frames, ignore_index=True)
 
 
-def _file_of(heuristic: str) -> UserFile | None:
-    """The file a heuristic comes from, for another machine; None for one of the registry."""
-    path = parse_spec(f"AB:{heuristic}").target.rpartition(":")[0]
-    return packed_file(path) if path else None
+def _spec_of(heuristic: str, depth: int) -> str:
+    """Of a player, with the name of its function where a file stands alone."""
+    return str(named(parse_spec(f"AB:{heuristic}@depth={depth}")))
 
 
-def _make_player(heuristic: str, depth: int, file: UserFile | None = None) -> SearchAgent:
-    name = parse_spec(f"AB:{heuristic}").target.rpartition(":")[2]
-    source = f"{placed(file)}:{name}".removesuffix(":") if file else heuristic
-    agent = parse_agent(f"AB:{source}@depth={depth}")
+def _make_player(heuristic: str, depth: int, files: Sequence[UserFile] = ()) -> SearchAgent:
+    (spec,) = placed_specs([_spec_of(heuristic, depth)], files)
+    agent = parse_agent(spec)
     assert isinstance(agent, SearchAgent)
     return replace(agent, name=f"{heuristic} at depth {depth}")
 
@@ -166,10 +164,10 @@ class _Judged:
 
 
 def _label_player(
-    who: tuple[str, int], file: UserFile | None, openings: OpeningSet, positions: int
+    who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
     """One player's decisions, or the end of all if it does not answer."""
-    player, marker = _make_player(*who, file), np.full(3, _NOBODY)
+    player, marker = _make_player(*who, files), np.full(3, _NOBODY)
     player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
 
     def being_asked() -> list[int] | None:

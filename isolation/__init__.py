@@ -24,6 +24,7 @@ __version__: str
 
 __all__ = ["Board", "Limit", "Outcome", "SearchResult", "game_as_text", "perft", "play", "search", "solve"]
 
+_THIRD = "isolation.editions.third"
 _HOMES = {
     "Board": "isolation.board",
     "Limit": "isolation.limits",
@@ -34,6 +35,17 @@ _HOMES = {
     "play": "isolation.match",
     "search": "isolation.search",
     "solve": "isolation.solver",
+    # What scripts of the third edition of the classic engine import; their `play` is ours.
+    "Agent": f"{_THIRD}.playing",
+    "DebugState": f"{_THIRD}.state",
+    "ERR_INFO": f"{_THIRD}.playing",
+    "Empty": f"{_THIRD}.playing",
+    "Isolation": f"{_THIRD}.state",
+    "Status": f"{_THIRD}.playing",
+    "StopSearch": f"{_THIRD}.turns",
+    "TimedQueue": f"{_THIRD}.turns",
+    "fork_get_action": f"{_THIRD}.playing",
+    "logger": f"{_THIRD}.playing",
 }
 
 sys.modules[__name__].__class__ = LazyPackage

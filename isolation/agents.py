@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from hashlib import sha256
-from inspect import getsource, isroutine
+from inspect import getsource, isroutine, unwrap
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.editions.players import call_get_move, seat
+from isolation.editions.players import THIRD, TOO_LATE, edition_of, open_player, seat
+from isolation.editions.third.scores import StateScore
+from isolation.editions.third.translating import why_unfit
 from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
@@ -41,12 +43,13 @@ PLACING_NODES = 1000
 
 
 class Forfeit(Exception):
-    """A player has lost the game by what it did: the reason, and a detail for people."""
+    """A player has lost the game by what it did: the reason, a detail for people, and a traceback if one is known."""
 
-    def __init__(self, reason: Reason, detail: str) -> None:
+    def __init__(self, reason: Reason, detail: str, traceback: str = "") -> None:
         super().__init__(reason, detail)
         self.reason = reason
         self.detail = detail
+        self.traceback = traceback
 
 
 class Player(Protocol):
@@ -111,6 +114,9 @@ class Agent(Protocol):
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Why it searches in Python on boards of (rows, columns); empty if it does not, or never searches."""
 
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """Why it cannot play on boards of (rows, columns); empty if it can."""
+
     def placing(self) -> Agent:
         """Who places its knight while a person waits: itself, or itself under a limit that keeps nobody waiting."""
 
@@ -135,6 +141,17 @@ def ask_once(agent: Agent, board: Board, seed: int) -> SearchResult:
         return player.choose(board, seed)
 
 
+def check_fit(agents: Iterable[Agent], size: tuple[int, int]) -> None:
+    """Refuse agents that cannot play on boards of (rows, columns).
+
+    Raises:
+        ValueError: there is one: its name, and why.
+    """
+    for agent in agents:
+        if why := agent.why_unfit(size):
+            raise ValueError(f"{agent.name}: {why}")
+
+
 def as_loss(error: BaseException) -> Forfeit:
     """How a player has lost that raised an exception: as it says itself, or by error."""
     if isinstance(error, Forfeit):
@@ -157,6 +174,10 @@ class Plain:
 
     def why_interpreted(self, size: tuple[int, int]) -> str:
         """Nothing: it does not search."""
+        return ""
+
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """Nothing: it plays on all boards."""
         return ""
 
     def placing(self) -> Self:
@@ -307,6 +328,10 @@ class SearchAgent(Memoryless):
             return " ".join(str(error).split())
         return "its options do not compile"
 
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """That the board is too large for the states of the third edition, if its heuristic is asked about those."""
+        return why_unfit(*size) if isinstance(self.heuristic, StateScore) else ""
+
     def placing(self) -> SearchAgent:
         """Itself, looking at a thousand positions at most.
 
@@ -339,7 +364,7 @@ class SearchAgent(Memoryless):
 
 @dataclass(frozen=True)
 class ClassicAgent(Plain):
-    """A player object of the classic scripts, of either edition; each game has a fresh one.
+    """A player object of the classic scripts, of any edition; each game has a fresh one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
     the move's seed. Both, like the clock of CPU time, belong to the whole process: where classic players play in
@@ -374,6 +399,10 @@ class ClassicAgent(Plain):
         """None: a player object runs interpreted."""
         return None
 
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """That the board is too large for the states of the third edition, if its player knows those."""
+        return why_unfit(*size) if edition_of(self.factory) is THIRD else ""
+
     def open(self) -> Player:
         """What makes a fresh player object for each game, and asks it for moves."""
         _seed_numpy(0)  # imports it now, before anybody waits for a move
@@ -387,33 +416,47 @@ class _ClassicPlayer:
     player: Any = None
 
     def new_game(self) -> None:
-        """Make a fresh player object."""
-        self.player = self.factory()
+        """Let the player object go; a fresh one is made when it is known which side it plays."""
+        self.player = None
 
     def close(self) -> None:
         """Let the player object go."""
         self.player = None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The move that `get_move` returns, judged as the classic engines do: late first, then legal."""
+        """The move that the player gives, judged as the engine of its edition does: late first, then legal."""
+        if self.player is None:
+            self.player = open_player(self.factory, board.active_index)
         random.seed(seed)
         _seed_numpy(seed)
         clock = time.perf_counter if self.limit.ms is not None else time.process_time
         legal_moves = board.get_legal_moves()
         game = seat(board, self.player)
-        started = clock()
+        started, computing = clock(), time.process_time()
 
         def time_left() -> float:
             return self.limit.value - 1e3 * (clock() - started)
 
-        move = call_get_move(self.player, game, time_left)
+        edition = edition_of(self.player)
+        move = edition.ask(self.player, game, time_left)
         seconds = clock() - started
-        if seconds * 1e3 > self.limit.value:
-            raise Forfeit(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {self.limit.value:g} ms")
+        if edition.is_late(move, time_left):
+            computed = time.process_time() - computing
+            raise Forfeit(Reason.TIMEOUT, _lateness(move, seconds, computed, self.limit))
         if not isinstance(move, tuple) or move not in legal_moves:
             raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
         cell = int(move[0]) * board.width + int(move[1])
         return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
+
+
+def _lateness(move: Any, seconds: float, computed: float, limit: Limit) -> str:
+    """How late a move was, and whether it would have been in time by the processor's clock."""
+    if move is TOO_LATE:
+        return f"put no action on its queue within {limit.value:g} ms" + (" of processor time" if limit.cpu_ms else "")
+    late = f"took {seconds * 1e3:.1f} ms of {limit.value:g} ms, {seconds * 1e3 - limit.value:.1f} ms too long"
+    if limit.ms is None or computed * 1e3 > limit.value:
+        return late
+    return f"{late}; it computed for {computed * 1e3:.1f} ms of them, in time under cpu_ms={limit.value:g}"
 
 
 def _seed_numpy(seed: int) -> None:
@@ -475,6 +518,7 @@ def code_hash(heuristic: Heuristic) -> str:
 def _own_source(heuristic: Heuristic) -> str:
     while isinstance(heuristic, partial):
         heuristic = heuristic.func
+    heuristic = unwrap(heuristic)
     try:
         with reading:
             return getsource(heuristic if isroutine(heuristic) else type(heuristic))

@@ -112,6 +112,17 @@ def hushed() -> Iterator[Printed]:
         yield printed
 
 
+def deafened() -> None:
+    """Have all that is printed in this process from now on go nowhere, for good, whoever prints it."""
+    _flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    sys.stdout = sys.stderr = io.TextIOWrapper(_Counting(Printed()), encoding="utf-8", errors="replace")
+    warnings.simplefilter("ignore")
+
+
 @contextmanager
 def _warned_of_later() -> Iterator[None]:
     waiting: list[tuple[tuple[Any, ...], dict[str, Any]]] = []

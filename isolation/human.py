@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
+from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
 from isolation.board import Board
 from isolation.contained import hushed
 from isolation.faults import heeding_ctrl_c
+from isolation.geometry import parse_size
 from isolation.match import GameRecord
 from isolation.notation import cell_name, parse_cell
 from isolation.outcome import Reason
@@ -135,8 +136,9 @@ def play_human(seat: Seat, size: str = "7x7", moves: Sequence[int] = ()) -> Game
     In the record the person's plies have no score and no depth; resigning is the reason `resigned`.
 
     Raises:
-        ValueError: a bad size, or illegal `moves` to begin with.
+        ValueError: a bad size, one the opponent cannot play on, or illegal `moves` to begin with.
     """
+    check_fit([seat.opponent], parse_size(size))
     board = Board.from_moves(moves, size)
     with closing(seat.opponent.open()) as opponent:
         return _play_out(_Game(board, seat, opponent, len(moves)))

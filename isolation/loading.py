@@ -32,7 +32,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from isolation.clues import added_to_board, is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
+from isolation.editions.third.scores import StateScore, score_of_states
+from isolation.extended import extended_board, space_of
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
 from isolation.survival import tell_at_once
@@ -76,21 +79,36 @@ def split_reference(reference: str) -> tuple[str, str]:
         LoadError: there is no path or no name.
     """
     path, _, name = reference.rpartition(":")
-    if not path or not name.isidentifier():
+    if not path or not is_name(name):
         raise LoadError(f"a file's function or class is written path/to/file.py:name, not {reference!r}")
     return path, name
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name a value of a file: an identifier, or a class and its method, ``CustomPlayer.score``."""
+    return text.count(".") < 2 and all(part.isidentifier() for part in text.split("."))
 
 
 def load_heuristic(path: str | Path, name: str) -> Loaded:
     """An evaluation function of a user's file, called as ``f(game, player)``; see `is_heuristic`.
 
+    Those of the third edition, functions of (state, player_id) and methods of (self, state), are made such functions.
+
     Raises:
         LoadError: no such file, it fails to import, lacks the name, or the value is no heuristic.
     """
     loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        raise LoadError(f"{path}:{name} is a player of the third edition, no heuristic; {_uses_of_player(path, name)}")
+    if "." in name and not isinstance(loaded.value, StateScore):
+        raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
     if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
     return loaded
+
+
+def _uses_of_player(path: str | Path, name: str) -> str:
+    return f"it plays as {path}:{name}, its evaluation as ID:{path}:{name}.score"
 
 
 def is_heuristic(value: Any) -> bool:
@@ -105,11 +123,16 @@ def is_heuristic(value: Any) -> bool:
 def load_player(path: str | Path, name: str) -> Loaded:
     """A classic player's class, or a function that makes one; the value takes no arguments and gives a fresh player.
 
+    A class of the third edition, which has ``get_action(state)``, takes its ``player_id``.
+
     Raises:
-        LoadError: no such file, it fails to import, lacks the name, needs arguments, or the class has no ``get_move``
-            of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
+        LoadError: no such file, it fails to import, lacks the name, needs other arguments, or the class has no
+            ``get_move`` of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
     """
     loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        _check_third_edition(loaded.value, f"{path}:{name}")
+        return loaded
     if not _accepts(loaded.value, 0):
         hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(loaded.value) else ""
         raise LoadError(
@@ -125,6 +148,25 @@ def load_player(path: str | Path, name: str) -> Loaded:
     return loaded
 
 
+def is_player(value: type) -> bool:
+    """Whether a class has the method by which players of some edition are asked for their moves."""
+    return hasattr(value, "get_move") or hasattr(value, "get_action")
+
+
+def is_third_edition_player(value: Any) -> bool:
+    """Whether a value of a user's file is a class of players of the third edition."""
+    return isinstance(value, type) and hasattr(value, "get_action") and not hasattr(value, "get_move")
+
+
+def _check_third_edition(player: Any, reference: str) -> None:
+    get_action = player.get_action
+    if not (_accepts(get_action, 2) or _accepts(get_action, 3)):
+        raise LoadError(f"{reference} needs a method get_action(self, state), not {_describe(get_action)}")
+    if not _accepts(player, 1):
+        made = _describe(player)
+        raise LoadError(f"{reference}, a player of the third edition, is made with a player_id alone, not as {made}")
+
+
 def load(path: str | Path, name: str) -> Loaded:
     """Any value of a user's file.
 
@@ -132,14 +174,41 @@ def load(path: str | Path, name: str) -> Loaded:
         LoadError: no such file, it fails to import, or lacks the name (the message gives the nearest ones).
     """
     module = load_module(path)
-    if not hasattr(module, name):
-        public = [known for known in vars(module) if not known.startswith("_")]
-        near = get_close_matches(name, public, n=3, cutoff=0.7)
-        raise LoadError(f"{path} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-    loaded = Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
+    owner, _, method = name.rpartition(".")
+    value = _attribute(_attribute(module, owner, path) if owner else module, method, path)
+    loaded = Loaded(_as_heuristic(module, owner, value, f"{path}:{name}"), _resolve(path), name, content_hash(path))
     if callable(loaded.value):
         _origins[id(loaded.value)] = loaded
     return loaded
+
+
+def _attribute(home: Any, name: str, path: str | Path) -> Any:
+    """What a module or a class of a file has by this name."""
+    if not hasattr(home, name):
+        public = [known for known in vars(home) if not known.startswith("_")]
+        near = get_close_matches(name, public, n=3, cutoff=0.7)
+        where = f"{path}" if isinstance(home, ModuleType) else f"{path}:{home.__name__}"
+        raise LoadError(f"{where} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return getattr(home, name)
+
+
+def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) -> Any:
+    """A heuristic of the third edition as one of (game, player), the same one each time; all else as it is."""
+    kind = getattr(module, owner) if owner else None
+    is_third = is_third_edition_player(kind) if owner else _is_of_third_edition(module)
+    if not inspect.isfunction(value) or not is_third:
+        return value
+    known = module.__dict__.setdefault("__state_scores__", {})
+    if (owner, value) not in known:
+        try:
+            known[owner, value] = score_of_states(value, kind) or value
+        except Exception as error:
+            raise LoadError(f"{reference}: making a {owner} {_explain(error, Path(str(module.__file__)))}") from error
+    return known[owner, value]
+
+
+def _is_of_third_edition(module: ModuleType) -> bool:
+    return is_of_third_edition(Path(str(module.__file__)).read_bytes())
 
 
 def origin_of(value: Any) -> Loaded | None:
@@ -203,6 +272,8 @@ def _staying() -> Iterator[None]:
 def content_hash(path: str | Path) -> str:
     """SHA-256, in hex, of a file's source and of all siblings that its import statements reach, run or not.
 
+    A `data.pickle` that a player of the third edition loads counts among them.
+
     Raises:
         LoadError: no such file.
     """
@@ -211,6 +282,8 @@ def content_hash(path: str | Path) -> str:
 
 def sources(path: str | Path) -> dict[str, bytes]:
     """The contents of a file and of all siblings that its import statements reach, by their places in its folder.
+
+    The `data.pickle` of a third-edition player that loads it is among them.
 
     Raises:
         LoadError: no such file.
@@ -232,6 +305,7 @@ def doubts(path: str | Path) -> list[str]:
     return [
         f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
         for source, content in _sources(file).items()
+        if source.suffix == ".py"
         for line, text in doubtful_lines(content)
     ]
 
@@ -334,10 +408,6 @@ def _close_space(space: str) -> None:
         del sys.modules[name]
 
 
-def _space_of(module_name: str) -> str:
-    return ".".join(module_name.split(".")[:2])
-
-
 class _UserFinder(MetaPathFinder):
     """Finds the siblings of users' files, and the modules of sibling packages."""
 
@@ -354,11 +424,15 @@ class _UserFinder(MetaPathFinder):
 
 
 class _UserLoader(SilentLoader):
-    """Runs a user's source with an ``__import__`` that knows its siblings."""
+    """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
 
     def exec_module(self, module: ModuleType) -> None:
-        space = _space_of(module.__name__)
-        module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _importer(space)}
+        space = space_of(module.__name__)
+        module.__dict__["__builtins__"] = {
+            **vars(builtins),
+            "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
+            "open": _opener(Path(self.path).parent),
+        }
         super().exec_module(module)
 
     def path_stats(self, path: str) -> Any:
@@ -366,8 +440,19 @@ class _UserLoader(SilentLoader):
         raise OSError("no byte code for users' files")
 
 
-def _importer(space: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one namespace."""
+def _opener(folder: Path) -> Callable[..., Any]:
+    """The ``open`` of a file's code: what it reads, it finds in its own folder first, as a script run there does."""
+
+    def user_open(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:
+        is_read = isinstance(file, str | Path) and mode in ("r", "rb", "rt")
+        beside = folder / file if is_read else None
+        return open(beside if beside and beside.is_file() else file, mode, *rest, **options)
+
+    return user_open
+
+
+def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
+    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
     folder = Path(sys.modules[space].__path__[0])
     is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
 
@@ -383,9 +468,7 @@ def _importer(space: str) -> Callable[..., ModuleType]:
             leaf = builtins.__import__(f"{space}.{name}", globals, locals, fromlist or ["__name__"], 0)
             return leaf if fromlist else sys.modules[f"{space}.{top}"]
         if level == 0 and name == "sample_players":
-            return import_module("isolation.sample_players")
-        if level == 0 and name == "isolation.isolation":  # where the classic engines defined Board
-            name = "isolation"
+            return import_module(sample_players)
         return builtins.__import__(name, globals, locals, fromlist or (), level)
 
     return user_import
@@ -408,10 +491,14 @@ def _source_of(folder: Path, name: str) -> Path | None:
 
 
 def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
+    if source.suffix != ".py":
+        return
     try:
         tree = parse(content)
-    except (SyntaxError, ValueError):  # loading it will say so
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
+    if (board := extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+        yield board
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -421,6 +508,12 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
             for alias in node.names:
                 parts = [*(node.module.split(".") if node.module else []), alias.name]
                 yield from _sources_along(start, parts, folder)
+                if alias.name == "DataPlayer" and (data := source.with_name("data.pickle")).is_file():
+                    yield data
+
+
+def _attributes(tree: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, closing
+from isolation.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
 from isolation.board import Board
+from isolation.editions.third.playing import or_as_the_third_edition
 from isolation.engines.crossing import CannotCross
 from isolation.faults import IsCtrlC, heeding_ctrl_c
 from isolation.games import BY_PLY, Games, joined
@@ -61,6 +62,7 @@ class GameRecord:
         return len(self.moves)
 
 
+@or_as_the_third_edition
 def play(
     agent_1: Agent,
     agent_2: Agent,
@@ -70,7 +72,10 @@ def play(
     seed: int = 0,
     hard_cap: float | None = None,
 ) -> GameRecord:
-    """Play one game; safe in threads as far as `play_games` is, see there."""
+    """Play one game; safe in threads as far as `play_games` is, see there.
+
+    Given one tuple, as scripts of the third edition do, it is `isolation.editions.third.playing.play`.
+    """
     games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
     plies = (tuple(getattr(games, name).tolist()) for name in BY_PLY)
     return GameRecord(
@@ -140,8 +145,10 @@ def play_many(
         openings, seeds, hard_cap, marker, interpreted: see `play_games`.
 
     Raises:
-        ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
+        ValueError: an illegal opening, or an agent that cannot play on boards of this size, or that cannot be sent to
+            the process that a hard cap needs.
     """
+    check_fit(agents, parse_size(size))
     for opening in dict.fromkeys(map(tuple, openings)):
         Board.from_moves(opening, size)
     marks = np.arange(len(openings)) if marks is None else marks
@@ -290,9 +297,10 @@ def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player
     if hard_cap is None:
         return agent.open()
     from isolation.engines.agent import EngineAgent
+    from isolation.engines.apart import ApartAgent
     from isolation.engines.guard import guard
 
-    if isinstance(agent, EngineAgent):
+    if isinstance(agent, EngineAgent | ApartAgent):
         return agent.capped(hard_cap).open()
     if not might_hang(agent):
         return agent.open()

@@ -37,6 +37,8 @@ class Reason(IntEnum):
 
 REASON_WORDS = tuple(reason.word for reason in Reason)
 """The words of all reasons; a reason is the place of its word."""
+PROCESS_DIED = "its process died"
+"""How the details of games begin that were lost by ending the process they were played in, or by having it ended."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _TICK = 1.0
+_WAITING = 10
 
 
 class TookTooLong(Exception):
@@ -49,6 +50,32 @@ def at_most(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None =
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def computing_at_most(seconds: float) -> Iterator[None]:
+    """Break off Python code that takes longer by the processor's clock, or, as it waits, ten times that by any.
+
+    What else a machine does is not held against it. As with `at_most`, only in the main thread.
+
+    Raises:
+        TookTooLong: it did.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise TookTooLong(f"takes longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        with at_most(_WAITING * seconds):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def unless_silent(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.inference.elimination import ALPHA
-from experiments.verdicts.best_of import Contest
+from experiments.verdicts.best_of import Contest, Contestant
 from experiments.verdicts.findings import Findings
 from reports.cells import Points, Share, counted, estimate_of
 from reports.sections import Section
@@ -35,10 +35,18 @@ def contest_rows(contest: Contest) -> tuple[dict[str, Any], ...]:
             "openings": one.openings,
             "win_rate": Share(one.rate),
             "behind": None if one is leader else estimate_of(one.behind, Points),
-            "state": f"out after {one.out_after:,}" if one.out_after else "leads" if one is leader else "left",
+            "state": "leads" if one is leader else _state(one),
         }
         for one in contest.contestants
     )
+
+
+def _state(one: Contestant) -> str:
+    """What became of somebody; games that were out already when it dropped out are played to their end."""
+    if not one.out_after:
+        return "left"
+    more = f", {one.openings:,} played" if one.openings > one.out_after else ""
+    return f"out after {one.out_after:,}{more}"
 
 
 def contest_sentence(contest: Contest) -> str:

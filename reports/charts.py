@@ -33,8 +33,10 @@ _TICKS = 6
 _NEAR = 6
 """Panels of the running estimates: so many agents nearest to a decision."""
 _POINTS = 60
-_LABEL = (150, 14)
-"""Width and height that a name takes in the scatter plot."""
+_MOST = 0.12
+"""The lead over the baseline whose colour is the strongest."""
+_LETTER, _LINE = 9.2, 18.0
+"""Width of a letter and height of a line in the scatter plot, as large as they are on a phone."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,12 @@ class RowChart:
 
 @dataclass(frozen=True)
 class Cell:
-    """A coloured cell: its text, how strong its colour is (−100 to 100), and more to be said of it."""
+    """A coloured cell: its text, how strong its colour is (−100 to 100), more to be said of it, and where it leads."""
 
     text: str
     strength: int
     more: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,14 +93,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Dot:
-    """A point of a scatter plot in a box of 600 by 340, labelled if nobody is both cheaper and stronger."""
+    """A point of a scatter plot in a box of 600 by 340; its label's place and anchor, if it has one."""
 
     name: str
     kind: str
     x: float
     y: float
     text: str
-    is_labelled: bool
+    label: tuple[float, float, str] | None
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ def ladder(ratings: Section, zero: str | None) -> RowChart | None:
     finite = [end for ends in ends_of for end in ends if math.isfinite(end)]
     if not finite:
         return None
+    finite += [float(row["rating"].value) for row in ratings.rows]
     least, most = min(finite) - 20, max(finite) + 20
     for row in ratings.rows:
         rating = row["rating"]
@@ -198,8 +202,16 @@ def round_ticks(low: float, high: float) -> list[float]:
     return [round(step * number, 10) for number in range(first, math.floor(high / step) + 1)]
 
 
-def differences(findings: Findings, verdicts: Verdicts | None) -> Grid | None:
-    """Each measured agent's win rate against each opponent less the baseline's, where there is one, as compared."""
+@dataclass(frozen=True)
+class Lead:
+    """A win rate against an opponent, and how far it is above the baseline's, or above one half without a baseline."""
+
+    rate: float
+    lead: float
+
+
+def leads(findings: Findings, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
+    """Each measured agent's lead against each opponent it met, as compared where it was; the baseline's own is 0."""
     agents = findings.in_order(findings.measured)
     rates = {name: {one.opponent: one.rate.estimate for one in matchups(findings.pairs, name)} for name in agents}
     if findings.baseline in rates:
@@ -211,22 +223,31 @@ def differences(findings: Findings, verdicts: Verdicts | None) -> Grid | None:
         for one in (verdicts.comparisons if verdicts else ())
         for effect in one.effects
     }
-    met = {other for row in rates.values() for other in row}
-    opponents = findings.in_order(met)
+    return {
+        (name, other): Lead(rate, compared.get((name, other), rate - (base.get(other, math.nan) if base else 0.5)))
+        for name, row in rates.items()
+        for other, rate in row.items()
+    }
+
+
+def differences(
+    findings: Findings, found: Mapping[tuple[str, str], Lead], links: Mapping[tuple[str, str], str]
+) -> Grid | None:
+    """Leads as a table of agents by opponents, each linked with a game; the baseline's row has its win rates."""
+    opponents = findings.in_order({other for _, other in found})
     if not opponents:
         return None
     rows = []
-    for name in agents:
+    for name in findings.in_order(findings.measured):
         cells = []
         for other in opponents:
-            rate = rates[name].get(other, math.nan)
-            lead = rate - base.get(other, math.nan) if findings.baseline else rate - 0.5
-            lead = compared.get((name, other), lead)
-            is_base = name == findings.baseline
-            text = f"{100 * rate:.1f}" if is_base or math.isnan(lead) else Points(lead).shown
-            text = "–" if math.isnan(rate) else text
-            strength = 0 if is_base or math.isnan(lead) else _strength(lead, 0.12 if findings.baseline else 0.5)
-            cells.append(Cell(text, strength, f"{Share(rate).shown} won" if not math.isnan(rate) else ""))
+            one = found.get((name, other), Lead(math.nan, math.nan))
+            is_rate = name == findings.baseline or math.isnan(one.lead)
+            text = f"{100 * one.rate:.1f}" if is_rate else Points(one.lead).shown
+            text = "–" if math.isnan(one.rate) else text
+            strength = 0 if is_rate else _strength(one.lead, _MOST if findings.baseline else 0.5)
+            more = f"{Share(one.rate).shown} won" if not math.isnan(one.rate) else ""
+            cells.append(Cell(text, strength, more, links.get((name, other), "")))
         rows.append((name, tuple(cells)))
     return Grid(tuple(opponents), tuple(rows))
 
@@ -253,7 +274,7 @@ def running(findings: Findings, verdicts: Verdicts | None) -> tuple[Panel, ...]:
     if not chosen:
         return ()
     last = np.concatenate([np.array(sequence.last) for sequence, _ in chosen.values()])
-    reach = min(0.5, max(2.5 * float(np.abs(last - 0.5).max()), 0.025))
+    reach = min(0.5, max(1.1 * float(np.abs(last - 0.5).max()), 0.01))
     panels = []
     for name in findings.in_order(chosen):
         sequence, is_difference = chosen[name]
@@ -299,17 +320,36 @@ def strength_by_cost(findings: Findings, verdicts: Verdicts, efforts: dict[str, 
         return round(300 - 285 * (lead - low) / (high - low), 1)
 
     dots: list[Dot] = []
+    taken = [(x(cost) - 5, y(lead) - 5, x(cost) + 5, y(lead) + 5) for *_, cost, lead in known]
     for name, kind, cost, lead in sorted(known, key=lambda one: -one[3]):
         is_beaten = any(other_cost < cost and other_lead > lead for *_, other_cost, other_lead in known)
-        has_room = not any(
-            dot.is_labelled and abs(dot.x - x(cost)) < _LABEL[0] and abs(dot.y - y(lead)) < _LABEL[1] for dot in dots
-        )
+        label = None if is_beaten else place_label(name, x(cost), y(lead), taken)
         text = f"{name}: {Points(lead / 100).shown} points, {Times(cost).shown} the time"
-        dots.append(Dot(name, kind, x(cost), y(lead), text, has_room and not is_beaten))
+        dots.append(Dot(name, kind, x(cost), y(lead), text, label))
     powers = range(math.ceil(2 * least), math.floor(2 * most) + 1)
     x_ticks = tuple((x(2 ** (power / 2)), f"{2 ** (power / 2):.2g} ×") for power in powers if power % 2 == 0)
     y_ticks = tuple((y(mark), _signed(mark)) for mark in round_ticks(low, high))
     return Scatter(tuple(dots), x_ticks, y_ticks, y(0))
+
+
+def place_label(
+    name: str, x: float, y: float, taken: list[tuple[float, float, float, float]]
+) -> tuple[float, float, str] | None:
+    """Where a dot's name overlaps nothing that is there, which it then is itself; None if there is no such place."""
+    width = _LETTER * len(name)
+    places = (
+        (x + 9, y + 4, "start", x + 9), (x - 9, y + 4, "end", x - 9 - width),
+        (x, y - 9, "middle", x - width / 2), (x, y + 18, "middle", x - width / 2),
+    )  # fmt: skip
+    for at, base, anchor, left in places:
+        box = (left, base - _LINE + 3, left + width, base + 3)
+        is_inside = box[0] > 45 and box[2] < 590 and box[1] > 5 and box[3] < 300
+        if is_inside and not any(
+            box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
+        ):
+            taken.append(box)
+            return round(at, 1), round(base, 1), anchor
+    return None
 
 
 @dataclass(frozen=True)
@@ -321,8 +361,13 @@ class BoardMap:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def placement_maps(found: Sequence[Placement], size: tuple[int, int] | None) -> tuple[BoardMap, ...]:
-    """For both players, games won by the first placement: alike cells alike, those of too few openings blank."""
+def placement_maps(
+    found: Sequence[Placement], size: tuple[int, int] | None, links: Mapping[tuple[int, bool], str]
+) -> tuple[BoardMap, ...]:
+    """For both players, games won by the first placement, linked with one of them.
+
+    Alike cells are shown alike, those of too few openings blank.
+    """
     if size is None:
         return ()
     maps = []
@@ -333,7 +378,8 @@ def placement_maps(found: Sequence[Placement], size: tuple[int, int] | None) -> 
                 text = f"{100 * one.rate.estimate:.0f}"
                 more = f"{estimate_of(one.rate).shown} of {one.games:,} games, {counted(one.openings, 'opening')}"
                 strength = _strength(one.rate.estimate - 0.5, 0.5)
-                cells |= {cell: Cell(text, strength, f"{cell_name(cell, size[1])}: {more}") for cell in one.cells}
+                link = links.get((one.cell, is_first), "")
+                cells |= {cell: Cell(text, strength, f"{cell_name(cell, size[1])}: {more}", link) for cell in one.cells}
         maps.append(_board_map(title, size, cells))
     return tuple(maps)
 

@@ -15,6 +15,7 @@ from experiments.inference.standings import standings
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
+from experiments.verdicts.equal_cost import known_at_equal_cost
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
 from reports.best_of import contest_section
@@ -29,6 +30,7 @@ from reports.wording import (
     holm_sentence,
     interval_sentence,
     reach_sentences,
+    short_verdict,
     told_against_all,
     told_control,
     told_verdict,
@@ -274,13 +276,32 @@ def price_sentence(findings: Findings, verdicts: Verdicts, efforts: dict[str, Ef
     for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
         limit, cost = findings.agents[name].limit, cost_of(efforts, name, verdicts.baseline)
         if limit and limit[0] == "nodes" and cost >= DEAR:
-            dear.append(f"{name} {cost.shown}")
+            dear.append(name)
     if not dear:
         return ""
+    words = ", ".join(f"{name} {cost_of(efforts, name, verdicts.baseline).shown}" for name in dear)
     return (
-        f"The price: a node takes {', '.join(dear)} the time of {verdicts.baseline}'s. Equal nodes do not charge for "
-        "that; isolation tournament --equal-cost does."
+        f"The price: a node takes {words} the time of {verdicts.baseline}'s. Equal nodes do not charge for that; "
+        f"{_equal_cost_words(findings, dear)}"
     )
+
+
+def _equal_cost_words(findings: Findings, names: Sequence[str]) -> str:
+    """What equal cost says of contenders where it is known, and how to learn it of the others."""
+    known = known_at_equal_cost(findings, names)
+    if known is None:
+        return "isolation tournament --equal-cost does."
+    told = "; ".join(
+        f"{name} {_lead_words(known.claims[name])}, {short_verdict(known.claims[name], WORTH)}"
+        for name in names
+        if name in known.claims
+    )
+    others = "" if len(known.claims) == len(names) else "; of the others, isolation tournament --equal-cost will tell"
+    return f"at equal cost, in {known.run}: {told}{others}."
+
+
+def _lead_words(one: Comparison | Duel) -> str:
+    return Share(one.rate.estimate).shown if isinstance(one, Duel) else Points(one.difference.estimate).shown
 
 
 def cost_of(efforts: dict[str, Effort], name: str, baseline: str) -> Times:

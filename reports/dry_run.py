@@ -8,7 +8,7 @@ import joblib
 
 from experiments.design import Plan
 from experiments.facts import read_facts
-from experiments.forecast import seconds_to_play
+from experiments.forecast import WITHIN, seconds_to_play
 from reports.cells import counted
 from reports.sections import Section
 from reports.wording import two_digits
@@ -45,12 +45,25 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
 def _time(plan: Plan, games: int) -> str:
     seconds = seconds_to_play(plan, games)
     if plan.config.cluster:
-        return f"That is about {duration(seconds)} of one core of the cluster's."
+        return f"That is {between(seconds)} of one core of the cluster's."
     cores = plan.config.jobs or joblib.cpu_count()
-    at_most = "at most " if plan.config.sprt or plan.config.format == "best-of" else ""
+    less = ", less where it is decided sooner" if plan.config.sprt or plan.config.format == "best-of" else ""
     unknown = " Code of yours that does not compile takes some hundred times as long."
     yours = unknown if any(entrant.agent.is_user_code for entrant in plan.entrants) else ""
-    return f"It takes {at_most}about {duration(seconds / cores)} on {counted(cores, 'core')}, compiling aside.{yours}"
+    return f"It takes {between(seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}"
+
+
+def between(seconds: float) -> str:
+    """The times between which a forecast lies.
+
+    >>> between(0.3), between(40), between(600)
+    ('about a second', '16 seconds to 1.7 minutes', '4 to 25 minutes')
+    """
+    low, high = duration(seconds / WITHIN), duration(seconds * WITHIN)
+    if low == high:
+        return f"about {low}"
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if high.endswith(unit) else f"{low} to {high}"
 
 
 def duration(seconds: float) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from experiments.accuracy import accuracies, run_decisions
 from experiments.labels import has_labels
@@ -27,9 +26,7 @@ from reports.accuracy import accuracy_sections, theory_section
 from reports.best_of import contest_section, contest_sentence
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import duels_section, each_section, effects_section, verdict_section
-from reports.plots import KINDS, draw_kind
-from reports.plots.accuracy import draw_accuracy_by_ply
-from reports.plots.style import to_svg
+from reports.lines import accuracy_chart, limits_chart
 from reports.ratings import rating_sections
 from reports.sections import Section
 from reports.summary import (
@@ -40,6 +37,7 @@ from reports.summary import (
     sides_section,
     standings_section,
 )
+from reports.telling import links_to_games
 from reports.templating import data_url, page_template, script_of
 from reports.titles import titles_of
 from reports.wording import control_sentence, forfeit_sentences
@@ -52,18 +50,9 @@ _PLIES, _NODES = f"plies of the last full iteration; {_SPREAD}", f"nodes, for MC
 _LENGTH = f"plies, the opening's included; {_SPREAD}"
 _CLOSED = (
     *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
-    *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "config.toml"),
+    *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "telling games"),
+    "config.toml",
 )
-_ACCURACY_CAPTION = "Moves that kept the win, of those that could have thrown it away, by ply."
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A plot as the page shows it: what it is, in words, and its SVG as a data URL."""
-
-    caption: str
-    url: str
-    width: int
 
 
 @dataclass(frozen=True)
@@ -116,10 +105,10 @@ def report_page(findings: Findings) -> str:
         superiority=superiority,
         forfeits=forfeits_section(findings),
         lengths=lengths_section(findings),
-        search=search_section(findings),
+        search=search_section(findings, efforts),
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
-        pictures=_pictures(findings, decisions),
+        accuracy_by_ply=None if decisions is None else accuracy_chart(decisions),
         runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
         reproduce=command("report", *(source.info.path for source in findings.sources)),
         script=script,
@@ -135,12 +124,16 @@ def _charts(
     """The plots that the template draws, by name; None, or nothing, where there is nothing to draw."""
     size, found = commonest_size(findings), placements(findings)
     playing = findings.in_order(findings.pairs.agents)
+    leads = charts.leads(findings, verdicts)
+    links = links_to_games(findings, {pair: one.lead for pair, one in leads.items()}, found)
     return {
         "has_baseline": findings.baseline is not None,
         "forest": charts.forest(findings, verdicts) if verdicts else None,
         "scatter": charts.strength_by_cost(findings, verdicts, efforts) if verdicts else None,
         "running": charts.running(findings, verdicts),
-        "differences": charts.differences(findings, verdicts),
+        "differences": charts.differences(findings, leads, links.by_opponent),
+        "limits": limits_chart(findings),
+        "games": links.games,
         "ladder": charts.ladder(ratings, findings.baseline),
         "calibration": charts.calibration(findings),
         "spreads": {
@@ -148,7 +141,7 @@ def _charts(
             "Nodes searched a move": charts.spread(searched(findings, "nodes", playing), playing, _NODES, is_log=True),
             "Length of games": charts.spread(game_lengths(findings, playing), playing, _LENGTH),
         },
-        "maps": charts.placement_maps(found, size),
+        "maps": charts.placement_maps(found, size, links.by_placement),
         "placements": charts.placement_section(found, size),
         "visits": charts.visit_map(visits(findings), size),
     }
@@ -271,27 +264,10 @@ def _decisions(findings: Findings) -> pd.DataFrame | None:
     return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
 
 
-def _pictures(findings: Findings, decisions: pd.DataFrame | None) -> dict[str, Picture]:
-    """The plots that need more than rows: accuracy where moves are labelled, and limits where agents differ in them."""
-    figures: dict[str, tuple[str, Figure]] = {}
-    if decisions is not None:
-        figures["accuracy"] = _ACCURACY_CAPTION, draw_accuracy_by_ply(decisions)
-    if len(_limits(findings)) > 1:
-        figures["limits"] = KINDS["limits"].caption, draw_kind("limits", findings)
-    return {
-        name: Picture(caption, _svg_url(figure), round(96 * figure.get_figwidth()))
-        for name, (caption, figure) in figures.items()
-    }
-
-
 def _limits(findings: Findings) -> list[str]:
     """The limits that the measured agents played under, as specs have them."""
     texts = (findings.agents[name].limit_text for name in findings.measured if name in findings.agents)
     return list(dict.fromkeys(text for text in texts if text))
-
-
-def _svg_url(figure: Figure) -> str:
-    return data_url("image/svg+xml", to_svg(figure))
 
 
 def _title(findings: Findings) -> str:

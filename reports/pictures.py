@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
@@ -32,12 +33,14 @@ def to_image(board: Board, theme: Theme = LIGHT, marks: Marks | None = None, sca
     return image.resize((round(width * scale), round(height * scale)), Image.Resampling.BOX)
 
 
-def write_png(path: Path, board: Board, marks: Marks | None = None) -> None:
+def write_png(file: Path | BinaryIO, board: Board, marks: Marks | None = None) -> None:
     """Write a position as a PNG file."""
-    to_image(board, marks=marks).save(path, format="PNG", optimize=True)
+    to_image(board, marks=marks).save(file, format="PNG", optimize=True)
 
 
-def write_gif(path: Path, moves: Sequence[int], size: str, captions: Sequence[str], seconds: float = 1.0) -> None:
+def write_gif(
+    file: Path | BinaryIO, moves: Sequence[int], size: str, captions: Sequence[str], seconds: float = 1.0
+) -> None:
     """Write a game as an animated GIF, so many seconds a ply; the last position stays three times as long.
 
     `captions` has a line for every position, the empty board's first.
@@ -50,7 +53,7 @@ def write_gif(path: Path, moves: Sequence[int], size: str, captions: Sequence[st
     palette = frames[len(frames) // 2].quantize(128)
     durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(3000 * seconds)]
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    first.save(path, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
+    first.save(file, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
 
 
 def _paint(brush: ImageDraw.ImageDraw, shape: Shape, scale: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 from pathlib import Path
@@ -79,13 +79,23 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
         ValueError: there is no such run or game.
     """
     row = read_game(run, game_id)
+    mistakes = tuple(ply + 1 for ply in labels.mistakes(run, game_id, row["plies"]))
+    return replay_of_row(f"{Path(run).name}, game {game_id}", row, mistakes)
+
+
+def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] = ()) -> Replay:
+    """A game from its row of a log.
+
+    Raises:
+        ValueError: what the row says of a player's settings is none.
+    """
     return Replay(
-        title=f"{Path(run).name}, game {game_id}",
+        title=title,
         size=format_size(row["rows"], row["columns"]),
         moves=tuple(row["moves"]),
         agents=(row["agent_1"], row["agent_2"]),
         opening=len(row["opening"]),
-        winner=row["winner"],
+        winner=row["winner"] or None,
         reason=row["reason"],
         detail=row["detail"],
         score=tuple(row["score"]),
@@ -93,7 +103,7 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
         nodes=tuple(row["nodes"]),
         time_us=tuple(row["time_us"]),
         is_share=(_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"])),
-        mistakes=tuple(ply + 1 for ply in labels.mistakes(run, game_id, row["plies"])),
+        mistakes=mistakes,
     )
 
 

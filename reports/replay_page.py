@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
@@ -13,6 +12,7 @@ from markupsafe import Markup
 
 from isolation.notation import format_moves
 from reports.replay import Replay, as_json, describe_end
+from reports.templating import policy_of
 
 _HERE = Path(__file__).parent
 _STATIC = _HERE / "board" / "static"
@@ -31,20 +31,25 @@ def replay_page(replay: Replay) -> str:
         end=describe_end(replay),
         mistakes=replay.mistakes,
         facts=_facts(replay),
-        style=Markup((_STATIC / "style.css").read_text(encoding="utf-8")),
+        style=board_style(),
         script=Markup(script),
-        script_hash="sha256-" + base64.b64encode(sha256(script.encode()).digest()).decode(),
-        game=Markup(_embedded(as_json(replay))),
+        script_hash=policy_of(script),
+        game=Markup(embedded(as_json(replay))),
     )
 
 
-def bundle() -> str:
-    """The modules of the page as one script: pages opened from the disk cannot import others."""
-    texts = [(_STATIC / name).read_text(encoding="utf-8") for name in _MODULES]
+def board_style() -> Markup:
+    """The style of pages with a board."""
+    return Markup((_STATIC / "style.css").read_text(encoding="utf-8"))
+
+
+def bundle(modules: Sequence[str] = _MODULES) -> str:
+    """The modules of a page as one script: pages opened from the disk cannot import others."""
+    texts = [(_STATIC / name).read_text(encoding="utf-8") for name in modules]
     return "\n".join(re.sub(r"^(?:import .*\n|export )", "", text, flags=re.MULTILINE) for text in texts)
 
 
-def _embedded(value: object) -> str:
+def embedded(value: object) -> str:
     """JSON that cannot end the script element it stands in."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 

@@ -13,8 +13,10 @@ from isolation.geometry import parse_size
 from isolation.notation import format_moves
 from isolation.render import to_svg, to_text
 from isolation.scene import Marks
+from isolation.shell import command
 from reports.cells import Estimate, Points, PValue, Share, counted, estimate_of
 from reports.sections import Section
+from reports.tables import terminal_width, wrapped
 from reports.templating import data_url, page_template
 
 ALPHA = 0.05
@@ -81,7 +83,7 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
     columns = parse_size(size)[1]
     rows = tuple(
         {
-            "ply": len(one.moves),
+            "ply": len(one.moves) + 1,
             "played": None if one.played is None else format_moves([one.played], columns),
             "winning": format_moves(one.winning, columns),
             "field_keeps": Share(one.field),
@@ -95,21 +97,28 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
 
 
 def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
-    """The mistakes as pictures of text."""
-    boards = (to_text(Board.from_moves(one.moves, size), ascii_only) for one in mistakes)
-    return "\n\n".join(
-        f"{board}\n{_described(one, parse_size(size)[1])}" for one, board in zip(mistakes, boards, strict=True)
-    )
+    """The mistakes as pictures of text, each with the command that shows its position."""
+    return "\n\n".join(_text(one, Board.from_moves(one.moves, size), ascii_only) for one in mistakes)
+
+
+def _text(mistake: Mistake, board: Board, ascii_only: bool) -> str:
+    told = wrapped(_described(mistake, board.width), terminal_width())
+    return f"{to_text(board, ascii_only)}\n{told}\n{command('show', '--fen', short_fen(board))}"
+
+
+def short_fen(board: Board) -> str:
+    """The FEN of a position without its counters, which it says itself."""
+    return " ".join(board.fen.split()[:2])
 
 
 def screening_page(
-    sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, command: str
+    sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str
 ) -> str:
     """One page with the tables and every contender's most telling mistakes as pictures."""
     return page_template("screening.html").render(
         sections=sections,
         pictures={name: [_picture(one, size) for one in found] for name, found in mistakes.items()},
-        command=command,
+        command=reproduce,
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+# Read when NumPy is imported; the command line does the same.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A machine busy with something else must not fail a test.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")

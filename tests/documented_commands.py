@@ -16,6 +16,8 @@ from scripted_pool import Script, ScriptedPool
 import heuristics
 from experiments import bench, trial
 from experiments.config import Config
+from experiments.league import book, planning
+from experiments.league.checking import Check
 from experiments.play import spreading
 from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
@@ -31,6 +33,7 @@ STANDING_FOR = {
     **{"RUN": "runs/first", "RUN…": "runs/first", "SPEC…": "random", "runs/…": "runs/first", "AGENT": "ID_Improved"},
     **{"SPEC": "MM:null", "2000": "2", "1,3,5": "1", "6x6": "3x4", "7x7": "4x3", "ms=150": "ms=1"},
     **{"suite_6x7.parquet": "6x6", "6x7": "3x4", "ADDRESS": "lab:8786", "COMMAND…": "./my_player"},
+    **{"cpu_ms=300": "cpu_ms=30"},
 }
 """What a word of a page becomes: something that there is in the folder, or a smaller number."""
 FILES = {"published": "results.csv", "replay": "game.json", "screen": "page.html"}
@@ -65,6 +68,16 @@ class CustomPlayer:
     def get_move(self, game, time_left):
         return next(iter(game.get_legal_moves()), (-1, -1))
 """
+STATE_PLAYER = """
+from sample_players import DataPlayer
+
+class CustomPlayer(DataPlayer):
+    def get_action(self, state):
+        self.queue.put(state.actions()[0])
+
+    def score(self, state):
+        return len(state.liberties(state.locs[self.player_id]))
+"""
 
 
 def words_of(line: str) -> list[str]:
@@ -87,11 +100,15 @@ def furnish(folder: Path) -> None:
     for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(PLAYER)
+    (folder / "my_custom_player.py").write_text(STATE_PLAYER)
     engine(folder / "my_player")
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")
     save_game(folder / "game.json", random_record(1))
     (folder / "games.pgn").write_text('[White "a"] [Black "b"] 1. Nd4 Na5 2. Nc6 1-0')
+    for name in ("ada", "ben"):
+        (folder / "submissions" / name).mkdir(parents=True, exist_ok=True)
+        (folder / "submissions" / name / "game_agent.py").write_text(PLAYER)
     for name in ("ca.pem", "lab1.pem", "lab1.key", "lab2.pem", "lab2.key"):
         (folder / name).touch()
 
@@ -109,6 +126,8 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(progress, "play_tournament", play_small)
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
+    patch.setattr(planning, "CLASSIC_OPPONENTS", ("random",))
+    patch.setattr(book, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))
     patch.setattr(sources, "FIELD", ("greedy",))
     patch.setattr(building, "GAMES", 2)

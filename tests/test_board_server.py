@@ -2,28 +2,43 @@ import json
 import math
 import random
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import pytest
 from board_server import request, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from played_games import write_run
+from played_games import random_record, write_run
 from random_games import positions
 
 import heuristics
 import isolation
+from experiments import labels
+from experiments.labels import label_run
 from experiments.roster import Spec, complete, make_agent, parse_spec
 from experiments.roster.kinds import KINDS, Kind
+from experiments.saved_games import append_game
 from isolation import Board
 from isolation.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
 from reports.board.answers import exact, move_values, opposing, position_value, safe_agent
+from reports.board.exploring import explored
 from reports.board.guarding import MOST_BYTES, refusal
-from reports.board.questions import Position, SolveQuestion, ValuesQuestion, as_position, board_of, boards_of, parse
+from reports.board.processes import ROOM
+from reports.board.questions import (
+    ExploreQuestion,
+    GamesQuestion,
+    Position,
+    SolveQuestion,
+    ValuesQuestion,
+    as_position,
+    board_of,
+    boards_of,
+    parse,
+)
 from reports.board.server import Board as BoardServer
 from reports.board.server import listen
-from reports.board.shelf import Shelf
+from reports.board.shelf import Shelf, games
 
 ENGINE = Kind(
     "engine",
@@ -198,6 +213,52 @@ def test_games_are_listed_and_loaded(port, records):
         assert len(game["moves"]) == row["plies"]
 
 
+def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
+    run = tmp_path / "played"
+    write_run(run, 3)
+    found = games(GamesQuestion(run="0"), Shelf((run,)))
+    assert found["advice"] == f"isolation label {run}"
+    assert "mistakes" not in found["games"][0]
+    label_run(run)
+    found = games(GamesQuestion(run="0"), Shelf((run,)))
+    assert found["advice"] == ""
+    assert [row["mistakes"] for row in found["games"]] == [
+        len(labels.mistakes(run, row["game_id"], row["plies"])) for row in found["games"]
+    ]
+
+
+def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
+    run, record = tmp_path / "played", random_record(1)
+    append_game(run, record, (None, None))
+    question = ExploreQuestion(run="0", position=Position(size="5x5", moves=list(record.moves[:3])))
+    for games_played in (1, 2):
+        found = explored(question, Shelf((run,)))
+        assert (found["games"], found["drawn"], found["moves"][0]) == (
+            games_played,
+            False,
+            {"cells": [record.moves[3]], "games": games_played, "won": games_played * (record.winner == 2)},
+        )
+        append_game(run, record, (None, None))
+
+
+def test_reading_a_log_leaves_memory_for_what_comes_next(records):
+    with serving(Shelf((records[0],)), replace(ROOM, short_places=1)) as port:
+        assert ask(port, "/api/explore", {"run": "0", "position": {"size": "5x5"}})[0] == 200
+        assert ask(port, "/api/runs/0/games")[0] == 200
+        question = {"position": OPENING, "heuristics": ["improved"]}
+        assert "error" not in ask(port, "/api/values", question)[1]["values"]["improved"]
+
+
+def test_the_page_explores_takes_in_and_gives_out(port, records):
+    moves = list(records[1][0].moves)
+    status, answer = ask(port, "/api/explore", {"run": "0", "position": {"size": "5x5", "moves": moves[:2]}})
+    assert (status, answer["games"]) == (200, 1)
+    status, answer = ask(port, "/api/export", {"kind": "json", "position": {"size": "5x5", "moves": moves}})
+    assert status == 200
+    status, answer = ask(port, "/api/import", {"text": answer["text"]})
+    assert (status, answer["games"][0]["moves"]) == (200, moves)
+
+
 @pytest.mark.parametrize(
     ("path", "complaint"),
     [
@@ -341,6 +402,10 @@ def test_a_line_is_valued_from_player_1s_view(port):
         ("/api/values", {"heuristics": []}, "heuristics"),
         ("/api/values", {"heuristics": ["improved"], "depth": 11}, "depth"),
         ("/api/values", {"heuristics": ["improved"], "depth": 0}, "depth"),
+        ("/api/explore", {"run": "1"}, "there is no run 1"),
+        ("/api/explore", {"run": "../x"}, "whole numbers"),
+        ("/api/export", {"kind": "exe"}, "kind"),
+        ("/api/export", {"kind": "pgn", "run": "0", "game": "99"}, "has no game 99"),
         ("/api/graph", {"heuristic": "x.py:f"}, "no heuristic is called"),
         ("/api/move", {"agent": "/etc/passwd"}, "no player is called"),
         ("/api/move", {"agent": "ID:/tmp/evil.py:score"}, "agents from files are named when the board is started"),

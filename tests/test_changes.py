@@ -1,6 +1,7 @@
 """What a tournament would play, told before it plays; and what changed between two runs."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from experiments.config import load_config
 from experiments.design import make_plan
 from experiments.forecast import seconds_to_play
 from experiments.inference.clusters import Interval
+from experiments.runs import latest_run
 from experiments.verdicts.changes import difference_of
+from reports.dry_run import between
 
 
 def said(*words: object) -> str:
@@ -35,6 +38,28 @@ def test_a_dry_run_says_what_would_be_played_and_writes_nothing(tmp_path, monkey
     ]
     assert "Nothing was played or written." in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_says_between_which_times_it_takes():
+    assert between(0.3) == "about a second"
+    assert between(40) == "16 seconds to 1.7 minutes"
+    assert between(600) == "4 to 25 minutes"
+    told = said("tournament", "--jobs", 2, "--dry-run")
+    assert re.search(r"It takes \d+ (seconds )?to [\d.]+ (seconds|minutes) on 2 cores, compiling aside\.", told)
+    assert ", less where it is decided sooner" in said("tournament", "--sprt", "0,2", "--dry-run")
+
+
+def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said("match", "random", "greedy", "--pairs", 2, "--jobs", 1, "--out", "runs/first")
+    again = said("tournament", "runs/first/config.toml")
+    assert "4 of 4 games" in again
+    assert len(list(Path("runs").iterdir())) == 2
+    told = said("diff", "runs/first", latest_run())
+    assert "4 games are in both" in told
+    Path("mine.toml").write_text(Path("runs/first/config.toml").read_text())
+    refused = CliRunner().invoke(main, ["tournament", "mine.toml"])
+    assert "runs/first already holds a run" in refused.output
 
 
 def test_a_dry_run_of_a_run_begun_counts_what_is_missing(tmp_path):

@@ -61,7 +61,7 @@ def test_a_command_ends_when_its_work_is_done_though_a_player_s_threads_go_on(tm
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
-    assert "moves: legal and in time" in ended.stdout
+    assert "moves: legal on 20 positions" in ended.stdout
 
 
 def test_every_heuristic_is_listed_and_compiles():

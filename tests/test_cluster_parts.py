@@ -1,5 +1,6 @@
 """What a cluster is made of, without one: addresses, files that travel, machines that may not play."""
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -192,6 +193,24 @@ def test_a_machine_has_the_cores_it_was_told_or_the_threads_dask_has(monkeypatch
     monkeypatch.setattr(machine, "_jobs", 7)
     assert machine.greet(worker).cores == 7
     assert machine.greet(worker).versions == machine.versions()
+
+
+def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
+    task, ids = task_of(make_plan(load_config(None, keys))), np.array([0, 1])
+    batch = machine._Batch(task, Worker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
+    monkeypatch.setattr(machine, "_do", lambda key, errand: batch)
+    answer = machine.play("task", ids)
+    assert isinstance(answer, machine.PlayedPart)
+    assert answer.part.ids.tolist() == ids.tolist()
+
+    def fail(table: object) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(machine.log, "packed", fail)
+    assert machine.play("task", ids) == machine.Unfit("OSError: [Errno 28] No space left on device")
 
 
 def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:

@@ -115,6 +115,32 @@ def test_a_function_that_never_answers_is_refused_rather_than_waited_for():
         compile_heuristic(never_answers)
 
 
+def test_a_verdict_about_time_is_not_kept_for_good(monkeypatch):
+    def patient(game, player):
+        return sum(n for n in range(1000)) + game.move_count * 1.0
+
+    monkeypatch.setattr(compiler, "LONGEST_CALL", 1e-6)
+    for _ in range(2):
+        with pytest.raises(CompileError, match=r"it takes longer than 1e-0[56] s at Board"):
+            compile_heuristic(patient)
+    monkeypatch.setattr(compiler, "LONGEST_CALL", 2.0)
+    compiler._slow.clear()
+    assert compile_heuristic(patient).evaluate(Board.from_moves([24, 14]), 0) == 499502.0
+
+
+def count_down(depth, cell):
+    if depth == 0:
+        return cell[0]
+    return 1 + count_down(depth - 1, (cell[0] + 1, cell[1]))
+
+
+def test_a_function_may_call_itself_with_other_kinds_of_numbers_than_it_was_called_with():
+    def recursive(game, player):
+        return float(count_down(2, (1, 1)) + game.move_count)
+
+    assert compile_heuristic(recursive).evaluate(Board.from_moves([24, 14]), 0) == 7.0
+
+
 def test_a_heuristic_that_calls_itself_without_end_is_refused_before_it_ends_the_process():
     def endless(game, player):
         return endless(game, player) + 1.0 if game.move_count > 3 else 1.0

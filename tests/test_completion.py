@@ -58,7 +58,7 @@ def test_what_is_begun_is_completed(words: list[str], expected: list[str]) -> No
 def test_every_shell_is_told_how(shell: str) -> None:
     result = CliRunner().invoke(main, ["completion", shell])
     assert result.exit_code == 0
-    assert f"{shell}_complete" in result.output
+    assert f"_ISOLATION_COMPLETE={shell}_complete" in result.output
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
@@ -75,19 +75,54 @@ def test_every_shell_is_told_how(shell: str) -> None:
     ],
 )
 def test_bash_replaces_what_it_takes_for_the_last_word(folder: Path, line: str, reply: str) -> None:
+    asked = f'COMP_LINE="{line}"; COMP_POINT={len(line)}; _isolation_completion 2>/dev/null; echo "${{COMPREPLY[0]}}"'
+    assert run_in_shell("bash", asked, folder)[0] == reply
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh")
+@pytest.mark.parametrize(
+    ("line", "added"),
+    [
+        ("isolation tourn", "-V isolation described tournament:Play a tournament"),
+        ("isolation match ID:improved@nodes=5,qu", "-U -V isolation -a whole ID:improved@nodes=5,quiescence"),
+        ("isolation match ID:improved@nod", "-U -V isolation -S -a begun ID:improved@nodes="),
+    ],
+)
+def test_zsh_adds_a_blank_behind_what_is_whole_only(folder: Path, line: str, added: str) -> None:
+    # the line editor, which there is none of here, is played by what prints what it is told
+    editor = "compdef() { }; compadd() { print -r -- $* $whole $begun }; _describe() { print -r -- $* $described }"
+    asked = f"words=({line}); CURRENT=$#words; _isolation_completion; true"
+    (told,) = run_in_shell("zsh", asked, folder, editor)
+    assert told.startswith(added)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+@pytest.mark.parametrize(
+    ("line", "replies"),
+    [
+        ("isolation compare runs/2025-", ["runs/2025-b", "runs/2025-a"]),
+        ("isolation match ID:improved@nodes=5,qu", ["ID:improved@nodes=5,quiescence"]),
+    ],
+)
+def test_fish_keeps_the_order_and_the_commas_of_a_spec(folder: Path, line: str, replies: list[str]) -> None:
+    assert run_in_shell("fish", f"complete -C '{line}'", folder) == replies
+
+
+def run_in_shell(shell: str, commands: str, folder: Path, before: str = "") -> list[str]:
+    """The lines that a shell prints that has been told how to complete."""
     bin_folder = folder / "bin"
     bin_folder.mkdir()
     program = bin_folder / "isolation"
     program.write_text(f"#!{sys.executable}\nimport sys\nfrom cli import main\nmain(prog_name='isolation')\n")
     program.chmod(0o755)
-    asked = f'COMP_LINE="{line}"; COMP_POINT={len(line)}; _isolation_completion 2>/dev/null; echo "${{COMPREPLY[0]}}"'
     path = {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     environment = {**os.environ, **path, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])}
-    script = CliRunner().invoke(main, ["completion", "bash"]).output
+    script = CliRunner().invoke(main, ["completion", shell]).output
     told = subprocess.run(
-        ["bash", "-c", f"{script}\n{asked}"], cwd=folder, env=environment, capture_output=True, text=True, check=True
-    )
-    assert told.stdout.splitlines()[0] == reply
+        [shell, "-c", f"{before}\n{script}\n{commands}"],
+        cwd=folder, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return told.stdout.splitlines()
 
 
 def test_help_lists_every_command_under_a_task_with_a_whole_sentence() -> None:

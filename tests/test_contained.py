@@ -129,7 +129,7 @@ def test_what_a_player_prints_is_told_beside_the_findings(tmp_path: Path) -> Non
     (tmp_path / "loud.py").write_text(LOUD)
     result = CliRunner().invoke(main, ["test-agent", f"{tmp_path / 'loud.py'}"])
     assert "thinking" not in result.stdout
-    assert "loud.py printed 12 lines" in result.stderr
+    assert "loud.py printed 20 lines" in result.stderr
 
 
 def shout(word: str) -> str:

@@ -13,7 +13,7 @@ from cli import main
 
 ROOT = Path(__file__).parent.parent
 READ = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-NAMED_ALONE = {f"isolation {name}" for name in ("compare", "games", "new", "replay", "screen")}
+NAMED_ALONE = {f"isolation {name}" for name in ("compare", "games", "league", "new", "replay", "screen")}
 """Commands that sentences speak of without what they need."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*.md.jinja"))]
 
@@ -104,6 +104,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in ("first", "mine", "X"):
             words = ["tournament", "my.toml", "--board", "5x5", "--openings", "random:4", "--out", f"runs/{name}"]
             assert CliRunner().invoke(main, words).exit_code == 0
+        assert CliRunner().invoke(main, ["league", "submissions", "--out", "runs/autumn"]).exit_code == 0
         assert CliRunner().invoke(main, ["label", "runs/mine", "--jobs", "1"]).exit_code == 0
         assert CliRunner().invoke(main, ["label", "runs/first", "--jobs", "1"]).exit_code == 0
         (folder / "runs/X/finished.json").unlink()

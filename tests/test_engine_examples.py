@@ -38,7 +38,7 @@ def test_an_example_is_sound_and_plays(which, request):
     program = request.getfixturevalue(which)
     assert [finding for finding in check_engine(program) if not finding.passed] == []
     agent = EngineAgent("Example", program, Limit(nodes=300))
-    games = [play(agent, RandomAgent(), size="5x6", seed=seed) for seed in range(4)]
+    games = [play(agent, RandomAgent(), size="4x5", seed=seed) for seed in range(4)]
     assert {game.reason for game in games} == {"no_moves"}
     assert sum(game.winner == 1 for game in games) >= 3
     assert max(games[0].depth) > 1

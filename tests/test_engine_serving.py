@@ -231,7 +231,7 @@ def test_an_agent_plays_the_same_game_as_an_engine_and_here():
     here = parse_agent("ID:improved@nodes=60")
     program = Program((sys.executable, "-m", "cli", "engine", "ID:improved@nodes=9"), "uci")
     there = EngineAgent("There", program, Limit(nodes=60))
-    one, other = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "5x6") for agent in (here, there))
+    one, other = (play(agent, parse_agent("AB:open@depth=2"), [5, 12], "4x5") for agent in (here, there))
     assert one.moves == other.moves
     assert one.nodes == other.nodes
     assert one.reason == other.reason == "no_moves"

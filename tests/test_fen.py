@@ -161,6 +161,15 @@ def test_positions_are_counted_as_gamescrafters_counts_them():
 # The command
 
 
+def test_eval_and_solve_read_a_fen_as_they_read_moves():
+    for words in (["eval", "--format", "csv"], ["solve", "--format", "csv"]):
+        by_moves, by_fen = (
+            CliRunner().invoke(main, [*words, *position]).output
+            for position in (["--moves", "d3,a2,c1"], ["--fen", "7/2N4/n6/3*3/7/7/7 b"])
+        )
+        assert by_moves == by_fen
+
+
 def test_show_reads_a_fen_and_writes_one():
     shown = CliRunner().invoke(main, ["show", "--fen", "7/7/n6/3N3/7/7/7 w"]).output
     assert shown == CliRunner().invoke(main, ["show", "--moves", "d3,a2"]).output

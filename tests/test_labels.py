@@ -7,10 +7,13 @@ import random
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from played_games import write_run
 from random_games import random_game
 
+from cli import main
 from experiments import labels
+from experiments.find_games import found_rows
 from experiments.labels import label_moves, label_run, mistakes, read_labels
 from experiments.locks import locked
 from experiments.log import read_games
@@ -74,6 +77,24 @@ def test_mistakes_are_the_plies_that_threw_the_win_away(run):
     assert any(expected.values())
     with pytest.raises(ValueError, match="does not belong to the games of this run"):
         mistakes(run, next(iter(labelled)), 3)
+
+
+def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
+    run = fresh(tmp_path, 6)
+    before, _ = found_rows(run, "all", "", 20)
+    assert "mistakes" not in before[0]
+    advised = CliRunner().invoke(main, ["games", str(run)])
+    assert f"Who threw a won game away, and how often, is known after isolation label {run}." in advised.output
+    label_run(run, sample=4)
+    found, _ = found_rows(run, "longest", "", 20)
+    plies = {row["game_id"]: row["plies"] for row in found}
+    known = read_labels(run)["game_id"].tolist()
+    counted = {game_id: len(mistakes(run, game_id, plies[game_id])) for game_id in known}
+    assert {row["game_id"]: row["mistakes"] for row in found} == dict.fromkeys(range(6)) | counted
+    assert sum(counted.values()) > 0
+    result = CliRunner().invoke(main, ["games", str(run), "--format", "csv"])
+    assert result.output.splitlines()[0] == "game_id,agent_1,agent_2,winner,plies,mistakes,reason,detail"
+    assert "is known after" not in CliRunner().invoke(main, ["games", str(run)]).output
 
 
 def test_a_run_without_labels_has_no_mistakes_to_show_and_says_how_to_get_them(tmp_path):

@@ -66,7 +66,7 @@ def test_it_does_not_keep_people_waiting_for_a_placement_that_no_table_covers():
 
 def test_the_record_says_which_moves_the_heuristic_search_chose():
     weak = perfect(Limit(nodes=20_000))
-    game = play(weak, RandomAgent(), [40, 0], "9x9", seed=1)
+    game = play(weak, RandomAgent(), [49, 0], "9x11", seed=1)
     exact = game.exact[2::2]
     assert not exact[0]
     assert exact[-1]
@@ -74,7 +74,7 @@ def test_the_record_says_which_moves_the_heuristic_search_chose():
 
 
 def test_it_searches_on_under_half_the_limit_what_it_could_not_solve():
-    board = Board.from_moves([40, 0], "9x9")
+    board = Board.from_moves([49, 0], "9x11")
     result = perfect(Limit(nodes=2000)).choose(board, 0)
     alone = SearchAgent("half", "alphabeta", heuristics.get("territory"), "territory", Limit(nodes=1000)).choose(
         board, 0
@@ -115,8 +115,8 @@ def test_a_time_limit_does_not_lose_it_the_game(unit, monkeypatch):
     monkeypatch.setattr("isolation.perfect.LATE_MS", 1e3)
     agent = perfect(Limit(**{unit: 20.0}))
     assert not agent.is_deterministic
-    agent.compiled((9, 9))
-    assert play(agent, RandomAgent(), [40, 0], "9x9", seed=2).reason == "no_moves"
+    agent.compiled((9, 11))
+    assert play(agent, RandomAgent(), [49, 0], "9x11", seed=2).reason == "no_moves"
 
 
 def test_a_depth_is_refused():
@@ -135,5 +135,5 @@ def test_its_settings_name_the_limit_and_the_heuristic_with_its_content():
 def test_a_late_fallback_is_judged_by_the_players_own_limit(monkeypatch):
     monkeypatch.setattr("isolation.agents.LATE_MS", -1e9)
     monkeypatch.setattr("isolation.perfect.LATE_MS", 1e3)
-    result = perfect(Limit(ms=200)).choose(Board.from_moves([40, 0], "9x9"), 0)
+    result = perfect(Limit(ms=200)).choose(Board.from_moves([49, 0], "9x11"), 0)
     assert not result.exact

@@ -1,7 +1,9 @@
 """The life of players: opened for a batch, told of each game, closed once, however the games end."""
 
 import random
+import re
 import signal
+import time
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -159,6 +161,30 @@ def test_a_classic_player_has_a_fresh_object_for_each_game():
 
     games_against(ClassicAgent("it", Player, (), Limit(ms=1000)))
     assert len(made) == len(set(map(id, made))) == 3
+
+
+@pytest.mark.parametrize(
+    ("waits", "limit", "told"),
+    [
+        (True, Limit(ms=5), r"took (\d+\.\d) ms of 5 ms, (\d+\.\d) ms too long; it computed for .* under cpu_ms=5"),
+        (False, Limit(ms=5), r"took (\d+\.\d) ms of 5 ms, (\d+\.\d) ms too long$"),
+        (False, Limit(cpu_ms=5), r"took (\d+\.\d) ms of 5 ms, (\d+\.\d) ms too long$"),
+    ],
+)
+def test_a_late_player_is_told_how_late_it_was_and_whether_it_computed_all_the_time(waits, limit, told):
+    class Late:
+        def get_move(self, game, time_left):
+            started = time.process_time()
+            if waits:
+                time.sleep(0.01)
+            while not waits and time.process_time() - started < 0.006:
+                pass
+            return game.get_legal_moves()[0]
+
+    with pytest.raises(Forfeit) as caught:
+        ask_once(ClassicAgent("it", Late, (), limit), Board.from_moves([24, 14]), 0)
+    took, late = map(float, re.search(told, caught.value.detail).groups())
+    assert took - late == pytest.approx(5, abs=0.11)
 
 
 def test_one_move_is_asked_of_a_player_that_is_opened_and_closed_for_it():

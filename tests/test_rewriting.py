@@ -83,8 +83,8 @@ def test_what_compiled_code_would_get_wrong_is_refused_with_reason_and_line(func
 
 def test_a_table_too_small_for_the_board_is_an_error_and_not_garbage() -> None:
     matrix = FILES["tables"].matrix
-    compiled = compile_heuristic(matrix, (9, 9))
-    board = Board.from_moves([80, 0], size="9x9")
+    compiled = compile_heuristic(matrix, (9, 11))
+    board = Board.from_moves([98, 0], size="9x11")
     with pytest.raises(IndexError):
         matrix(board, board.active_player)
     with pytest.raises(ArithmeticError):

@@ -13,6 +13,8 @@ from experiments.roster import (
     complete,
     expand,
     make_agent,
+    makeable,
+    named,
     parse_agent,
     parse_limit,
     parse_spec,
@@ -93,9 +95,65 @@ def test_a_default_limit_is_for_players_that_have_none_of_their_own() -> None:
     assert complete(parse_spec("random")).limit is None
 
 
+@pytest.mark.parametrize(("arguments", "limit"), [("legal_moves, time_left", 200), ("time_left", 150)])
+def test_players_get_the_time_of_their_edition_where_no_limit_is_named(
+    tmp_path: Path, arguments: str, limit: int
+) -> None:
+    file = tmp_path / "game_agent.py"
+    file.write_text(f"class P:\n    def get_move(self, game, {arguments}):\n        return (0, 0)\n")
+    for text in (f"{file}:P", f"{file}"):
+        agent = parse_agent(text, Limit(nodes=5))
+        assert agent.settings()["limit"] == {"ms": limit}
+        assert "ms" not in agent.name
+    assert parse_agent(f"{file}:P", Limit(cpu_ms=20)).settings()["limit"] == {"cpu_ms": 20}
+    assert parse_agent(f"{file}:P@ms=30").settings()["limit"] == {"ms": 30}
+
+
 def test_a_star_stands_for_every_heuristic() -> None:
     assert [spec.target for spec in expand(parse_spec("AB:*@depth=2"))] == heuristics.names()
     assert len(expand(parse_spec("AB:open"))) == 1
+
+
+def _files(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"def score(game, player):\n    return {len(name)}.0\n")
+
+
+def test_a_pattern_stands_for_every_file_that_matches_named_from_its_star_on(tmp_path: Path) -> None:
+    _files(tmp_path, "class/cy/src/h.py", "class/ann/src/h.py", "class/bob/h.py", "class/.old/src/h.py", "class/dan.py")
+    found = [complete(named(spec)) for spec in expand(parse_spec(f"ID:{tmp_path}/class/*/src/h.py@nodes=5"))]
+    assert [spec.name for spec in found] == ["ID_ann.src.h.score_5nodes", "ID_cy.src.h.score_5nodes"]
+    assert [spec.target for spec in found] == [f"{tmp_path}/class/{who}/src/h.py:score" for who in ("ann", "cy")]
+    everywhere = [complete(spec).name for spec in expand(parse_spec(f"ID:{tmp_path}/class/**/[h].py:score"))]
+    assert everywhere == ["ID_ann.src.h.score", "ID_bob.h.score", "ID_cy.src.h.score"]
+    assert [complete(spec).name for spec in expand(parse_spec(f"{tmp_path}/class/d*.py:P"))] == ["class.dan.P"]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    _files(tmp_path, "a[1].py", "a1.py")
+    assert [spec.target for spec in expand(parse_spec(f"ID:{tmp_path}/a[1].py:score"))] == [f"{tmp_path}/a[1].py:score"]
+
+
+def test_a_broken_file_of_a_pattern_is_left_out_and_named(tmp_path: Path) -> None:
+    _files(tmp_path, "a.py", "b.py", "c.py")
+    (tmp_path / "b.py").write_text("def score(game, player:\n")
+    (tmp_path / "d.py").write_text("x = 1\n")
+    made, left_out = makeable(f"ID:{tmp_path}/*.py:score@nodes=5")
+    assert [spec.target for spec, agent in made] == [f"{tmp_path}/a.py:score", f"{tmp_path}/c.py:score"]
+    assert [why.partition(": ")[0] for why in left_out] == [
+        f"{tmp_path}/b.py failed to import", f"{tmp_path}/d.py has no 'score'",
+    ]  # fmt: skip
+
+
+def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
+    _files(tmp_path, "a.py")
+    with pytest.raises(SpecError, match="no file matches"):
+        makeable(f"{tmp_path}/*/a.py:CustomPlayer")
+    with pytest.raises(SpecError, match=r"of 1 files that match none can be used: .*a\.py has no class"):
+        makeable(f"{tmp_path}/*.py")
+    with pytest.raises(SpecError, match="a name cannot go with"):
+        makeable(f"Mine=ID:{tmp_path}/*.py")
 
 
 @pytest.mark.parametrize(
@@ -118,8 +176,10 @@ def test_a_star_stands_for_every_heuristic() -> None:
         ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
-        ("xyzzy", "xyzzy", "players are random, greedy, perfect, MM:…, AB:…, ID:…, MCTS, engine:… or FILE.py:CLASS"),
+        ("xyzzy", "xyzzy", "MCTS, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
+        ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
+        ("apart:a/b.py", "a/b.py", "say which class, like apart:a/b.py:CustomPlayer"),
         ("engine:./no_such", "./no_such", "no_such is no program; no engine of the file is called"),
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
@@ -224,6 +284,7 @@ def test_every_row_of_the_table_makes_agents_that_call_themselves_by_its_name(tm
         "perfect": "perfect",
         "search": "ID:open",
         "engine": "engine:sh",
+        "apart": f"apart:{path}:P",
         "classic": f"{path}:P",
     }
     assert list(texts) == list(KINDS)

@@ -31,6 +31,21 @@ def test_players_from_files_that_share_a_process_are_named(tmp_path, keys, told)
     assert any(note.endswith(expected) and "one" in note and "two" in note for note in notes) == told
 
 
+def test_files_of_a_pattern_that_cannot_play_or_play_alike_are_left_out_and_named(tmp_path: Path) -> None:
+    sources = {"ann": "1.0", "bob": "(", "cy": "1.0", "dan": "2.0"}
+    for who, value in sources.items():
+        (tmp_path / who).mkdir()
+        (tmp_path / who / "h.py").write_text(f"def score(game, player):\n    return {value}\n")
+    file = tmp_path / "class.toml"
+    file.write_text(f'format = "round-robin"\npairs = 1\ncontenders = ["ID:{tmp_path}/*/h.py@nodes=9"]\n')
+    plan = make_plan(load_config(file))
+    assert plan.schedule.agents == ("ID_ann.h.score_9nodes", "ID_dan.h.score_9nodes")
+    bob, cy = [note for note in plan.notes if note.startswith("left out: ")]
+    assert f"{tmp_path}/bob/h.py failed to import: line 2" in bob
+    assert cy == "left out: ID_cy.h.score_9nodes plays exactly like ID_ann.h.score_9nodes"
+    assert "*" not in str(plan.config.contenders)
+
+
 def all_ids(schedule: Schedule) -> np.ndarray:
     ids = np.arange(schedule.bound)
     return ids[schedule.exists(ids)]

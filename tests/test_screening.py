@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 
 import numpy as np
 import pytest
@@ -26,6 +27,8 @@ from isolation.agents import ClassicAgent, SearchAgent
 from isolation.answers import NO_ANSWER, Positions, answer_all
 from isolation.limits import Limit
 from isolation.outcome import Reason
+from isolation.render import to_text
+from reports.screening import mistake_texts, mistakes_section
 from reports.trial import describe_trial
 
 RECIPE = Recipe(
@@ -170,6 +173,30 @@ def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
         board = Board.from_moves(one.moves, suite.size)
         assert one.winning == solve(board).moves
         assert one.played not in one.winning
+
+
+def test_a_mistake_is_named_by_its_ply_and_can_be_shown(suite):
+    null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
+    mistakes = worst_mistakes(suite, null, base)
+    assert [row["ply"] for row in mistakes_section("Null", mistakes, "5x5").rows] == [
+        len(one.moves) + 1 for one in mistakes
+    ]
+    lines = mistake_texts(mistakes, "5x5").splitlines()
+    words = [shlex.split(line)[1:] for line in lines if line.startswith("isolation ")]
+    assert max(map(len, lines)) <= 80
+    for one, asking in zip(mistakes, words, strict=True):
+        shown = CliRunner().invoke(main, asking).output
+        assert to_text(Board.from_moves(one.moves, "5x5")) in shown
+
+
+def test_plies_are_counted_from_1_where_a_suite_is_asked_for(tmp_path):
+    path = tmp_path / "late.parquet"
+    words = ["--board", "4x5", "--openings", "2", "--jobs", "1", "--first-ply", "7", "--last-ply", "9"]
+    assert CliRunner().invoke(main, ["suite", "build", *words, "--out", str(path)]).exit_code == 0
+    built = read_suite(path)
+    assert set(built.positions.plies.tolist()) <= {6, 7, 8}
+    null, base = asked("ID:null@nodes=10", built), asked("ID:improved@nodes=100", built)
+    assert where_it_errs(built, null, base)[0].name.startswith("plies 7–")
 
 
 def test_where_wins_are_kept_adds_up(suite):

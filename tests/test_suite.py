@@ -132,7 +132,7 @@ def test_a_suite_made_in_another_way_is_not_gone_on_with(built):
 
 
 def test_a_recipe_that_makes_no_sense_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="ply 2 or later"):
+    with pytest.raises(ValueError, match="ply 3 or later"):
         build_suite(Recipe("4x5", 1, 10), tmp_path / "never.parquet")
     with pytest.raises(ValueError, match="1 to 15 members, not 16"):
         build_suite(Recipe("4x5", 2, 10, field=("greedy",) * 16), tmp_path / "never.parquet")

@@ -60,12 +60,27 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         *(["compare"], ["compare", "--full"], ["summary"], ["summary", "--full"], ["ratings"], ["ratings", "--full"]),
         *(["sprt"], ["games", "--limit", "3"], ["games", "--show", "upsets", "--limit", "3"]),
+        *(["runs"], ["replay", "5"]),
     ],
     ids=" ".join,
 )
 def test_no_line_is_longer_than_the_terminal(run: Path, words: list[str]) -> None:
     command, *options = words
     assert max(map(len, said(command, run, *options).splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["tournament", "--dry-run"], ["plan"], ["published"], ["heuristics"], ["eval", "--moves", "d3,a2"]),
+        *(["solve", "--moves", "d3,a2", "--length"], ["screen", "ID:null", "--sample", "40"]),
+        ["perft", "--depth", "3"],
+    ],
+    ids=" ".join,
+)
+def test_no_line_is_longer_than_the_terminal_either_where_no_run_is_read(words: list[str]) -> None:
+    assert max(map(len, said(*words).splitlines())) <= 80
 
 
 @pytest.mark.usefixtures("narrow")
@@ -154,6 +169,22 @@ def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
     assert "too little" not in told
     made.config["equal_cost"] = True
     assert "The price" not in said("compare", made.write(tmp_path / "equal"))
+
+
+def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path) -> None:
+    run = dear_run(30, 50_000).write(tmp_path / "dear")
+    equal = dear_run(30, 50_000).agent("Dear", "contender", limit={"nodes": 333})
+    equal.config["equal_cost"] = True
+    for row in equal.rows:
+        row["winner"] = 1
+    other = dear_run(30, 50_000)
+    other.config |= {"equal_cost": True, "board": "5x5"}
+    other.write(tmp_path / "another-question")
+    assert "isolation tournament --equal-cost does." in " ".join(said("compare", run).split())
+    equal.write(tmp_path / "equal")
+    told = " ".join(said("compare", run).split())
+    assert f"at equal cost, in {tmp_path / 'equal'}: Dear 50.0 %, cannot tell." in told
+    assert "--equal-cost" not in told
 
 
 @pytest.mark.parametrize("size", [(24, 80), (50, 200)])

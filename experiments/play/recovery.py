@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from experiments.play.crash import Suspect
 from experiments.play.pool import Died
+from isolation.outcome import PROCESS_DIED
 
 DEATHS_ALLOWED = 3
 """A game that kills its worker so many times is lost by `error`; so many deaths in a row without a game end the run."""
@@ -22,7 +23,7 @@ DEATHS_ALLOWED = 3
 
 GAMES_ALLOWED = 3
 """A player that loses so many games in a row by killing its worker plays no more."""
-KILLED = "its process died"
+KILLED = PROCESS_DIED
 """How the details of games begin that were lost by killing, or forfeited because of it."""
 FORFEITED = f"{KILLED} in {GAMES_ALLOWED} games in a row, so that this one was not played"
 

@@ -18,6 +18,7 @@ from experiments.play.played import Part, Played
 from experiments.roster import make_agent, parse_spec, settings_text, with_program
 from experiments.schedule import Ids, Schedule
 from isolation.engines.agent import EngineAgent
+from isolation.engines.apart import ApartAgent
 from isolation.geometry import MOST_COMPILED_CELLS, parse_size
 
 if TYPE_CHECKING:
@@ -197,4 +198,6 @@ def _make_unchanged(text: str, settings: str, task: Task) -> Agent:
     agent = make_agent(spec)
     if settings_text(spec, agent) != settings:
         raise ValueError(f"the code of {agent.name} has changed since the run began")
-    return agent.keeping_errors(Path(task.errors)) if isinstance(agent, EngineAgent) and task.errors else agent
+    if task.errors and isinstance(agent, EngineAgent | ApartAgent):
+        return agent.keeping_errors(Path(task.errors))
+    return agent

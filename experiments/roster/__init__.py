@@ -2,21 +2,22 @@
 
     spec      = [ NAME "=" ] player [ "@" option { "," option } ]
     player    = "random" | "greedy" | "perfect" | "MCTS" | method ":" heuristic | FILE ".py" [ ":" CLASS ]
-              | "engine:" PROGRAM
+              | "apart:" FILE ".py:" CLASS | "engine:" PROGRAM
     method    = "MM" | "AB" | "ID" | "MCTS"
     heuristic = a name of the registry | "*" | FILE ".py" [ ":" FUNCTION ]
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
               | "option." NAME "=" VALUE
 
 `docs/tournaments.md` says what each means. `spec` holds what a spec says, `kinds` is the table of what can play, and
-`grammar` reads specs by it. Parsing and completing touch no file; `make_agent` loads what a spec names, and `named`
-a file that stands alone, of which `naming` tells what is meant.
+`grammar` reads specs by it. Parsing and completing touch no file; `expand` looks for the files of a pattern,
+`make_agent` loads what a spec names, and `named` a file that stands alone, of which `naming` tells what is meant.
 """
 
 from experiments.roster.grammar import (
     complete,
     expand,
     make_agent,
+    makeable,
     named,
     parse_agent,
     parse_spec,
@@ -35,6 +36,7 @@ __all__ = [
     "complete",
     "expand",
     "make_agent",
+    "makeable",
     "named",
     "parse_agent",
     "parse_limit",

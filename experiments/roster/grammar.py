@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
+from experiments.roster.patterns import is_pattern, matching, open_parts
 from experiments.roster.spec import ENGINE, UNITS, Spec, SpecError, fail, number_of, number_text, parse_limit
 from isolation.limits import Limit
 from isolation.loading import expanded
@@ -56,29 +57,64 @@ def parse_spec(text: str) -> Spec:
 
 
 def expand(spec: Spec) -> list[Spec]:
-    """One spec for every heuristic of the registry where the heuristic is `*`; otherwise the spec itself."""
-    if spec.target != "*":
+    """The specs that a spec stands for: one for every heuristic of the registry where the heuristic is `*`, one for
+    every file that matches where the file is a pattern; otherwise the spec itself.
+
+    Raises:
+        SpecError: no file matches, or the many would share a name.
+    """
+    by_pattern = is_pattern(spec)
+    if spec.target != "*" and not by_pattern:
         return [spec]
     if spec.name:
         raise SpecError("a name cannot go with *, which stands for many agents", spec.text, 0, len(spec.name))
-    return [replace(spec, target=name) for name in heuristics.names()]
+    return matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
+
+
+def makeable(
+    text: str, default_limit: Limit | None = None, programs: Mapping[str, Program] | None = None
+) -> tuple[list[tuple[Spec, Agent]], list[str]]:
+    """All agents that a spec stands for, each with its completed spec; and of files found by a pattern that cannot be
+    used, which and why, a line each.
+
+    Raises:
+        SpecError: a spec is wrong, or nothing that a pattern finds can be used.
+    """
+    made, left_out = [], []
+    for spec in expand(with_program(parse_spec(text), programs or {})):
+        try:
+            whole = complete(named(spec), default_limit)
+            made.append((whole, make_agent(whole)))
+        except SpecError as error:
+            if not spec.pattern:
+                raise
+            left_out.append(error.message)
+    if not made:
+        raise SpecError(f"of {len(left_out)} files that match none can be used: {left_out[0]}", text, 0, len(text))
+    return made, left_out
 
 
 def named(spec: Spec) -> Spec:
-    """The spec with the name of what is meant in a file that stands alone: see `naming`; this loads the file.
+    """The spec with what only its file tells; this loads the file.
+
+    That is the name of what is meant where the file stands alone, and the limit of a player's edition where the spec
+    has none: see `naming`.
 
     Raises:
         SpecError: the file cannot be loaded, or does not say which it is.
     """
-    if not spec.target.endswith(".py:"):
+    is_player = spec.kind == "classic"
+    if not spec.is_file or not (spec.target.endswith(":") or (is_player and spec.limit is None)):
         return spec
-    from experiments.roster.naming import only_heuristic, only_player
+    from experiments.roster.naming import only_heuristic, only_player, usual_limit
 
-    path = spec.target.removesuffix(":")
+    path, _, name = spec.target.rpartition(":")
     try:
-        return replace(spec, target=f"{path}:{only_player(path) if spec.kind == 'classic' else only_heuristic(path)}")
+        name = name or (only_player(path) if is_player else only_heuristic(path))
+        usual = usual_limit(path, name) if is_player and spec.limit is None else None
     except ValueError as error:
         fail(str(error), spec.text, spec.start, spec.end)
+    return replace(spec, target=f"{path}:{name}", usual_limit=usual)
 
 
 def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
@@ -220,7 +256,7 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
-    target = _file_name(spec.target) if spec.is_file else spec.target.title()
+    target = _file_name(spec) if spec.is_file else spec.target.title()
     if spec.kind == ENGINE:
         target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
@@ -239,10 +275,14 @@ def _limit_name(limit: Limit) -> str:
     return f"depth{limit.depth}" if limit.depth else f"{number_of(limit)}{limit.unit}"
 
 
-def _file_name(target: str) -> str:
-    """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player."""
-    path, _, name = target.rpartition(".py:")
-    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-2:]
+def _file_name(spec: Spec) -> str:
+    """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player.
+
+    Of a file found by a pattern, with as many as the pattern leaves open, which tell it from the others.
+    """
+    path, _, name = spec.target.rpartition(".py:")
+    shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
+    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-shown:]
     return _plain(".".join([*parts, name]))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.spec import ENGINE, Spec, fail
+from experiments.roster.spec import APART, ENGINE, Spec, fail
 from isolation.limits import Limit
+from isolation.loading import is_name
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = Limit(nodes=10_000)
 """About what the classic engines searched in their 150 ms a move."""
 CLASSIC_LIMIT = Limit(ms=150)
-"""What players with a clock of their own get where the default limit is not a time."""
+"""What players with a clock of their own get where the default limit is not a time, and their file says nothing."""
 
 METHODS: dict[str, Method] = {"MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "MCTS": "mcts"}
 SWITCHES = {
@@ -162,7 +163,7 @@ def _read_file(text: str, start: int, end: int, example: str) -> str:
     if word.endswith(".py"):
         return f"{word}:"
     path, _, name = word.rpartition(".py:")
-    if not path or not name.isidentifier():
+    if not path or not is_name(name):
         fail(
             f"a file is followed by the name inside it, like {word.partition('.py')[0]}.py:{example}", text, start, end
         )
@@ -235,7 +236,7 @@ def _refuse_classic_limit(spec: Spec, unit: str) -> str:
 
 
 def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
-    return CLASSIC_LIMIT if default is None or default.is_reproducible else default
+    return (spec.usual_limit or CLASSIC_LIMIT) if default is None or default.is_reproducible else default
 
 
 def _make_classic(spec: Spec) -> Agent:
@@ -247,6 +248,42 @@ def _make_classic(spec: Spec) -> Agent:
     return ClassicAgent(
         spec.name, load_player(path, name).value, (("player", f"{Path(path).name}:{name}"),), spec.limit
     )
+
+
+# The same, never loaded here
+
+
+def _read_apart(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    if head.strip().lower() != APART or ".py" not in rest:
+        return None
+    at = start + len(head) + len(colon)
+    target = _read_file(text, at, end, "CustomPlayer")
+    if target.endswith(".py:"):
+        fail(f"the file is not looked into: say which class, like {APART}:{target}CustomPlayer", text, at, end)
+    return Spec(text, APART, target=target, start=at, end=end)
+
+
+def _make_apart(spec: Spec) -> Agent:
+    from experiments.roster.unloaded import players_in
+    from isolation.editions.players import THIRD
+    from isolation.engines.apart import ApartAgent
+
+    path, _, name = spec.target.rpartition(":")
+    assert spec.limit is not None
+    players = players_in(Path(path))
+    if name not in players:
+        raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
+    inside = replace(spec, kind="classic")
+    overruns = players[name] in ("", THIRD.name)
+    return ApartAgent(
+        spec.name, path, f"{Path(path).name}:{name}", spec.limit, make_inside, (inside,), overruns=overruns
+    )
+
+
+def make_inside(spec: Spec) -> Agent:
+    """The agent of a completed spec, made in the process that it plays in."""
+    return KINDS[spec.kind].make(spec)
 
 
 # An engine, somebody else's program
@@ -317,6 +354,15 @@ _ROWS = (
         _refuse_engine_limit,
         _usual_engine_limit,
         _make_engine,
+    ),
+    Kind(
+        APART,
+        (f"{APART}:FILE.py:CLASS",),
+        (APART,),
+        _read_apart,
+        _refuse_classic_limit,
+        _usual_classic_limit,
+        _make_apart,
     ),
     Kind(
         "classic",

@@ -7,20 +7,41 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from isolation.loading import LoadError, is_heuristic, load_module
+from isolation.clues import is_of_third_edition
+from isolation.editions.players import THIRD, edition_of
+from isolation.editions.third.scores import StateScore
+from isolation.limits import Limit
+from isolation.loading import (
+    LoadError,
+    is_heuristic,
+    is_player,
+    is_third_edition_player,
+    load_heuristic,
+    load_module,
+    load_player,
+)
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
 
+    Of a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
+
     Raises:
         LoadError: the file cannot be loaded.
     """
-    return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
+    module = load_module(path)
+    names = [name for name, value in vars(module).items() if is_heuristic(value)]
+    for name, value in vars(module).items():
+        if is_third_edition_player(value) and value.__module__ == module.__name__:
+            names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
+    found = {name: load_heuristic(path, name).value for name in names}
+    is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
+    return {name: value for name, value in found.items() if isinstance(value, StateScore) or not is_third}
 
 
 def only_heuristic(path: str | Path) -> str:
-    """The name of a file's heuristic: `score`, `custom_score`, or its only function of (game, player).
+    """The name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
 
     Where there are helpers of two arguments as well, the names of the parameters tell which it is.
 
@@ -28,18 +49,30 @@ def only_heuristic(path: str | Path) -> str:
         LoadError: there is none, or there are several.
     """
     found = heuristics_in(path)
-    for name in ("score", "custom_score"):
+    for name in ("score", "custom_score", "CustomPlayer.score"):
         if name in found:
             return name
-    likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
+    likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
     if len(likely) == 1:
         return likely[0]
-    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
-    raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
+    if likely:
+        raise LoadError(f"{path} has several functions of (game, player); say which, as in {path}:{likely[0]}")
+    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
+
+
+def _player_hint(path: str | Path) -> str:
+    """What a file without a heuristic has instead, if that is one player."""
+    try:
+        name = only_player(path)
+    except LoadError:
+        return ""
+    edition = edition_of(getattr(load_module(path), name)).name
+    score = f", a method score(self, state) of it would as ID:{path}:{name}.score" if edition == THIRD.name else ""
+    return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
 
 
 def only_player(path: str | Path) -> str:
-    """The name of a file's player class: its only class of its own with a `get_move`, else `CustomPlayer`.
+    """The name of a file's class of players: its only one with a `get_move` or `get_action`, else `CustomPlayer`.
 
     Raises:
         LoadError: there is none, or there are several.
@@ -48,7 +81,7 @@ def only_player(path: str | Path) -> str:
     found = [
         name
         for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and hasattr(value, "get_move")
+        if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value)
     ]
     if len(found) == 1:
         return found[0]
@@ -57,10 +90,20 @@ def only_player(path: str | Path) -> str:
     if found:
         raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
     hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
-    raise LoadError(f"{path} has no class with a method get_move{hint}")
+    raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
 
 
-def _names_game_and_player(function: Callable[..., Any]) -> bool:
+def usual_limit(path: str | Path, name: str) -> Limit:
+    """The time a move that the engine of a player's edition gave; for what makes players, the second edition's.
+
+    Raises:
+        LoadError: the file cannot be loaded, or has no such player.
+    """
+    return Limit(ms=edition_of(load_player(path, name).value).usual_limit)
+
+
+def names_game_and_player(function: Callable[..., Any]) -> bool:
+    """Whether the names of a function's parameters say that it is about a game and one of its players."""
     try:
         names = list(inspect.signature(function).parameters)
     except ValueError:  # a built-in that does not tell

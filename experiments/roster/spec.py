@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 ENGINE = "engine"
 """The kind of players that are programs of somebody else's, and what their specs begin with."""
+APART = "apart"
+"""The kind of players from files that are loaded in confined processes alone, and what their specs begin with."""
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
 
@@ -19,6 +21,7 @@ class SpecError(ValueError):
     """A spec that cannot be read: the message, then the spec with the wrong part underlined."""
 
     def __init__(self, message: str, text: str, start: int, end: int) -> None:
+        self.message = message
         super().__init__(f"{message}\n  {text}\n  {' ' * start}{'^' * max(1, end - start)}")
 
 
@@ -30,6 +33,8 @@ class Spec:
     `*`, `FILE.py:FUNCTION`, for a classic player `FILE.py:CLASS`, or for an engine its name or path; the name is empty
     where a file stands alone. `parameters` are those of the heuristic that differ from its defaults, by name and value.
     `options` are those of an engine, and `program` what it is if its name is known.
+    `usual_limit` is what players of a file get that name none, once the file was looked into.
+    `pattern` is what the path of the file matched, if a pattern found it.
     `start` and `end` are where it stands in `text`, for messages.
     """
 
@@ -43,6 +48,8 @@ class Spec:
     parameters: tuple[tuple[str, float], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     program: Program | None = None
+    usual_limit: Limit | None = None
+    pattern: str = ""
     start: int = 0
     end: int = 0
 
@@ -53,7 +60,7 @@ class Spec:
 
     def __str__(self) -> str:
         """The spec in the grammar; `parse_spec` reads it back."""
-        head = ENGINE if self.kind == ENGINE else self.method
+        head = self.kind if self.kind in (ENGINE, APART) else self.method
         player = ":".join(part for part in (head, self.target) if part) or self.kind
         limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
         given = (f"option.{name}={value}" for name, value in self.options)

@@ -6,6 +6,7 @@ Whoever leaves nothing to chance is asked once; others are asked several times, 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from experiments.play.cluster.addresses import chosen
 from experiments.play.cluster.travel import UserFile, files_of, placed_specs
 from experiments.play.spreading import spread
-from experiments.roster import complete, expand, make_agent, named, parse_spec
+from experiments.roster import make_agent, makeable, parse_spec
 from isolation.agents import Agent
 from isolation.answers import Answers, Positions, answer_all, join_answers
 from isolation.geometry import parse_size
@@ -58,7 +59,7 @@ def ask_all(
     cluster: str | None = None,
     show: Callable[[int, int], None] = lambda asked, agents: None,
 ) -> list[Asked]:
-    """What each agent does in each position; a spec with `*` stands for every heuristic, and none counts twice.
+    """What each agent does in each position; a spec may stand for many, as `ID:*` does, and none counts twice.
 
     Compiled agents are asked in threads of this process, others in processes, or on a cluster.
 
@@ -70,8 +71,7 @@ def ask_all(
     Raises:
         SpecError: a spec names no agent.
     """
-    found = [complete(named(one), limit) for text in specs for one in expand(parse_spec(text))]
-    wanted = {str(spec): make_agent(spec) for spec in found}
+    wanted = _agents(specs, limit)
     size = parse_size(positions.size)
     compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
     parts: dict[str, dict[int, Answers]] = {spec: {} for spec in wanted}
@@ -95,6 +95,17 @@ def ask_all(
         take(*answered)
     joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
     return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
+
+
+def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
+    """The agents that specs stand for by their completed specs; of files left out a warning tells."""
+    wanted: dict[str, Agent] = {}
+    for text in specs:
+        made, left_out = makeable(text, limit)
+        wanted |= {str(spec): agent for spec, agent in made}
+        for why in left_out:
+            warnings.warn(f"left out: {why}", stacklevel=2)
+    return wanted
 
 
 def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> Asked:

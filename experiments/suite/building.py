@@ -47,7 +47,7 @@ class Recipe:
 
     Attributes:
         size: of the board.
-        first_ply, last_ply: of the earliest and the latest positions.
+        first_ply, last_ply: of the earliest and the latest positions: the plies played before them.
         seed: of games and choices.
         openings: at most so many orbits of openings, drawn at random; None for all.
         limit: nodes for each move's result; positions that it leaves undecided are left out.
@@ -66,7 +66,7 @@ class Recipe:
 
 
 def usual_plies(size: str) -> tuple[int, int]:
-    """The stages of a game that tell: plies 10 to 31 on 7x7, where hardly any earlier position has a wrong move."""
+    """The stages of a game that tell: on 7x7 after 10 to 31 plies; hardly any earlier position has a wrong move."""
     rows, columns = parse_size(size)
     return max(2, round(rows * columns * 10 / 49)), max(2, round(rows * columns * 31 / 49))
 
@@ -121,7 +121,7 @@ def check_recipe(recipe: Recipe) -> None:
     check_position(Board.from_moves([], recipe.size))
     if not 2 <= recipe.first_ply <= recipe.last_ply:
         raise ValueError(
-            f"plies {recipe.first_ply} to {recipe.last_ply}: a suite begins at ply 2 or later, and then ends"
+            f"plies {recipe.first_ply + 1} to {recipe.last_ply + 1}: a suite begins at ply 3 or later, and then ends"
         )
     if not 0 < len(recipe.field) <= MOST_MEMBERS:
         raise ValueError(f"a reference field has 1 to {MOST_MEMBERS} members, not {len(recipe.field)}")

@@ -158,7 +158,7 @@ def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]
     mover = 1 + plies % 2
     last = int(plies.max())
     bands = [(first, min(first + PLY_BAND - 1, last)) for first in range(int(plies.min()), last + 1, PLY_BAND)]
-    parts = [(f"plies {first}–{end}", (plies >= first) & (plies <= end)) for first, end in bands]
+    parts = [(f"plies {first + 1}–{end + 1}", (plies >= first) & (plies <= end)) for first, end in bands]
     parts += [(f"player {player} to move", mover == player) for player in (1, 2)]
     known = suite.opening_winner > 0
     parts += [

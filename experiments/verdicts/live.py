@@ -32,22 +32,23 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
     pairs = pair_points(points)
     found = []
     for place, entrant in enumerate(plan.entrants):
-        shares = _shares(plan, pairs, place)
-        if shares is not None and set(entrant.roles) != {"opponent"}:
-            low, high = confidence_sequence(shares).last
-            rate = float(shares.mean()) if len(shares) else float("nan")
-            found.append(LiveStanding(entrant.agent.name, len(shares), rate, low, high))
+        won = _games_won(plan, pairs, place)
+        if won is not None and set(entrant.roles) != {"opponent"}:
+            low, high = confidence_sequence(won.mean(axis=1) / 2).last
+            # divided once, as in the tables of a run, so that both round alike
+            rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
+            found.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
     return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
 
 
-def _shares(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.float64] | None:
-    """For each completed opening, the share of points of one agent over all its matches; None if it has none."""
+def _games_won(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.int64] | None:
+    """Games of a pair that one agent won, by completed opening and match of its; None if it has no match."""
     matches = plan.schedule.matches
     own = [number for number, match in enumerate(matches) if place in (match.first, match.second)]
     if not own:
         return None
     columns = pairs[:, own]
-    done = columns[(columns >= 0).all(axis=1)].astype(np.float64) / 2
+    done = columns[(columns >= 0).all(axis=1)].astype(np.int64)
     seconds = np.array([matches[number].second == place for number in own])
-    shares: NDArray[np.float64] = np.where(seconds, 1 - done, done).mean(axis=1)
-    return shares
+    won: NDArray[np.int64] = np.where(seconds, 2 - done, done)
+    return won

@@ -45,11 +45,11 @@ def placements(findings: Findings) -> tuple[Placement, ...]:
     if size is None:
         return ()
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
-    parts = list(_moves(findings, size))
-    orbit, winner = (np.concatenate([part[place] for part in parts]) for place in (1, 2))
+    parts = list(first_placements(findings, size))
+    orbit, winner = (np.concatenate([getattr(part, name) for part in parts]) for name in ("orbit", "winner"))
     found = []
     for player in (0, 1):
-        cells = np.concatenate([part[0][player] for part in parts])
+        cells = np.concatenate([part.cells[player] for part in parts])
         own = np.where(cells >= 0, canonical[cells], -1)
         for cell in np.unique(own[own >= 0]):
             chosen = own == cell
@@ -76,19 +76,29 @@ def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
     return found / games
 
 
-def _moves(
-    findings: Findings, size: tuple[int, int]
-) -> Iterator[tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64], npt.NDArray[np.int8]]]:
-    """By part of the log: the first placements of both players (−1: none), the openings' orbits, the winners."""
-    for source in findings.sources:
-        table = read_table(source.info.path, ["rows", "columns", "moves", "winner", "orbit"])
+@dataclass(frozen=True, eq=False)
+class FirstPlacements:
+    """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner."""
+
+    run: int
+    game_ids: npt.NDArray[np.int64]
+    cells: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    orbit: npt.NDArray[np.int64]
+    winner: npt.NDArray[np.int8]
+
+
+def first_placements(findings: Findings, size: tuple[int, int]) -> Iterator[FirstPlacements]:
+    """Where the games on a board of this size began, by part of the log; `run` is a place in `Findings.sources`."""
+    for number, source in enumerate(findings.sources):
+        table = read_table(source.info.path, ["game_id", "rows", "columns", "moves", "winner", "orbit"])
         table = table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))
         winner, orbit = table["winner"].to_numpy(), table["orbit"].to_numpy().astype(np.int64)
+        game_ids = table["game_id"].to_numpy().astype(np.int64)
         first = 0
         for offsets, cells in list_chunks(table, "moves"):
             lengths = np.diff(offsets)
             values = np.append(cells.astype(np.int64), [-1, -1])
-            placed = [np.where(lengths > place, values[offsets[:-1] + place], -1) for place in (0, 1)]
+            one, other = (np.where(lengths > place, values[offsets[:-1] + place], -1) for place in (0, 1))
             chosen = slice(first, first + lengths.size)
-            yield placed, orbit[chosen], winner[chosen]
+            yield FirstPlacements(number, game_ids[chosen], (one, other), orbit[chosen], winner[chosen])
             first += lengths.size

@@ -26,7 +26,7 @@ from isolation.geometry import format_size
 from isolation.native import desks
 from isolation.native.layout import FAILED
 from isolation.parameters import Parameter, Tuned, tuned, values_of
-from isolation.patience import TookTooLong, at_most
+from isolation.patience import TookTooLong, computing_at_most
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]
 
@@ -35,6 +35,8 @@ CHECKED_POSITIONS = 300
 LONGEST_CHECK = 3.0
 LONGEST_CALL = 2.0
 _UNKNOWN = object()
+_slow: dict[Path, dict[str, Any]] = {}
+"""What took too long to be compared, by the file that would say so: another time, or elsewhere, it may not."""
 
 
 _LINKED = """
@@ -129,10 +131,13 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     defaults = [parameter.default for parameter in rewritten.parameters]
     compiled = CompiledHeuristic(function, score, np.array(defaults, np.float64))
     file = _problem_file(score, size)
-    problem = _known_problem(file)
+    problem = _slow.get(file) or _known_problem(file)
     if problem is _UNKNOWN:
         problem = _find_problem(compiled, rewritten, size)
-        library.write(file, json.dumps(problem))
+        if problem and problem.get("is_about_time"):
+            _slow[file] = problem
+        else:
+            library.write(file, json.dumps(problem))
     if problem is not None:
         raise CompileError(problem["reason"], rewritten.written_at(problem["line"]))
     return compiled
@@ -167,7 +172,7 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
     except Exception as error:  # numba refuses a function with errors of many kinds
         reason, line = rewritten.explain(error)
         return {"reason": reason, "line": line}
-    started = time.perf_counter()
+    started = time.process_time()
     variants = [
         compiled,
         *(_with_parameters(compiled, one) for one in _variants(compiled.function, rewritten.parameters)),
@@ -178,7 +183,7 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
             try:
                 expected = _interpreted(compiled.function, board, player)
             except TookTooLong as error:
-                return {"reason": f"it {error} at {board!r}", "line": None}
+                return {"reason": f"it {error} at {board!r}", "line": None, "is_about_time": True}
             if isinstance(expected, RecursionError):
                 # Compiled, this would not be an exception, but the end of the process.
                 return {"reason": f"it calls itself without end, for player {index + 1} at {board!r}", "line": None}
@@ -186,7 +191,7 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
             if not _same(expected, got):
                 differ = f"it {_does(got)} where Python {_does(expected)}"
                 return {"reason": f"compiled, {differ}, for player {index + 1} at {board!r}", "line": None}
-        if time.perf_counter() - started > LONGEST_CHECK:
+        if time.process_time() - started > LONGEST_CHECK:
             break
     return None
 
@@ -208,7 +213,7 @@ def _variants(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heur
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:
     with heeding_ctrl_c() as is_ctrl_c:
         try:
-            with at_most(LONGEST_CALL):
+            with computing_at_most(LONGEST_CALL):
                 return float(function(board.copy(), player))
         except TookTooLong:
             raise

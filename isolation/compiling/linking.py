@@ -19,6 +19,8 @@ from isolation.compiling import library, machine
 from isolation.native.layout import SCORE
 
 _ENTRY = "isolation_entry"
+_UNRESOLVED = ".numba.unresolved$"
+"""What numba calls the place of a function's address that is filled in when the code is loaded."""
 _ADDRESSES = "numba.dynamic.globals"
 """What numba calls addresses of this process that stand in code: arrays of more than a million bytes."""
 _addresses: dict[str, int] = {}
@@ -107,7 +109,28 @@ def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
     module = llvm.parse_assembly(function.inspect_llvm(tuple(kinds)))
     if any(one.name.startswith(_ADDRESSES) for one in module.global_variables):
         raise ValueError("its constants are too large to be compiled")
+    _resolve(module, function.py_func.__globals__)
     return module, function.overloads[tuple(kinds)].fndesc.llvm_func_name
+
+
+def _resolve(module: Any, compiled: dict[str, Any]) -> None:
+    """Link in functions that call themselves with arguments of other kinds than they were called with.
+
+    `compiled` holds them by name. Numba finds their addresses when it loads code, which is not how ours is loaded.
+    """
+    overloads = [one for known in compiled.values() for one in getattr(known, "overloads", {}).values()]
+    libraries = {one.fndesc.llvm_func_name: one.library for one in overloads}
+    while places := [one.name for one in module.global_variables if _is_unresolved(one)]:
+        for place in places:
+            symbol = place.removeprefix(_UNRESOLVED)
+            if symbol not in libraries:
+                raise ValueError("it calls itself in a way that cannot be compiled")
+            module.link_in(llvm.parse_assembly(libraries[symbol].get_llvm_str()))
+            module.link_in(llvm.parse_assembly(f'@"{place}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
+
+
+def _is_unresolved(variable: Any) -> bool:
+    return bool(variable.is_declaration) and variable.name.startswith(_UNRESOLVED)
 
 
 def _way_in(symbol: str, arguments: int) -> Any:

@@ -11,6 +11,7 @@ import copy
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from types import FunctionType
@@ -18,6 +19,7 @@ from typing import Any
 
 from isolation.compiling.explaining import explain_line, explain_result
 from isolation.compiling.rewrites import constants
+from isolation.compiling.rewrites.aliases import Alias
 from isolation.compiling.rewrites.base import Place, at, call, function, name, statements
 from isolation.compiling.rewrites.calling import Call
 from isolation.compiling.rewrites.containers import Contain
@@ -27,10 +29,13 @@ from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
 from isolation.compiling.rewrites.numeric import Numbers
 from isolation.compiling.rewrites.playing import Play
+from isolation.compiling.rewrites.pruning import Prune
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
 from isolation.compiling.rewrites.sources import Definition, definition, parameters
 from isolation.compiling.rewrites.tidying import Tidy
+from isolation.compiling.rewrites.unrolling import Unroll
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
 from isolation.parameters import Parameter, opened, owners, untuned
 from isolation.syntax import parse, parse_expression
@@ -88,8 +93,10 @@ def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
     """
     try:
         return _rewrite(untuned(heuristic))
-    except CompileError:
-        raise
+    except CompileError as error:
+        with suppress(Exception):
+            return _rewrite(untuned(heuristic), prunes=True)
+        raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
 
@@ -103,8 +110,8 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
-    module = _Module()
+def _rewrite(heuristic: Callable[[Any, Any], float], prunes: bool = False) -> Rewritten:
+    module = _Module(prunes)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
@@ -130,8 +137,9 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written."""
+    """The module being written; `prunes`: code that never runs is left out."""
 
+    prunes: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
@@ -159,6 +167,8 @@ class _Module:
         if hasattr(heuristic, "phases"):
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
+        if isinstance(heuristic, StateScore):
+            return self._of_state(heuristic)
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
@@ -169,6 +179,20 @@ class _Module:
         at(_checked(callee), asked)
         kinds: dict[str, Kind] = {"game": "game", "player": "player"}
         scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked.body)
+        assert isinstance(written, ast.expr)
+        return written
+
+    def _of_state(self, heuristic: StateScore) -> ast.expr:
+        """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
+        text = (
+            f"lambda game, player: FIRST({SUPPORT}.as_state(game)) if player == 0 else SECOND({SUPPORT}.as_state(game))"
+        )
+        asked = parse_expression(text)
+        assert isinstance(asked, ast.Lambda)
+        at(definition(heuristic.__wrapped__), asked)
+        known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
+        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
         written = Call(Place(scope, self.counter), self).visit(asked.body)
         assert isinstance(written, ast.expr)
         return written
@@ -210,8 +234,9 @@ class _Module:
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         passes = (
-            Tidy(place),
-            Fold(place, given),
+            Alias(place),
+            *([Prune(place), Fold(place, given), Tidy(place)] if self.prunes else [Tidy(place), Fold(place, given)]),
+            Unroll(place),
             Play(place),
             Literals(place),
             Contain(place),

@@ -20,8 +20,9 @@ def play(game: Board, time_limit: float | None = None) -> tuple[Any, GameHistory
     while True:
         legal_moves = game.get_legal_moves()
         clock = _clock(limit)
-        move = call_get_move(game.active_player, game.copy(), clock)
-        late = clock() < 0
+        mover = game.active_player
+        move = call_get_move(mover, game.copy(), clock)
+        late = edition_of(mover).is_late(move, clock)
         if late or move not in legal_moves:
             break
         moves.append(move)

@@ -1,20 +1,25 @@
 """The other side of `isolation.engines.guard`: a process in which an agent plays.
 
 Lines hold pickled objects in base 64. First comes an `Order`; the answer is None, or a `Refusal`. Then come `NEW_GAME`,
-answered by None, and (board, seed), answered by a `SearchResult`; either may be answered by a `Loss`.
+answered by None, and (board, seed), answered by a `SearchResult`; either may be answered by a `Loss`. Answers are read
+as these and nothing else: in the process that sends them somebody's code may have its hands in everything.
 """
 
 from __future__ import annotations
 
 import base64
+import io
 import os
 import pickle
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from isolation.search.result import SearchResult
 
 if TYPE_CHECKING:
     from isolation.agents import Player
@@ -26,10 +31,14 @@ START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.engines.child im
 
 @dataclass(frozen=True)
 class Order:
-    """Who is to play: the agent, packed, and the (rows, columns) of the boards, for which its code is compiled."""
+    """Who is to play: the agent, packed, and the (rows, columns) of the boards, for which its code is compiled.
+
+    With a `folder`, the process is confined, and lives there, before the agent is unpacked: see `confined`.
+    """
 
     agent: bytes
     size: tuple[int, int]
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,10 +50,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Loss:
-    """How the player has lost the game: the number of a `Reason`, and the detail."""
+    """How the player has lost the game: the number of a `Reason`, the detail, and where in a confined player's code."""
 
     reason: int
     detail: str
+    traceback: str = ""
 
 
 def encode(value: object) -> bytes:
@@ -53,8 +63,27 @@ def encode(value: object) -> bytes:
 
 
 def decode(line: bytes) -> Any:
-    """The object again."""
+    """The object again, of a line that we have sent."""
     return pickle.loads(base64.b64decode(line))
+
+
+def decode_answer(line: bytes) -> Any:
+    """An answer again, of a line that anybody may have sent.
+
+    Raises:
+        Exception: it is no answer.
+    """
+    return _Answers(io.BytesIO(base64.b64decode(line))).load()
+
+
+class _Answers(pickle.Unpickler):
+    """Makes answers out of bytes, and calls nothing else that they name."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = _ANSWERS.get(f"{module}.{name}")
+        if found is None:
+            raise pickle.UnpicklingError(f"{module}.{name} is no answer")
+        return found
 
 
 def serve() -> None:
@@ -64,10 +93,11 @@ def serve() -> None:
     sys.argv[1:] = []
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=listen, args=(lines, questions), daemon=True).start()
-    player = _begin(decode(questions.get()), answers)
+    order = decode(questions.get())
+    player = _begin(order, answers)
     while True:
         question = decode(questions.get())
-        say(answers, _answer(player, question))
+        say(answers, _answer(player, question, order.folder))
 
 
 def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
@@ -85,7 +115,8 @@ def listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
     for line in lines:
         questions.put(line)
     if hasattr(os, "killpg"):
-        os.killpg(os.getpgrp(), signal.SIGKILL)
+        with suppress(PermissionError):  # of a confined process, whose keeper does that
+            os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
 
 
@@ -93,18 +124,22 @@ def _begin(order: Order, answers: BinaryIO) -> Player:
     from isolation.engines.crossing import one_line, unpack
 
     try:
+        if order.folder:
+            from isolation.engines.confined import confine
+
+            confine(order.folder)
         agent = unpack(order.agent)
         agent.compiled(order.size)
         player = agent.open()
     except BaseException as error:
-        say(answers, Refusal(one_line(error)))
+        say(answers, Refusal(one_line(error).replace(f"{order.folder}/", "") if order.folder else one_line(error)))
         sys.exit()
     say(answers, None)
     return player
 
 
-def _answer(player: Player, question: Any) -> object:
-    from isolation.agents import as_loss
+def _answer(player: Player, question: Any, folder: str) -> object:
+    from isolation.agents import Forfeit, as_loss
 
     try:
         if question == NEW_GAME:
@@ -113,10 +148,17 @@ def _answer(player: Player, question: Any) -> object:
         return player.choose(*question)
     except BaseException as error:
         loss = as_loss(error)
-        return Loss(int(loss.reason), loss.detail)
+        if not folder or isinstance(error, Forfeit):
+            return Loss(int(loss.reason), loss.detail)
+        from isolation.engines.traces import placed, trace
+
+        return Loss(int(loss.reason), placed(loss.detail, error, folder), trace(error, folder))
 
 
 def say(answers: BinaryIO, answer: object) -> None:
     """Send an answer."""
     answers.write(encode(answer) + b"\n")
     answers.flush()
+
+
+_ANSWERS = {f"{one.__module__}.{one.__qualname__}": one for one in (SearchResult, Loss, Refusal)}

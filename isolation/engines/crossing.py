@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from isolation.faults import clean, name_of
@@ -22,6 +23,7 @@ class CannotCross(ValueError):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name} cannot play in a process of its own, as a hard cap needs: {why}")
+        self.why = why
 
 
 def pack(agent: Agent) -> bytes:
@@ -44,6 +46,19 @@ def unpack(packed: bytes) -> Agent:
     """
     agent: Agent = from_bytes(packed)
     return agent
+
+
+def recipe(make: Callable[..., Agent], *arguments: Any) -> bytes:
+    """An agent as bytes that is made where they are unpacked, by a call that nobody makes here."""
+    return to_bytes(_Recipe(make, arguments))
+
+
+class _Recipe:
+    def __init__(self, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._call = make, arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._call
 
 
 def to_bytes(value: object) -> bytes:

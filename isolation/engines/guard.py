@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isolation.agents import Forfeit
-from isolation.engines.child import NEW_GAME, START, Loss, Order, Refusal, decode, encode
+from isolation.engines.child import NEW_GAME, START, Loss, Order, Refusal, decode_answer, encode
 from isolation.engines.crossing import CannotCross, pack
 from isolation.engines.idle import Idle
 from isolation.engines.transport import Ended, ProcessTransport, Silence, Transport
@@ -22,14 +23,20 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0
 """What a process may take to start, to load a user's file with all it imports, and to load compiled code."""
 
-_DIED = Forfeit(Reason.ERROR, "RuntimeError: its process died")
+DIED = Forfeit(Reason.ERROR, "RuntimeError: its process died")
 _NONSENSE = Forfeit(Reason.ERROR, "RuntimeError: its process answered with nonsense")
 
 
 def start_process() -> Transport:
     """A new Python process that waits for an `Order`."""
-    folders = [folder for folder in sys.path if isinstance(folder, str)]
-    return ProcessTransport([sys.executable, "-P", "-c", START, *folders])
+    return ProcessTransport(python_program(START))
+
+
+def python_program(code: str) -> list[str]:
+    """The command of a Python process that runs some code with our modules, wherever it works."""
+    folders = (folder for folder in sys.path if isinstance(folder, str))
+    whole = (os.path.abspath(folder) if os.path.isdir(folder or ".") else folder for folder in folders)
+    return [sys.executable, "-P", "-c", code, *whole]
 
 
 @dataclass
@@ -44,6 +51,7 @@ class Guard:
     order: Order
     hard_cap: float
     start: Callable[[], Transport] = start_process
+    start_seconds: float = START_SECONDS
     _transport: Transport | None = field(default=None, init=False)
     _is_waiting: bool = field(default=False, init=False)
 
@@ -78,6 +86,11 @@ class Guard:
         else:
             _idle.put(self.order, transport)
 
+    @property
+    def transport(self) -> Transport | None:
+        """The process that plays, while it does."""
+        return self._transport
+
     def _ask(self, question: object) -> object:
         if self._transport is None:
             self._transport = _idle.take(self.order) or self._started()
@@ -88,7 +101,7 @@ class Guard:
             raise Forfeit(Reason.HANG, f"no answer within {self.hard_cap:g} s") from None
         except Ended:
             self._end()
-            raise _DIED from None
+            raise DIED from None
         except Exception:  # of whatever a line is that our side of the process has not written
             self._end()
             raise _NONSENSE from None
@@ -99,13 +112,13 @@ class Guard:
     def _started(self) -> Transport:
         self._transport = self.start()
         try:
-            answer = self._exchange(self._transport, self.order, START_SECONDS)
+            answer = self._exchange(self._transport, self.order, self.start_seconds)
         except Silence:
             self._end()
-            raise Forfeit(Reason.HANG, f"its process did not start within {START_SECONDS:g} s") from None
+            raise Forfeit(Reason.HANG, f"its process did not start within {self.start_seconds:g} s") from None
         except Ended:
             self._end()
-            raise _DIED from None
+            raise DIED from None
         if isinstance(answer, Refusal):
             self._end()
             raise CannotCross(self.name, answer.why)
@@ -115,7 +128,7 @@ class Guard:
         """An answer; if this is cut short, it is still due."""
         self._is_waiting = True
         transport.send(encode(question), seconds)
-        answer: object = decode(transport.receive(seconds))
+        answer: object = decode_answer(transport.receive(seconds))
         self._is_waiting = False
         return answer
 
@@ -128,7 +141,9 @@ class Guard:
 def _forfeit(loss: Loss) -> Forfeit:
     """How the player has lost, if that is one of the ways there are."""
     is_known = type(loss.reason) is int and loss.reason in {int(reason) for reason in Reason}
-    return Forfeit(Reason(loss.reason), loss.detail) if is_known and type(loss.detail) is str else _NONSENSE
+    if not is_known or type(loss.detail) is not str or type(loss.traceback) is not str:
+        return _NONSENSE
+    return Forfeit(Reason(loss.reason), loss.detail, loss.traceback)
 
 
 def guard(agent: Agent, size: tuple[int, int], hard_cap: float) -> Guard:

@@ -17,9 +17,10 @@ from numba.typed.typedobjectutils import _nonoptional
 
 from isolation.native import bits
 from isolation.native.kernels.inner import inner
-from isolation.native.position import CellsType, as_cells
+from isolation.native.position import CellsType, PositionType, as_cells, turned
+from isolation.native.state import as_state, count_open, is_open
 
-__all__ = ["builtins", "jit", "math", "np"]
+__all__ = ["as_state", "builtins", "count_open", "is_open", "jit", "math", "np"]
 
 # Without bounds checks an index out of range would read whatever lies there.
 jit = inner(error_model="python", boundscheck=True)
@@ -150,11 +151,24 @@ def _count(cells, cell):
     return lambda cells, cell: int(cell in cells)
 
 
+@overload_method(types.UniTuple, "count")
+def _count_in_tuple(items, wanted):
+    def count(items, wanted):
+        found = 0
+        for item in items:
+            if equal(item, wanted):
+                found += 1
+        return found
+
+    return count
+
+
 @overload_method(CellsType, "index")
+@overload_method(types.UniTuple, "index")
 def _index(cells, cell):
     def index(cells, cell):
         for place, found in enumerate(cells):
-            if found == cell:
+            if equal(found, cell):
                 return place
         raise ValueError("not in list")
 
@@ -175,6 +189,67 @@ def _add(a, b):
     if isinstance(a, types.List) and isinstance(b, CellsType):
         return lambda a, b: a + new_list(b)
     return None
+
+
+# --- what old code reads and sets of a game -------------------------------------------------------------------------
+
+
+def facing(game, player):
+    """Return the game with that player to move."""
+
+
+def awaiting(game, player):
+    """Return the game with the opponent of that player to move."""
+
+
+def flat_state(game):
+    """Return the second edition's `_board_state`: the cells column by column, who is to move, where both stand."""
+
+
+def visited_rows(game):
+    """Return the first edition's `__board_state__`, as far as it is known: 0 where a cell is open, else 3.
+
+    Positions do not keep who visited a cell, 1 or 2: what tells them apart differs from Python, and is found out.
+    """
+
+
+@overload(facing)
+def _facing(game, player):
+    return lambda game, player: turned(game, player)
+
+
+@overload(awaiting)
+def _awaiting(game, player):
+    return lambda game, player: turned(game, 1 - player)
+
+
+@overload(flat_state)
+def _flat_state(game):
+    if not isinstance(game, PositionType):
+        return None
+    rows, columns = game.rows, game.columns
+
+    def flat_state(game):
+        state = [
+            0 if bits.contains(game._blank, row * columns + column) else 1
+            for column in range(columns)
+            for row in range(rows)
+        ]
+        (row, column), (other_row, other_column) = game.get_player_location(0), game.get_player_location(1)
+        return state + [game._turn, other_row + other_column * rows, row + column * rows]  # noqa: RUF005
+
+    return flat_state
+
+
+@overload(visited_rows)
+def _visited_rows(game):
+    if not isinstance(game, PositionType):
+        return None
+    rows, columns = game.rows, game.columns
+    return lambda game: [
+        [0 if bits.contains(game._blank, row * columns + column) else 3 for column in range(columns)]
+        for row in range(rows)
+    ]
 
 
 # --- sets of cells together with other sets -------------------------------------------------------------------------
@@ -301,6 +376,24 @@ def _equal(a, b):
     return lambda a, b: a == b
 
 
+def _is_collection(kind):
+    return isinstance(kind, CellsType | types.BaseTuple | types.List | types.Set)
+
+
+@overload(operator.eq)
+def _collection_eq(a, b):
+    if (_is_collection(a) and isinstance(b, types.Number)) or (isinstance(a, types.Number) and _is_collection(b)):
+        return lambda a, b: False
+    return None
+
+
+@overload(operator.ne)
+def _collection_ne(a, b):
+    if (_is_collection(a) and isinstance(b, types.Number)) or (isinstance(a, types.Number) and _is_collection(b)):
+        return lambda a, b: True
+    return None
+
+
 @overload(contains)
 def _contains(items, element):
     if isinstance(items, types.BaseTuple):
@@ -392,6 +485,34 @@ def _numeric(values):
     if isinstance(values, types.BaseTuple | types.List | CellsType):
         return lambda values: array(values)
     return lambda values: values
+
+
+def unique_counts(values):
+    """Return numpy.unique(values, return_counts=True)."""
+
+
+def mean_along(values, axis):
+    """Return numpy.mean(values, axis=axis)."""
+
+
+@overload(unique_counts)
+def _unique_counts(values):
+    def unique_counts(values):
+        ordered = np.sort(numeric(values).ravel())
+        starts = [place for place in range(len(ordered)) if place == 0 or ordered[place] != ordered[place - 1]]
+        found = np.empty(len(starts), ordered.dtype)
+        counts = np.empty(len(starts), np.int64)
+        for place, start in enumerate(starts):
+            end = starts[place + 1] if place + 1 < len(starts) else len(ordered)
+            found[place], counts[place] = ordered[start], end - start
+        return found, counts
+
+    return unique_counts
+
+
+@overload(mean_along)
+def _mean_along(values, axis):
+    return lambda values, axis: values.sum(axis) / values.shape[axis]
 
 
 def number(value):

@@ -18,20 +18,30 @@ from typing import Any
 from isolation.engines.child import decode, listen, say, take_over_pipes
 from isolation.faults import told
 from reports.board import answers
+from reports.board.exploring import explored
 from reports.board.questions import (
+    ExploreQuestion,
+    ExportQuestion,
     GameQuestion,
     GamesQuestion,
     GraphQuestion,
+    ImportQuestion,
     MoveQuestion,
     SolveQuestion,
     ValuesQuestion,
 )
+from reports.board.reading import games_in
 from reports.board.shelf import Shelf, game, games
+from reports.board.writing import written
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from reports.board.answering import serve; serve()"
 """The program of the process; its arguments are the folders that modules are looked for in."""
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-"""What keeps libraries in the process from using more than one processor."""
+SPARING = {
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")},
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""The environment that keeps libraries in the process from using more than one processor, and Arrow from setting a
+gigabyte aside as soon as it reads a file, which counts as memory that the process has."""
 
 _CAN_SEARCH = sys.platform != "win32"
 
@@ -42,6 +52,9 @@ _ANSWERS: dict[type, Callable[[Any, Shelf], dict[str, Any]]] = {
     MoveQuestion: lambda question, shelf: answers.move(question, shelf.agents, seed=random.getrandbits(63)),
     GamesQuestion: games,
     GameQuestion: game,
+    ExploreQuestion: explored,
+    ImportQuestion: lambda question, shelf: games_in(question),
+    ExportQuestion: written,
 }
 
 
@@ -83,8 +96,8 @@ def serve() -> None:
 
 def answer(question: object, shelf: Shelf) -> Answer:
     """What a question is answered, whatever happens meanwhile."""
-    if not _CAN_SEARCH and not isinstance(question, GamesQuestion | GameQuestion):
-        return failed(400, "positions are analysed on Linux and macOS only; here the board shows games of runs")
+    if not _CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
+        return failed(400, "positions are analysed on Linux and macOS only; here the board shows games")
     try:
         return Answer(200, _ANSWERS[type(question)](question, shelf))
     except MemoryError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -28,12 +29,15 @@ INTERPRETED_DEPTH = 3
 """The deepest look of a heuristic that does not compile, or on a board that compiled code does not serve."""
 PLACING_DEPTH = 1
 """The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
-SOLVING_MS = 3000
+SOLVING_MS, BRIEF_SOLVING_MS = 3000, 1000
 _LONGEST_ERROR = 300
+_NOTICED_SECONDS = 0.2
 
 
 def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
-    """For each heuristic the value of every legal move to the side to move, or what went wrong, and the depths used.
+    """For each heuristic the value of every legal move to the side to move, or what went wrong, and the depth used.
+
+    `compiling` is how many seconds it took to compile the heuristic; 0 where that was no time to speak of.
 
     Raises:
         ValueError: the position is illegal, or a heuristic unknown.
@@ -42,12 +46,14 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
     functions = {name: _known(name, heuristics) for name in question.heuristics}
     answers: dict[str, Any] = {}
     for name, function in functions.items():
+        started = time.perf_counter()
         depth = possible_depth(board, opposing(function), question.depth)
+        answers[name] = {"depth": depth, "compiling": _worth_telling(time.perf_counter() - started)}
         try:
             found = move_values(board, function, depth)
-            answers[name] = {"depth": depth, "moves": {cell: json_score(value) for cell, value in found.items()}}
+            answers[name]["moves"] = {cell: json_score(value) for cell, value in found.items()}
         except Exception as error:
-            answers[name] = {"depth": depth, "error": told(error, _LONGEST_ERROR)}
+            answers[name]["error"] = told(error, _LONGEST_ERROR)
     return {"values": answers}
 
 
@@ -72,7 +78,7 @@ def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[
 
 
 def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict[str, Any]:
-    """An agent's move, with what it knew.
+    """An agent's move, with what it knew; `preparing` has the seconds in which code was compiled or loaded before.
 
     Raises:
         ValueError: the position is illegal, the game is over, or there is no such agent.
@@ -81,6 +87,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     if not board.legal_cells():
         raise ValueError("the game is over: there is no move to choose")
     agent = agents.get(question.agent) or safe_agent(question.agent)
+    started = time.perf_counter()
     try:
         result = ask_once(agent.placing() if None in board.locations else agent, board, seed)
     except Exception as error:
@@ -95,6 +102,7 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
         "nodes": result.nodes,
         "ms": round(result.seconds * 1000, 1),
         "line": list(result.pv),
+        "preparing": _worth_telling(time.perf_counter() - started - result.seconds),
     }
 
 
@@ -111,7 +119,7 @@ def exact(question: SolveQuestion) -> dict[str, Any]:
         return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
     from isolation import solve
 
-    solution = solve(board, Limit(ms=SOLVING_MS))
+    solution = solve(board, Limit(ms=BRIEF_SOLVING_MS if question.brief else SOLVING_MS))
     return {
         "winner": solution.winner,
         "moves": list(solution.moves),
@@ -175,6 +183,10 @@ def safe_agent(text: str) -> Agent:
     if refusal := board_refusal(spec):
         raise ValueError(f"{text}: {refusal}")
     return make_agent(spec)
+
+
+def _worth_telling(seconds: float) -> float:
+    return round(seconds, 1) if seconds >= _NOTICED_SECONDS else 0.0
 
 
 def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:

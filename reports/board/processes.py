@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from isolation.engines.child import decode, encode
-from reports.board.answering import ONE_THREAD, START, Answer, Order, failed
+from reports.board.answering import SPARING, START, Answer, Order, failed
 from reports.board.shelf import Shelf, packed
 
 START_SECONDS = 60.0
@@ -164,7 +164,7 @@ class _Process:
                 stderr=asyncio.subprocess.DEVNULL,
                 limit=_LONGEST_LINE,
                 start_new_session=True,
-                env={**os.environ, **ONE_THREAD},
+                env={**os.environ, **SPARING},
             )
         )
         try:

@@ -13,6 +13,7 @@ from isolation.notation import cell_name
 DEEPEST = 10
 Cell = Annotated[int, Field(ge=0, lt=MOST_COMPILED_CELLS)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Form = Literal["moves", "fen", "json", "csv", "pgn", "png", "gif", "html"]
 Question = TypeVar("Question", bound=BaseModel)
 
 
@@ -58,11 +59,12 @@ class MoveQuestion(BaseModel):
 
 
 class SolveQuestion(BaseModel):
-    """Who wins?"""
+    """Who wins? `brief` asks for what is known soon."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
+    brief: bool = False
 
 
 class GamesQuestion(BaseModel):
@@ -84,6 +86,39 @@ class GameQuestion(BaseModel):
     game: str
 
 
+class ExploreQuestion(BaseModel):
+    """How did the games of a run go on from a position?"""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    run: Annotated[str, Field(max_length=20)]
+    position: Position
+
+
+class ImportQuestion(BaseModel):
+    """Which games, or which position, does a text hold? `size` is the board of bare moves."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    text: str
+    size: Annotated[str, Field(max_length=10)] = "7x7"
+
+
+class ExportQuestion(BaseModel):
+    """What is a line of play, or its last position, in a form that others read?
+
+    `run` and `game` name the game of a run that the line is, `names` the players of any other.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    position: Position
+    kind: Form
+    names: tuple[Name, Name] = ("Player 1", "Player 2")
+    run: Annotated[str, Field(max_length=20)] = ""
+    game: Annotated[str, Field(max_length=20)] = ""
+
+
 def parse(question: type[Question], body: bytes) -> Question:
     """The question that a request's body asks.
 
@@ -93,9 +128,14 @@ def parse(question: type[Question], body: bytes) -> Question:
     try:
         return question.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ValueError(f"{where}: {first['msg']}" if where else first["msg"]) from None
+        raise ValueError(first_fault(error)) from None
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first thing that is wrong, in one line."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def boards_of(position: Position) -> list[Board]:

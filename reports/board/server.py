@@ -23,13 +23,16 @@ import heuristics
 from experiments.find_games import KINDS
 from experiments.log import games_folder
 from reports.board.answering import Answer, failed
-from reports.board.guarding import Guarded
+from reports.board.guarding import MOST_BYTES, Guarded
 from reports.board.processes import ROOM, Processes, Room
 from reports.board.questions import (
     DEEPEST,
+    ExploreQuestion,
+    ExportQuestion,
     GameQuestion,
     GamesQuestion,
     GraphQuestion,
+    ImportQuestion,
     MoveQuestion,
     SolveQuestion,
     ValuesQuestion,
@@ -106,6 +109,9 @@ class Board(uvicorn.Server):
             Route("/api/graph", answering(GraphQuestion), methods=["POST"]),
             Route("/api/solve", answering(SolveQuestion), methods=["POST"]),
             Route("/api/move", answering(MoveQuestion), methods=["POST"]),
+            Route("/api/explore", answering(ExploreQuestion), methods=["POST"]),
+            Route("/api/import", answering(ImportQuestion), methods=["POST"]),
+            Route("/api/export", answering(ExportQuestion), methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         return Guarded(Starlette(routes=routes), port)
@@ -193,4 +199,5 @@ def _choices(shelf: Shelf) -> dict[str, Any]:
         "runs": [run.resolve().name for run in shelf.runs],
         "kinds": list(KINDS),
         "deepest": DEEPEST,
+        "longest": MOST_BYTES,
     }

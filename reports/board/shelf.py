@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import heuristics
-from experiments.find_games import find_games
+from experiments.find_games import find_games, with_mistakes
+from experiments.labels import has_labels
 from isolation.engines.crossing import from_bytes, one_line, to_bytes
+from isolation.shell import command
 from reports.board.questions import GameQuestion, GamesQuestion
 from reports.replay import as_json, replay_of_run
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from isolation.agents import Agent
 
 MOST_GAMES = 200
+_SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")
 
 Heuristic = Callable[[Any, Any], float]
 
@@ -92,14 +93,19 @@ def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
 def games(question: GamesQuestion, shelf: Shelf) -> dict[str, Any]:
     """The first games of a run of a kind, of one agent or of all, the number of all such games, and all agents.
 
+    `advice` says how to have the mistakes of the games counted, where that has not been done.
+
     Raises:
         ValueError: there is no such run or kind, or a file of the run is damaged.
     """
-    found = find_games(_run(shelf, question.run), question.kind)  # type: ignore[arg-type]
+    run = run_of(shelf, question.run)
+    found = find_games(run, question.kind)  # type: ignore[arg-type]
     agents = sorted({*found["agent_1"].astype(str), *found["agent_2"].astype(str)})
     if agent := question.agent:
         found = found[(found["agent_1"].astype(str) == agent) | (found["agent_2"].astype(str) == agent)]
-    return {"agents": agents, "total": len(found), "games": _rows(found.head(MOST_GAMES))}
+    rows = with_mistakes(run, found.head(MOST_GAMES), _SHOWN)
+    advice = "" if has_labels(run) else command("label", run)
+    return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
 
 
 def game(question: GameQuestion, shelf: Shelf) -> dict[str, Any]:
@@ -108,22 +114,27 @@ def game(question: GameQuestion, shelf: Shelf) -> dict[str, Any]:
     Raises:
         ValueError: there is no such run or game, or a file of the run is damaged.
     """
-    return as_json(replay_of_run(_run(shelf, question.run), _number(question.game)))
+    return as_json(replay_of_run(run_of(shelf, question.run), number_of(question.game)))
 
 
-def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
-    shown = ["game_id", "agent_1", "agent_2", "winner", "reason", "plies"]
-    return [dict(zip(shown, row, strict=True)) for row in found[shown].astype(object).itertuples(index=False)]
+def number_of(text: str) -> int:
+    """The number that a run or a game is asked for by.
 
-
-def _number(text: str) -> int:
+    Raises:
+        ValueError: it is none.
+    """
     if not re.fullmatch("[0-9]{1,18}", text):
         raise ValueError("runs and games are asked for by whole numbers of at most 18 digits")
     return int(text)
 
 
-def _run(shelf: Shelf, text: str) -> Path:
-    number = _number(text)
+def run_of(shelf: Shelf, text: str) -> Path:
+    """The run that is asked for by its place.
+
+    Raises:
+        ValueError: there is none.
+    """
+    number = number_of(text)
     if number >= len(shelf.runs):
         raise ValueError(f"this board was started with {len(shelf.runs)} runs; there is no run {number}")
     return shelf.runs[number]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from experiments.accuracy import Accuracy, accuracies
+from experiments.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
 from reports.plots.style import (
     BLACK,
     GREY,
@@ -21,7 +21,6 @@ from reports.plots.style import (
     styled,
 )
 
-_BAND = 4
 _FEWEST = 10
 
 
@@ -33,14 +32,12 @@ def draw_accuracy_by_ply(decisions: pd.DataFrame) -> Figure:
     than ten eligible moves are left out.
     """
     title = "Moves that kept the win, by ply, in per cent"
-    bands = [one for one in accuracies(decisions, _BAND) if one.eligible >= _FEWEST]
-    if not bands:
+    lines = accuracy_lines(decisions, fewest=_FEWEST)
+    if not lines:
         return no_data(title, f"Nobody has {_FEWEST} labelled moves that could have thrown a win away.")
-    best = sorted(accuracies(decisions), key=lambda one: -one.kept.low)
-    lines = {one.agent: [band for band in bands if band.agent == one.agent] for one in best}
     figure = new_figure(4.6)
     axes = figure.add_subplot()
-    _draw_lines(axes, {name: line for name, line in lines.items() if line}, lambda one: (one.first + one.last) / 2 + 1)
+    _draw_lines(axes, lines, lambda one: (one.first + one.last) / 2 + 1)
     axes.set_xlabel("ply (1 is the first placement)")
     _finish(axes, title)
     return figure
@@ -73,8 +70,9 @@ def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Accuracy]], place: Call
         _draw_line(axes, lines[name], place, "#bbbbbb", label, with_intervals=False)
     for name, colour in zip(best, PALETTE, strict=False):
         _draw_line(axes, lines[name], place, colour, f"\u200b{short(name)}", with_intervals=True)
-    chance = _chance(lines, place)
-    axes.plot(list(chance), list(chance.values()), ":", color=GREY, linewidth=1.2, label="a random choice")
+    chance = chance_by(lines.values(), place)
+    shares = [100 * share for share in chance.values()]
+    axes.plot(list(chance), shares, ":", color=GREY, linewidth=1.2, label="a random choice")
 
 
 def _draw_line(
@@ -93,16 +91,6 @@ def _draw_line(
         above = [100 * (one.kept.high - one.kept.estimate) for one in line]
         axes.errorbar(x, y, (below, above), fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.6)
     axes.plot(x, y, marker="o", markersize=4, color=colour, label=label, zorder=3 if with_intervals else 2)
-
-
-def _chance(lines: Mapping[str, Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> dict[float, float]:
-    """In per cent, for each place on the axis, over all agents' eligible moves."""
-    every = [one for line in lines.values() for one in line]
-    found = {}
-    for x in sorted({place(one) for one in every}):
-        there = [one for one in every if place(one) == x]
-        found[x] = 100 * sum(one.chance * one.eligible for one in there) / sum(one.eligible for one in there)
-    return found
 
 
 def _finish(axes: Axes, title: str) -> None:

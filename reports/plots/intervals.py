@@ -16,15 +16,11 @@ from reports.plots.style import (
     BLUE,
     GREEN,
     GREY,
-    LONGEST_NAME,
-    NARROW,
     ROW,
     VERMILION,
-    WIDTH,
     label_rows,
     new_figure,
     no_data,
-    short,
     styled,
 )
 
@@ -48,16 +44,13 @@ class _Row:
 
 
 @styled
-def draw_forest(verdicts: Verdicts, is_narrow: bool = False) -> Figure:
-    """Every contender's difference to the baseline in percentage points, with its interval; the largest on top.
-
-    `is_narrow` draws it for a phone: names cut short, and no words beside colours and marks.
-    """
+def draw_forest(verdicts: Verdicts) -> Figure:
+    """Every contender's difference to the baseline in percentage points, with its interval; the largest on top."""
     title = f"Win rate compared with {verdicts.baseline}"
     rows = _forest_rows(verdicts)
     if not rows:
         return no_data(title)
-    figure = new_figure(1.3 + ROW * len(rows), NARROW if is_narrow else WIDTH)
+    figure = new_figure(1.3 + ROW * len(rows))
     axes = figure.add_subplot()
     axes.axvline(0, color=BLACK, linewidth=1)
     for place, row in enumerate(rows):
@@ -67,9 +60,9 @@ def draw_forest(verdicts: Verdicts, is_narrow: bool = False) -> Figure:
             axes.plot(row.wide, [place, place], color=colour, linewidth=0.8, solid_capstyle="butt")
         axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2.6, solid_capstyle="butt")
         axes.plot(row.estimate, place, marker=marker, color=colour, markerfacecolor=face, markersize=6, linestyle="")
-        text = Points(row.estimate / 100).shown + ("" if is_narrow else f"  {row.kind}")
+        text = f"{Points(row.estimate / 100).shown}  {row.kind}"
         axes.annotate(text, (1.01, place), xycoords=("axes fraction", "data"), va="center", color=colour, fontsize=8.5)
-    label_rows(axes, [short(row.name, 22 if is_narrow else LONGEST_NAME) for row in rows])
+    label_rows(axes, [row.name for row in rows])
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("difference in percentage points\n95 % intervals: thick by itself, thin all together (verdicts)")

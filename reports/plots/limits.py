@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from experiments.inference.clusters import Interval
-from experiments.inference.standings import standings
 from experiments.verdicts.findings import Findings
+from experiments.verdicts.limits import UNITS, AtLimit, by_limit
 from reports.plots.style import BLACK, PALETTE, new_figure, no_data, short, styled
-
-_UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}
-
-
-@dataclass(frozen=True)
-class _Point:
-    kind: str
-    name: str
-    is_baseline: bool
-    unit: str
-    limit: float
-    rate: Interval
 
 
 @styled
@@ -35,21 +21,17 @@ def draw_limits(runs: Sequence[Findings]) -> Figure:
     Runs are taken one by one, each with its own opponents. The agents best at the highest limit are in colour.
     """
     title = "Win rate by limit"
-    points = [point for run in runs for point in _points(run)]
-    if not points:
+    lines = by_limit(runs)
+    if not lines:
         return no_data(title, "No agents with limits have finished pairs.")
-    units = [point.unit for point in points]
-    unit = max(set(units), key=units.count)
-    lines: dict[str, list[_Point]] = {}
-    for point in sorted((point for point in points if point.unit == unit), key=lambda point: point.limit):
-        lines.setdefault(point.kind, []).append(point)
-    limits = sorted({point.limit for line in lines.values() for point in line})
+    unit = lines[0][0].unit
+    limits = sorted({point.limit for line in lines for point in line})
     if len(limits) == 1:
-        return no_data(title, f"All have the same limit, {limits[0]:,.0f} {_UNITS[unit]}: give runs at several limits.")
+        return no_data(title, f"All have the same limit, {limits[0]:,.0f} {UNITS[unit]}: give runs at several limits.")
     figure = new_figure(4.6)
     axes = figure.add_subplot()
-    _draw_lines(axes, sorted(lines.values(), key=lambda line: -line[-1].rate.estimate))
-    axes.set_xlabel(_UNITS[unit])
+    _draw_lines(axes, lines)
+    axes.set_xlabel(UNITS[unit])
     axes.set_ylabel("games won, per cent")
     if unit != "depth":
         axes.set_xscale("log")
@@ -61,7 +43,7 @@ def draw_limits(runs: Sequence[Findings]) -> Figure:
     return figure
 
 
-def _draw_lines(axes: Axes, lines: Sequence[list[_Point]]) -> None:
+def _draw_lines(axes: Axes, lines: Sequence[Sequence[AtLimit]]) -> None:
     """The baseline in black, the best in colour, the rest in grey."""
     baseline = [line for line in lines if line[-1].is_baseline]
     best = [line for line in lines if not line[-1].is_baseline][: len(PALETTE)]
@@ -74,7 +56,7 @@ def _draw_lines(axes: Axes, lines: Sequence[list[_Point]]) -> None:
     axes.figure.legend(loc="outside lower left", ncols=2, fontsize=8, frameon=False, labelcolor=BLACK)
 
 
-def _draw_line(axes: Axes, line: Sequence[_Point], colour: str, label: str, has_intervals: bool) -> None:
+def _draw_line(axes: Axes, line: Sequence[AtLimit], colour: str, label: str, has_intervals: bool) -> None:
     x = [point.limit for point in line]
     y = [100 * point.rate.estimate for point in line]
     if has_intervals:
@@ -85,17 +67,3 @@ def _draw_line(axes: Axes, line: Sequence[_Point], colour: str, label: str, has_
     axes.plot(
         x, y, marker="o", markersize=4, color=colour, linewidth=width, label=label, zorder=3 if has_intervals else 2
     )
-
-
-def _points(run: Findings) -> list[_Point]:
-    found = []
-    for one in standings(run.pairs):
-        facts = run.agents.get(one.agent)
-        if facts is None or facts.limit is None or one.agent not in run.measured or math.isnan(one.rate.estimate):
-            continue
-        if set(facts.roles) & {"control"}:
-            continue
-        unit, value = facts.limit
-        name = one.agent.partition("@")[0]
-        found.append(_Point(facts.apart_from_limit, name, one.agent == run.baseline, unit, value, one.rate))
-    return found

@@ -23,7 +23,6 @@ SEQUENTIAL = "cividis"
 DIVERGING = "PuOr"
 
 WIDTH = 7.5
-NARROW = 4.2
 ROW = 0.27
 LONGEST_NAME = 44
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.inference.arguments import Floats
 from experiments.inference.betting import confidence_sequence
 from experiments.inference.pairing import opponents_of, record_of
 from experiments.runs import is_finished, is_run
 from experiments.verdicts.findings import Findings, load_findings
-from reports.cells import Share
+from reports.cells import Range, Share
 from reports.wording import forfeit_sentences
 
 LATEST = 12
@@ -53,14 +54,17 @@ def standings(findings: Findings) -> list[dict[str, Any]]:
     """
     rows = []
     for name in findings.measured:
-        shares = _shares(findings, name)
-        low, high = confidence_sequence(shares).last
+        won, games = _by_opening(findings, name)
+        low, high = confidence_sequence(won / games).last
+        rate = Share(won.sum() / games.sum()) if len(won) else None
         rows.append(
             {
                 "name": name,
                 "role": ", ".join(findings.agents[name].roles) if name in findings.agents else "",
-                "openings": len(shares),
-                "rate": float(shares.mean()) if len(shares) else None,
+                "openings": len(won),
+                "rate": rate,
+                "shown": "–" if rate is None else rate.shown,
+                "interval": Range(Share(low), Share(high)).shown,
                 "low": float(low),
                 "high": float(high),
             }
@@ -75,15 +79,16 @@ def latest_games(findings: Findings) -> list[dict[str, Any]]:
     return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in found.itertuples(index=False)]
 
 
-def _shares(findings: Findings, name: str) -> np.ndarray:
-    """Of each opening that is through, the share of games won."""
+def _by_opening(findings: Findings, name: str) -> tuple[Floats, Floats]:
+    """Of each opening that is through, the games won and the games played."""
     record = record_of(findings.pairs, name)
     opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
     played = np.bincount(unit, minlength=opening.size)
     done = played >= len(opponents_of(findings.pairs, name))
     order = np.argsort(first, kind="stable")
-    shares = np.bincount(unit, record.wins, opening.size) / np.maximum(2 * played, 1)
-    return np.asarray(shares[order][done[order]])
+    chosen = order[done[order]]
+    won = np.bincount(unit, record.wins, opening.size).astype(np.float64)
+    return won[chosen], 2.0 * played[chosen].astype(np.float64)
 
 
 def line_of(state: dict[str, Any]) -> str:

@@ -2,9 +2,13 @@
 
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
+| aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
 | tidying | docstrings, annotations, `print`, logging, imports inside the function | nothing |
 | folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
+| pruning | what follows a `return`, `DEBUG = False`; only where the heuristic does not compile with it | nothing |
+| unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
 | playing | `game.__get_moves__(cell)`, `g = game.copy(); g.apply_move(m)` | `game.reach`, `g = g.forecast_move(m)` |
+| playing | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | functions of `support` |

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
@@ -71,11 +71,26 @@ class Rewrite(ast.NodeTransformer):
             return Known(Callee(Nested(node, self.scope)))
         if isinstance(node, ast.Attribute):
             base = self.known(node.value)
-            if base is not None and _holds_constants(base.value):
+            if base is not None and holds_constants(base.value):
                 if not hasattr(base.value, node.attr):
                     refuse(f"{ast.unparse(node.value)} has no {node.attr}", node)
                 return Known(getattr(base.value, node.attr))
+        if isinstance(node, ast.Subscript):
+            return self._looked_up(node)
         return None
+
+    def _looked_up(self, node: ast.Subscript) -> Known | None:
+        """Return the function that stands under a known index or key of a list, tuple or dictionary."""
+        base = self.known(node.value) if isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript) else None
+        index = self.known(node.slice) if isinstance(node.slice, ast.Constant | ast.Name) else None
+        if base is None or index is None or not isinstance(base.value, list | tuple | Mapping):
+            return None
+        try:
+            value = base.value[index.value]
+        except (LookupError, TypeError):
+            return None
+        holds = isinstance(value, list | tuple) and any(map(as_callee, value))
+        return Known(value) if holds or as_callee(value) else None
 
     def callee(self, node: ast.AST) -> Callee | None:
         """Return the user's function that an expression stands for."""
@@ -134,10 +149,16 @@ class Rewrite(ast.NodeTransformer):
         node.body = self.rewrite_body(node.body)
 
 
-def _holds_constants(value: object) -> bool:
-    """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data."""
+def holds_constants(value: object) -> bool:
+    """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data, `is_asked`."""
     frozen = getattr(getattr(value, "__dataclass_params__", None), "frozen", False)
-    return isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
+    is_kept = isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
+    return is_kept or is_asked(value)
+
+
+def is_asked(value: object) -> bool:
+    """Whether a value is a player of the third edition: nothing but its evaluations is called, which change nothing."""
+    return not isinstance(value, type) and hasattr(value, "get_action")
 
 
 def at(place: ast.AST, node: Node) -> Node:
@@ -146,6 +167,17 @@ def at(place: ast.AST, node: Node) -> Node:
         if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
             ast.copy_location(inner, place)
     return node
+
+
+def mark_written_out(node: ast.List) -> ast.List:
+    """Return a list that loops are not to run over: what is done with its elements is written once for each."""
+    node.is_written_out = True  # type: ignore[attr-defined]
+    return node
+
+
+def is_written_out(node: ast.expr) -> bool:
+    """Return whether a list is marked so."""
+    return getattr(node, "is_written_out", False)
 
 
 def name(identifier: str) -> ast.Name:

@@ -21,7 +21,17 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, call, function, name, statements, support, target
+from isolation.compiling.rewrites.base import (
+    Rewrite,
+    at,
+    call,
+    function,
+    is_written_out,
+    name,
+    statements,
+    support,
+    target,
+)
 from isolation.compiling.rewrites.errors import refuse
 from isolation.compiling.rewrites.sources import changed_name
 
@@ -41,6 +51,23 @@ class Stream:
     @property
     def is_subset(self) -> bool:
         """Whether it is some of the elements of one iterable, unaltered."""
+        return self._is_unaltered and not is_written_out(self.generators[0].iter)
+
+    @property
+    def written_out(self) -> list[ast.expr] | None:
+        """The elements, where each of them is to be written for itself."""
+        items = self.generators[0]
+        if (
+            not self._is_unaltered
+            or items.ifs
+            or not isinstance(items.iter, ast.List)
+            or not is_written_out(items.iter)
+        ):
+            return None
+        return items.iter.elts
+
+    @property
+    def _is_unaltered(self) -> bool:
         return (
             len(self.generators) == 1
             and isinstance(self.element, ast.Name)
@@ -279,7 +306,7 @@ class Iterate(Rewrite):
         """Define the loop and return its call: on the first iterable, and on what else the consumer was given."""
         if any(generator.is_async for generator in stream.generators):
             refuse("it awaits", node)
-        items, *others = stream.generators
+        items = stream.generators[0]
         v = self.place.fresh
         source, value, extra = v("items"), v("value"), [v("given") for _ in given]
         before, each, after = (text.replace("BEYOND", order).strip() for text in _LOOPS[kind])
@@ -291,14 +318,24 @@ class Iterate(Rewrite):
             **{f"V_{word}": name(v(word.lower())) for word in _OWN_NAMES},
             "GIVEN": name(extra[0] if extra else ""),
         }
-        inner = statements(each, **parts)
+        written = stream.written_out
+        if written is not None:
+            inner = [one for element in written for one in statements(each, **{**parts, "ELEMENT": element})]
+        else:
+            inner = self._looped(statements(each, **parts), source, stream)
+        body = [*statements(before, **parts), *inner, *statements(after, **parts)]
+        loop = self.place.define(kind, at(node, function(kind, [source, *extra], body)))
+        over = self.visit(items.iter) if written is None else ast.Constant(0)
+        return at(node, call(name(loop), over, *given))
+
+    def _looped(self, inner: list[ast.stmt], source: str, stream: Stream) -> list[ast.stmt]:
+        """Put statements into the loops of a stream, the outermost over a parameter."""
+        items, *others = stream.generators
         for generator in reversed([ast.comprehension(items.target, name(source), items.ifs, 0), *others]):
             for test in reversed(generator.ifs):
                 inner = [ast.If(test, inner, [])]
             inner = [ast.For(generator.target, generator.iter, inner, [])]
-        body = [*statements(before, **parts), *inner, *statements(after, **parts)]
-        loop = self.place.define(kind, at(node, function(kind, [source, *extra], body)))
-        return at(node, call(name(loop), self.visit(items.iter), *given))
+        return inner
 
 
 _OWN_NAMES = ("TOTAL", "REST", "FOUND", "BEST", "KEY", "BEST_KEY", "PAIR", "KEYS", "VALUES", "PLACE")

@@ -34,9 +34,26 @@ _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 class Numbers(Rewrite):
     """Numeric constructs that numba lacks or computes otherwise than Python."""
 
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.arrays = set[str]()
+        self.arrays = {
+            place.id
+            for statement in ast.walk(node)
+            if isinstance(statement, ast.Assign) and self._is_array(statement.value)
+            for place in statement.targets
+            if isinstance(place, ast.Name)
+        }
+        super().apply(node)
+
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        """Raise to a power as Python does; squares are the same in both."""
+        """Raise to a power as Python does, squares are the same in both; make arrays of what meets an array."""
+        left, right = self._is_array(node.left), self._is_array(node.right)
         self.generic_visit(node)
+        if left and not right and _may_be_collection(node.right):
+            node.right = at(node, support("numeric", node.right))
+        if right and not left and _may_be_collection(node.left):
+            node.left = at(node, support("numeric", node.left))
         if isinstance(node.op, ast.Pow) and not (isinstance(node.right, ast.Constant) and node.right.value == 2):
             exponent = written_out(node.right)
             whole = type(exponent) is int and exponent >= 0
@@ -64,6 +81,12 @@ class Numbers(Rewrite):
             return at(node, support(path.rpartition(".")[2], *node.args))
         return self.generic_visit(node)
 
+    def _is_array(self, node: ast.expr) -> bool:
+        """Whether an expression is made by NumPy's `array`."""
+        if isinstance(node, ast.Call):
+            return self._path(node.func) in ("numpy.array", "numpy.asarray")
+        return isinstance(node, ast.Name) and node.id in self.arrays
+
     def _path(self, function: ast.expr) -> str:
         """Return where a known function of a library comes from, such as numpy.linalg.norm."""
         found = self.known(function)
@@ -87,6 +110,21 @@ class Numbers(Rewrite):
             return made if kind is None else support("float_array", node.args[0])
         if function == "norm" and len(node.args) == 1 and not node.keywords:
             return support("norm", node.args[0])
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        if function == "unique" and len(node.args) == 1 and _is_true_alone(keywords, "return_counts"):
+            return support("unique_counts", node.args[0])
+        if function == "mean" and len(node.args) == 1 and keywords.keys() == {"axis"}:
+            return support("mean_along", support("numeric", node.args[0]), keywords["axis"])
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
         return node
+
+
+def _may_be_collection(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Call | ast.Tuple | ast.List)
+
+
+def _is_true_alone(keywords: dict[str | None, ast.expr], wanted: str) -> bool:
+    """Whether a call has one keyword, this one, and it is True."""
+    value = keywords.get(wanted)
+    return len(keywords) == 1 and isinstance(value, ast.Constant) and value.value is True

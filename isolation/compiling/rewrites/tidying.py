@@ -21,8 +21,22 @@ class Tidy(Rewrite):
         """Rewrite the body of a definition in place."""
         bound = [name for statement in node.body for name in bound_names(statement)]
         self.repeated = {name for name in bound if bound.count(name) > 1}
+        for name in self.repeated:
+            self._learn_game(name, bound.count(name), node)
         super().apply(node)
         node.body = node.body or [at(node, ast.Pass())]
+
+    def _learn_game(self, name: str, times: int, node: ast.FunctionDef) -> None:
+        """Take a variable for a game that is given a game every time."""
+        assigned = [
+            inner.value
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Assign) and [getattr(place, "id", "") for place in inner.targets] == [name]
+        ]
+        if len(assigned) == times and self.kind(assigned[0]) == "game":
+            self.scope.kinds[name] = "game"
+            if not all(self.kind(value) == "game" for value in assigned):
+                del self.scope.kinds[name]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Make an inner function known."""

@@ -1,4 +1,4 @@
-// Draws a position as a grid of buttons, one a cell, which the arrow keys walk over.
+// Draws a position as a grid of buttons, one a cell, which Shift and the arrow keys walk over.
 
 import { cellName, columnName, legalCells } from "./game.js";
 
@@ -34,21 +34,28 @@ export function showValue(value) {
   return text.replace("-", "−");
 }
 
-/** How strongly a value colours its cell, −1 to 1. */
+/** How strongly a value colours its cell, −1 to 1: by its rank among the values, so that close ones can be told apart. */
 export function strength(value, values) {
   if (value === "win" || value === "loss") return value === "win" ? 1 : -1;
-  const finite = values.filter((other) => typeof other === "number").map(Math.abs);
-  const largest = Math.max(0, ...finite);
-  return typeof value === "number" && largest ? value / largest : 0;
+  const ranks = [...new Set(values.filter((other) => typeof other === "number"))].sort((one, other) => one - other);
+  return typeof value === "number" && ranks.length > 1 ? 0.85 * (2 * ranks.indexOf(value) / (ranks.length - 1) - 1) : 0;
+}
+
+/** The cells of the highest value; none if all are alike. */
+export function bestCells(values) {
+  const height = (value) => (value === "win" ? Infinity : value === "loss" ? -Infinity : value ?? NaN);
+  const known = Object.entries(values).filter(([, value]) => !Number.isNaN(height(value)));
+  const highest = Math.max(...known.map(([, value]) => height(value)));
+  const best = known.filter(([, value]) => height(value) === highest).map(([cell]) => Number(cell));
+  return best.length < known.length ? best : [];
 }
 
 /**
  * Show a position in `container`.
  *
  * `marks.numbers` maps visited cells to the ply of the visit, `marks.values` cells to values, `marks.wins` has the cells
- * that keep a win, and `marks.onCell` is
- * told of a cell that was chosen; without it nothing can be chosen. With `marks.anyCell` every cell can be, and legal
- * moves are not shown.
+ * that keep a win. `marks.onCell` is told of a cell that was chosen; without it nothing can be chosen. With
+ * `marks.anyCell` every cell can be, and legal moves are not shown.
  */
 export function showBoard(container, position, marks = {}) {
   const { rows, columns } = position;
@@ -58,28 +65,37 @@ export function showBoard(container, position, marks = {}) {
     if (button && marks.onCell) marks.onCell(Number(button.dataset.cell));
   };
   const legal = new Set(marks.anyCell ? [] : legalCells(position));
-  const values = marks.values ?? {};
+  const best = new Set(bestCells(marks.values ?? {}));
   for (const button of container.querySelectorAll("button[data-cell]")) {
     const cell = Number(button.dataset.cell);
-    const shown = { player: position.knights.indexOf(cell) + 1, legal: legal.has(cell), value: values[cell] };
-    const number = marks.numbers?.get(cell);
-    const share = shown.value === undefined ? 0 : strength(shown.value, Object.values(values));
-    const isVisited = position.visited.has(cell);
-    button.className = [
-      "cell",
-      isVisited && !shown.player ? "visited" : "",
-      shown.legal ? "legal" : "",
-      cell === position.last ? "last" : cell === position.from[0] && position.last !== null ? "left" : "",
-      marks.wins?.includes(cell) ? "wins" : "",
-      number ? `by-${number % 2 ? 1 : 2}` : "",
-      shown.value === undefined ? "" : share > 0 ? "good" : share < 0 ? "bad" : "even",
-    ].join(" ");
+    const shown = {
+      player: position.knights.indexOf(cell) + 1, legal: legal.has(cell), best: best.has(cell),
+      value: marks.values?.[cell], number: marks.numbers?.get(cell), isVisited: position.visited.has(cell),
+      wins: Boolean(marks.wins?.includes(cell)),
+    };
+    const share = shown.value === undefined ? 0 : strength(shown.value, Object.values(marks.values));
+    button.className = classes(cell, shown, share, position).join(" ");
     button.style.setProperty("--heat", `${Math.round(8 + 62 * Math.abs(share))}%`);
-    const wins = marks.wins?.includes(cell) ? ", keeps the win" : "";
-    button.setAttribute("aria-label", describe(cellName(cell, columns), shown, isVisited, number) + wins);
+    button.setAttribute("aria-label", describe(cellName(cell, columns), shown));
     button.setAttribute("aria-disabled", marks.onCell && (marks.anyCell || shown.legal) ? "false" : "true");
-    button.replaceChildren(...content(shown, number));
+    button.replaceChildren(...content(shown));
   }
+}
+
+function classes(cell, shown, share, position) {
+  const { player, legal, best, value, number, isVisited, wins } = shown;
+  return [
+    "cell",
+    isVisited && !player ? "visited" : "",
+    legal ? "legal" : "",
+    player === position.turn ? "to-move" : "",
+    cell === position.last ? "last" : cell === position.from[0] && position.last !== null ? "left" : "",
+    wins ? "wins" : "",
+    best ? "best" : "",
+    typeof value === "string" ? `proven-${value}` : "",
+    number ? `by-${number % 2 ? 1 : 2}` : "",
+    value === undefined ? "" : share > 0 ? "good" : share < 0 ? "bad" : "even",
+  ];
 }
 
 /** Point from one cell to another; with no `from`, nothing is pointed at. */
@@ -100,22 +116,31 @@ export function drawArrow(container, from, to) {
     makeSvg("polygon", { points: head.map((point) => point.join()).join(" ") })));
 }
 
-function content(shown, number) {
-  if (shown.player) return [makeSvg("svg", { viewBox: "0 0 48 48", class: `knight knight-${shown.player}` },
-    makeSvg("path", { d: KNIGHT, transform: "translate(2 0)" }))];
-  if (shown.value !== undefined) return [make("span", { className: "value" }, showValue(shown.value))];
+/** The knight of a player, as a picture. */
+export function knight(player) {
+  return makeSvg("svg", { viewBox: "0 0 48 48", class: `knight knight-${player}`, "aria-hidden": "true" },
+    makeSvg("path", { d: KNIGHT, transform: "translate(2 0)" }));
+}
+
+const PROVEN = { win: "✓ win", loss: "✗ loss" };
+
+function content({ player, value, number }) {
+  if (player) return [knight(player)];
+  if (value !== undefined) return [make("span", { className: "value" }, PROVEN[value] ?? showValue(value))];
   return number ? [make("span", { className: "number" }, String(number))] : [];
 }
 
-function describe(name, shown, isVisited, number) {
-  if (shown.player) return `${name}, knight of player ${shown.player}`;
+function describe(name, { player, legal, best, value, number, isVisited, wins }) {
+  if (player) return `${name}, knight of player ${player}`;
   if (isVisited) return number ? `${name}, visited at ply ${number}` : `${name}, visited`;
-  const value = shown.value !== undefined ? `, value ${showValue(shown.value)}` : "";
-  return `${name}, ${shown.legal ? "legal move" : "open"}${value}`;
+  const told = [name, legal ? "legal move" : "open"];
+  if (value !== undefined) told.push(`value ${showValue(value)}`);
+  if (best) told.push("the best");
+  if (wins) told.push("keeps the win");
+  return told.join(", ");
 }
 
 function build(container, rows, columns) {
-  const focused = 0;
   container.dataset.size = `${rows}x${columns}`;
   container.style.setProperty("--rows", rows);
   container.style.setProperty("--columns", columns);
@@ -125,19 +150,19 @@ function build(container, rows, columns) {
     parts.push(label(String(row)));
     for (let column = 0; column < columns; column++) {
       const cell = row * columns + column;
-      parts.push(make("button", { type: "button", tabIndex: cell === focused ? 0 : -1, "data-cell": cell }));
+      parts.push(make("button", { type: "button", tabIndex: cell === 0 ? 0 : -1, "data-cell": cell }));
     }
   }
   container.replaceChildren(...parts);
   container.onkeydown = (event) => walk(event, container, rows, columns);
 }
 
-/** Move the focus from cell to cell; Enter and the space bar choose, as on any button. */
+/** Shift with an arrow key moves the focus from cell to cell; Enter and the space bar choose, as on any button. */
 function walk(event, container, rows, columns) {
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const step = steps[event.key];
   const from = event.target.closest("button[data-cell]");
-  if (!step || !from || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!step || !from || !event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   event.stopPropagation();
   const cell = Number(from.dataset.cell);

@@ -1,6 +1,6 @@
-// The variations of a game: nodes, each a move with the position after it, and the link that leads to one of them.
+// The variations of a game: nodes, each a move with the position after it. A node's first child goes on with its line.
 
-import { cellName, parseCell, parseSize, play, startPosition } from "./game.js";
+import { play, startPosition } from "./game.js";
 
 /** The root of a tree: a setup of `size`, and optionally `visited`, `knights` and `turn`. */
 export function makeRoot(setup) {
@@ -10,13 +10,17 @@ export function makeRoot(setup) {
 /** The node after a move; a move that is there already is not added again. */
 export function addMove(node, cell) {
   const position = play(node.position, cell);
-  let index = node.children.findIndex((child) => child.cell === cell);
-  if (index < 0) {
-    node.children.push({ cell, parent: node, children: [], chosen: 0, ply: node.ply + 1, position, note: "" });
-    index = node.children.length - 1;
-  }
-  node.chosen = index;
-  return node.children[index];
+  const known = node.children.find((child) => child.cell === cell);
+  if (known) return known;
+  node.children.push({ cell, parent: node, children: [], chosen: 0, ply: node.ply + 1, position, note: "" });
+  return node.children.at(-1);
+}
+
+/** The nodes after moves played one after another, the first of them `node`. */
+export function addMoves(node, cells) {
+  const nodes = [node];
+  for (const cell of cells) nodes.push(addMove(nodes.at(-1), cell));
+  return nodes;
 }
 
 /** The nodes from the root to this one. */
@@ -31,12 +35,18 @@ export function lineThrough(node) {
   return line;
 }
 
-/** The next or previous variation of the move that led to this node. */
-export function flip(node, step) {
+/** The last node of the line that goes on from here by first children. */
+export function endOf(node) {
+  let here = node;
+  while (here.children.length) [here] = here.children;
+  return here;
+}
+
+/** The next or previous of the moves played instead of this one, in a circle. */
+export function sibling(node, step) {
   if (!node.parent) return node;
   const { children } = node.parent;
-  node.parent.chosen = (children.indexOf(node) + step + children.length) % children.length;
-  return children[node.parent.chosen];
+  return children[(children.indexOf(node) + step + children.length) % children.length];
 }
 
 /** The first node before this one, or this one, where the game branches; null if it does not. */
@@ -45,40 +55,28 @@ export function branching(node) {
   return null;
 }
 
+/** The node that begins the variation this one is in: the nearest that is not the first move of its parent, or null. */
+export function variationOf(node) {
+  for (let here = node; here.parent; here = here.parent) if (here.parent.children[0] !== here) return here;
+  return null;
+}
+
+/** Make a node the first move of its parent, so that its line is the one that goes on. */
+export function promote(node) {
+  const { children } = node.parent;
+  children.unshift(...children.splice(children.indexOf(node), 1));
+}
+
+/** Take a node and all that follows it out of the tree. Gives the function that puts it back where it was. */
+export function remove(node) {
+  const { children } = node.parent, place = children.indexOf(node);
+  children.splice(place, 1);
+  node.parent.chosen = 0;
+  return () => children.splice(place, 0, node);
+}
+
 /** A node as the server takes it. */
 export function question(node) {
   const [root, ...moves] = pathTo(node);
   return { ...root.setup, moves: moves.map((move) => move.cell) };
-}
-
-/** The fragment of a link to a node. */
-export function toLink(node) {
-  const { size, visited = [], knights = [null, null], turn = 1, moves } = question(node);
-  const { columns } = node.position;
-  const names = (cells) => cells.map((cell) => (cell === null ? "-" : cellName(cell, columns))).join(",");
-  const parts = [["board", size]];
-  if (visited.length) parts.push(["visited", names(visited)]);
-  if (knights.some((cell) => cell !== null)) parts.push(["knights", names(knights)]);
-  if (turn !== 1) parts.push(["turn", turn]);
-  if (moves.length) parts.push(["moves", names(moves)]);
-  return `#${parts.map(([key, value]) => `${key}=${value}`).join("&")}`;
-}
-
-/** The node a link's fragment leads to, in a new tree. */
-export function fromLink(fragment) {
-  const given = new URLSearchParams(fragment.replace(/^#/, ""));
-  const size = given.get("board") ?? "7x7";
-  const { rows, columns } = parseSize(size);
-  const cells = (key) => (given.get(key) ?? "").split(",").filter(Boolean)
-    .map((name) => (name === "-" ? null : parseCell(name, columns, rows)));
-  const knights = given.has("knights") ? cells("knights") : [null, null];
-  if (knights.length !== 2 || (knights[0] !== null && knights[0] === knights[1])) {
-    throw new Error("The link must name two different knights’ cells, like knights=d3,a2.");
-  }
-  const turn = Number(given.get("turn") ?? 1);
-  if (turn !== 1 && turn !== 2) throw new Error("The link’s turn must be 1 or 2.");
-  const visited = cells("visited").filter((cell) => cell !== null);
-  let node = makeRoot({ size: `${rows}x${columns}`, visited, knights, turn });
-  for (const cell of cells("moves")) node = addMove(node, cell);
-  return node;
 }

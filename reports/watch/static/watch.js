@@ -1,7 +1,6 @@
 // The page of a run: what the server sends is shown as text, never as markup.
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 function element(name, text = "", className = "") {
   const made = document.createElement(name);
@@ -15,7 +14,7 @@ function interval(standing) {
   picture.setAttribute("viewBox", "0 0 100 10");
   picture.setAttribute("preserveAspectRatio", "none");
   picture.setAttribute("role", "img");
-  picture.setAttribute("aria-label", `${percent(standing.low)} to ${percent(standing.high)}`);
+  picture.setAttribute("aria-label", standing.interval);
   const lines = [["half", "M50 0V10"], ["band", `M${100 * standing.low} 5H${100 * standing.high}`]];
   if (standing.rate !== null) lines.push(["rate", `M${100 * standing.rate} 5h0`]);
   for (const [kind, path] of lines) {
@@ -31,8 +30,7 @@ function standingRow(standing) {
   const row = element("tr", "", standing.role.includes("baseline") ? "baseline" : "");
   const band = element("td", "", "interval");
   band.append(interval(standing));
-  const rate = standing.rate === null ? "–" : percent(standing.rate);
-  row.append(element("td", standing.name, "agent"), element("td", `${standing.openings}`, "openings"), element("td", rate), band);
+  row.append(element("td", standing.name, "agent"), element("td", `${standing.openings}`, "openings"), element("td", standing.shown), band);
   return row;
 }
 

@@ -52,3 +52,25 @@ def nearest_corner(game, player):
         if away < nearest:
             nearest, best = away, corner
     return nearest - np.linalg.norm(np.array(game.get_player_location(game.get_opponent(player))) - np.array(best))
+
+
+def arrays_and_tuples(game, player):
+    here = np.array(game.get_player_location(player))
+    there = game.get_player_location(game.get_opponent(player))
+    middle = (game.height / 2, game.width / 2)
+    return float(np.abs(here - there).sum()) + np.linalg.norm(middle - here) + np.max(np.array([2, 1]) * there)
+
+
+def counted_values(game, player):
+    cells = list(game.get_legal_moves(player)) + list(game.get_legal_moves(game.get_opponent(player)))
+    if not cells:
+        return 0.0
+    values, counts = np.unique([row * game.width + column for row, column in cells], return_counts=True)
+    return float(np.sum(counts > 1)) + values[0] / 100
+
+
+def means_of_columns(game, player):
+    moves = game.get_legal_moves(player)
+    if not moves:
+        return -9.0
+    return -float(np.linalg.norm(np.mean(np.array(moves), axis=0) - np.array([3, 3])))

@@ -103,14 +103,22 @@ def packs(game, player):
 
 
 def own(game, player, weight):
-    return weight * len(game.get_legal_moves(player))
+    return len(game.get_legal_moves(player))
+
+
+def open_cells(game, player, weight):
+    return len(game.get_blank_spaces())
 
 
 def calls_what_it_finds(game, player):
-    score = 0.0
-    for weight, measure in [(1.0, own), (2.0, own)]:  # refused: keeps the function own as a value
-        score += measure(game, player, weight)
-    return score
+    measure = own if game.move_count > 10 else open_cells  # refused: keeps the function own as a value
+    return float(measure(game, player, 1))
+
+
+def fills_the_board(game, player):
+    other = game.copy()
+    other._board_state[3] = 1  # refused: changes other._board_state
+    return float(len(other.get_legal_moves()))
 
 
 def two_meanings(game, player):

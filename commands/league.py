@@ -1,0 +1,139 @@
+"""The command that plays a class of submissions against each other."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commands.completion import complete_run
+from commands.output import print_sections
+
+if TYPE_CHECKING:
+    from experiments.config import Config
+    from experiments.league.book import Book
+    from experiments.play.runner import Outcome
+
+FORMATS = ("round-robin", "classic")
+_OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
+
+
+@click.command("league")
+@click.argument("submissions", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--pairs", type=click.IntRange(min=1), help="Openings each two play, each twice with sides swapped: 10.")
+@click.option("--limit", help="Time of a move: cpu_ms=150 if not given; ms=N is by the wall clock.")
+@click.option("--hard-cap", type=float, help="Seconds after which a player that does not answer loses: 2.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="Whether the classic seven play too.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@click.option("--out", help="Directory of the run.")
+@click.option("--resume", metavar="RUN", shell_complete=complete_run,
+              help="Play what is missing of a league, and add who came late.")  # fmt: skip
+def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **options: Any) -> None:
+    """Play a class: each folder of SUBMISSIONS has a player, everybody meets everybody, and pages say how it went.
+
+    Nothing of a submission runs outside confined processes; docs/league.md says what that protects against.
+    """
+    from experiments.play.interrupts import heard_once
+
+    given = {{"format_": "format"}.get(key, key): value for key, value in options.items() if value is not None}
+    if resume and (unfit := [key for key in _OF_THE_RUN if key in given]):
+        raise ValueError(f"--resume plays by the settings of {resume}: leave --{unfit[0].replace('_', '-')} out")
+    with heard_once():
+        try:
+            book, outcome = _resumed(submissions, Path(resume), jobs, out) if resume else _begun(
+                submissions, {**given, "jobs": jobs, "out": out}
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            click.echo("Interrupted before there was a game to play.")
+            sys.exit(1)
+    _tell(submissions, book, outcome, jobs)
+
+
+def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
+    """Check all, and play a league of them."""
+    from experiments.league.planning import league_config, league_keys
+
+    keys = league_keys({key: value for key, value in given.items() if key != "format"})
+    book = _looked_through(submissions, given["jobs"])
+    return book, _played(league_config(book, given.get("format", "round-robin"), keys), book)
+
+
+def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:
+    """Play what is missing of a league, and then with those who came late, in a run of its own."""
+    from experiments.league.book import read_book
+    from experiments.league.planning import extension_of, newcomers
+    from experiments.runs import is_finished, load_run, requested_config
+
+    info = load_run(run)
+    book = _looked_through(submissions, jobs, read_book(run))
+    late = newcomers(run, book)
+    if out and not late:
+        raise ValueError(f"--out: nobody is new to {run}, so that nothing goes to another directory")
+    outcome = _played(requested_config(info, jobs), book, resume=True)
+    if late and is_finished(run):
+        outcome = _played(extension_of(run, book, {"jobs": jobs, "out": out}), book, extends=run)
+    return book, outcome
+
+
+def _looked_through(submissions: Path, jobs: int, known: Book | None = None) -> Book:
+    """Find and check the submissions, and say who does not play."""
+    import joblib
+
+    from experiments.config import check_jobs
+    from experiments.league.book import look_through
+    from reports.progress import counting
+
+    with counting("checked") as show:
+        book = look_through(submissions, check_jobs(jobs) or joblib.cpu_count(), known, show)
+    for one in book.skipped:
+        click.echo(f"Note: {one.name} does not play: {one.why}")
+    return book
+
+
+def _played(config: Config, book: Book, **how: Any) -> Outcome:
+    from experiments.league.book import write_book
+    from reports.progress import play_shown
+
+    outcome = play_shown(config, **how)
+    write_book(outcome.path, book)
+    return outcome
+
+
+def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
+    """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
+    from experiments.league.results import read_results
+    from isolation.shell import command
+    from reports.league.pages import write_pages
+    from reports.league.tables import league_sections
+    from reports.tables import terminal_width, wrapped
+
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    if not outcome.finished:
+        goes_on = command("league", submissions, "--resume", outcome.path)
+        click.echo(f"Interrupted with {games} played. Go on with: {goes_on}")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
+        sys.exit(1)
+    results = read_results(outcome.path, _labelled(outcome, jobs))
+    for note in outcome.plan.notes:
+        click.echo(wrapped(f"Note: {note}", terminal_width()))
+    print_sections(league_sections(book, results), "table")
+    click.echo(f"{games}, logged in {outcome.path}")
+    click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
+
+
+def _labelled(outcome: Outcome, jobs: int) -> str:
+    """Compare moves with perfect play, shown on the terminal; why not, where that cannot be done."""
+    import joblib
+
+    from experiments.league.results import label_games
+    from reports.progress import counting
+
+    with counting("compared with perfect play") as show:
+        return label_games(outcome.path, jobs or joblib.cpu_count(), show)
+
+
+COMMANDS = (league,)

@@ -1,0 +1,1 @@
+"""A class of submissions: found, checked, played against each other, and judged."""

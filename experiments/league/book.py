@@ -1,0 +1,93 @@
+"""What is known of a class beside its games: who submitted what, what was checked, who does not play and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from experiments.facts import read_facts
+from experiments.league.checking import Check, check_all
+from experiments.league.submissions import Skipped, Submission, find_submissions
+from experiments.roster.spec import APART
+from experiments.runs import load_run
+from experiments.sealed import read_json, write_json
+from isolation.loading import content_hash
+
+FILE = "league.json"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A submission, the hash of its code, and what was seen of it before any game."""
+
+    player: Submission
+    content: str
+    check: Check
+
+
+@dataclass(frozen=True)
+class Book:
+    """A class: those who can play, and all others that lie among the submissions, each with the reason."""
+
+    entries: tuple[Entry, ...]
+    skipped: tuple[Skipped, ...]
+
+    def entry(self, name: str) -> Entry | None:
+        """That of a player; None of one that was not submitted, such as Random."""
+        return next((entry for entry in self.entries if entry.player.name == name), None)
+
+
+_BOOK = TypeAdapter(Book)
+
+
+def look_through(
+    folder: str | Path,
+    jobs: int,
+    known: Book | None = None,
+    show: Callable[[int, int], None] = lambda done, total: None,
+) -> Book:
+    """Find the submissions of a folder and check those that are not `known` as they are.
+
+    Raises:
+        ValueError: there is no such folder, or it has no sub-folder.
+    """
+    found = find_submissions(folder)
+    before = {(entry.player, entry.content): entry for entry in (known.entries if known else ())}
+    hashes = {player: content_hash(player.file) for player in found.players}
+    fresh = [player for player in found.players if (player, hashes[player]) not in before]
+    checks = check_all(fresh, jobs, show)
+    entries = [
+        Entry(player, hashes[player], checks[player.name]) if player.name in checks else before[player, hashes[player]]
+        for player in found.players
+    ]
+    unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
+    fit = tuple(entry for entry in entries if not entry.check.why_not)
+    return Book(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
+
+
+def write_book(run: Path, book: Book) -> None:
+    """Keep what is known of a class with its run.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_json(run / FILE, _BOOK.dump_python(book, mode="json"))
+
+
+def read_book(run: Path) -> Book | None:
+    """What is known of the class of a run; None of one that was ended before that was written down.
+
+    Raises:
+        ValueError: there is no run there, it is no league's, or the file is damaged.
+    """
+    if not any(read_facts(entry["settings"]).settings.get("kind") == APART for entry in load_run(run).agents.values()):
+        raise ValueError(f"{run} is no run of a league: none of its players is a submission")
+    try:
+        return _BOOK.validate_python(read_json(run / FILE))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, ValidationError) as error:
+        raise ValueError(f"{run / FILE}: cannot be read: {str(error).partition(chr(10))[0]}") from None

@@ -1,0 +1,123 @@
+"""Which players lie in the folders of a class, told from their sources alone: nothing of them is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.roster.unloaded import player_in
+
+USUAL_FILES = ("game_agent.py", "my_custom_player.py")
+"""What the editions call the file that students write."""
+DEEPEST = 3
+"""Folders within folders that are looked through."""
+MOST_FILES = 200
+"""Files of a submission that are looked into."""
+
+_NOT_THEIRS = ("isolation", "tests", "test", "venv", "env", "site-packages", "node_modules", "__pycache__")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A player that was found.
+
+    Attributes:
+        name: of its folder, as agents are named.
+        file: the absolute path of its file.
+        player: the class in it.
+        edition: first, second or third; empty where its source does not tell.
+    """
+
+    name: str
+    file: Path
+    player: str
+    edition: str
+
+    @property
+    def spec(self) -> str:
+        """It as an agent: in a confined process, and under the limit of the tournament."""
+        return f"{self.name}=apart:{self.file}:{self.player}"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What lies among the submissions and does not play, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a folder of submissions holds, by name."""
+
+    players: tuple[Submission, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def find_submissions(folder: str | Path) -> Found:
+    """The players in the sub-folders of a folder, one each, and what there is beside them.
+
+    Raises:
+        ValueError: there is no such folder, or it has no sub-folder.
+    """
+    home = Path(folder)
+    try:
+        entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__")))
+    except OSError as error:
+        raise ValueError(f"{home}: {error.strerror}") from None
+    if not any(entry.is_dir() for entry in entries):
+        raise ValueError(f"{home} has no folders: each submission lies in one of its own, named after it")
+    players: dict[str, Submission] = {}
+    skipped = []
+    for entry in entries:
+        if entry.is_dir():
+            found = _submission(entry)
+            if isinstance(found, Submission):
+                found = _renamed(found, players)
+                players[found.name] = found
+            else:
+                skipped.append(found)
+        elif entry.suffix == ".py":
+            skipped.append(Skipped(entry.name, "lies in no folder of its own"))
+    return Found(tuple(players.values()), tuple(skipped))
+
+
+def _submission(folder: Path) -> Submission | Skipped:
+    """The player of a folder, or why there is none."""
+    name = re.sub(r"[^\w.+-]", "_", folder.name)
+    refusals = []
+    for file in _sources(folder):
+        found = player_in(file)
+        if isinstance(found, tuple):
+            return Submission(name, file.absolute(), *found)
+        if found:
+            refusals.append(f"{file.relative_to(folder)} {found}")
+    nothing = "has no file with a class that has a get_move or a get_action"
+    return Skipped(name, refusals[0] if refusals else nothing)
+
+
+def _renamed(found: Submission, others: dict[str, Submission]) -> Submission:
+    """The submission under a name that is nobody else's."""
+    names = (found.name if number == 1 else f"{found.name}-{number}" for number in range(1, len(others) + 2))
+    free = next(name for name in names if name not in others)
+    return Submission(free, found.file, found.player, found.edition)
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    """Python files of a submission: those the editions name first, then the least deep."""
+    files = []
+    for depth in range(1, DEEPEST + 2):
+        files += [
+            file
+            for file in sorted(folder.glob("*/" * (depth - 1) + "*.py"))
+            if file.is_file() and not any(_is_not_theirs(part) for part in file.relative_to(folder).parts[:-1])
+        ]
+    usual = [file for file in files if file.name in USUAL_FILES]
+    yield from [*usual, *(file for file in files if file not in usual)][:MOST_FILES]
+
+
+def _is_not_theirs(part: str) -> bool:
+    return part in _NOT_THEIRS or part.startswith(".")

@@ -1,0 +1,61 @@
+"""Other names for methods and functions: `moves = game.get_legal_moves`, then `moves(player)`."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter
+from typing import Any
+
+from isolation.compiling.rewrites.base import Rewrite, at
+
+
+class Alias(Rewrite):
+    """What is called under a name given once is called under what the name stands for, inner functions included."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        inside = list(ast.walk(node))
+        given = Counter(
+            inner.id for inner in inside if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+        )
+        given.update(inner.arg for inner in inside if isinstance(inner, ast.arg))
+        called = {inner.func.id for inner in inside if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name)}
+        meanings = {
+            alias: statement
+            for statement in inside
+            if isinstance(statement, ast.Assign)
+            if (alias := _alias(statement)) in called
+            if given[alias] == 1 and given[_root(statement.value)] <= 1
+        }
+        if meanings:
+            _Meant(meanings).visit(node)
+
+
+def _alias(statement: ast.Assign) -> str:
+    """The name that `name = a.b`, or `name = a.b.c`, gives; empty if a statement is none of these."""
+    place = statement.targets[0]
+    is_attribute = isinstance(statement.value, ast.Attribute) and bool(_root(statement.value))
+    return place.id if len(statement.targets) == 1 and isinstance(place, ast.Name) and is_attribute else ""
+
+
+def _root(node: ast.expr) -> str:
+    """The variable that an attribute, or an attribute of one, is read of; empty if it is no variable."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+class _Meant(ast.NodeTransformer):
+    def __init__(self, meanings: dict[str, ast.Assign]) -> None:
+        self.meanings = meanings
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if node in self.meanings.values():
+            return at(node, ast.Pass())
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if isinstance(node.ctx, ast.Load) and node.id in self.meanings:
+            return copy.deepcopy(self.meanings[node.id].value)
+        return node

@@ -1,0 +1,1 @@
+"""What code written for the third edition needs: its states, how its players are asked, its game loop."""

@@ -1,0 +1,180 @@
+"""The third edition's game: an immutable state on 9 rows of 11 cells, one integer for the board.
+
+A cell is ``y * 13 + x``: cell 0 is the bottom right one, x grows to the left and y upwards. Bit `cell` of the board is
+set while the cell is open. Two bits that are never set follow each row of eleven, so that no knight's move wraps.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 11, 9
+STRIDE = WIDTH + 2
+SIZE = STRIDE * HEIGHT - 2
+NORTH, SOUTH, WEST, EAST = STRIDE, -STRIDE, 1, -1
+BLANK_BOARD = sum((1 << WIDTH) - 1 << STRIDE * y for y in range(HEIGHT))
+
+Locations = tuple[int | None, int | None]
+
+
+class Action(IntEnum):
+    """The eight moves of a knight, as what they add to its cell, in the edition's order."""
+
+    NNE = NORTH + NORTH + EAST
+    ENE = EAST + NORTH + EAST
+    ESE = EAST + SOUTH + EAST
+    SSE = SOUTH + SOUTH + EAST
+    SSW = SOUTH + SOUTH + WEST
+    WSW = WEST + SOUTH + WEST
+    WNW = WEST + NORTH + WEST
+    NNW = NORTH + NORTH + WEST
+
+
+ACTIONS = frozenset(Action)
+
+
+class _Steps(dict[int, tuple[tuple[Action, int, int], ...]]):
+    """For a cell its steps to cells of the board: (action, target, the target's bit); worked out when first asked."""
+
+    def __missing__(self, cell: int) -> tuple[tuple[Action, int, int], ...]:
+        targets = ((action, cell + action) for action in Action)
+        self[cell] = tuple((action, target, 1 << target) for action, target in targets if is_on_board(target))
+        return self[cell]
+
+
+class _Reach(dict[int | None, int]):
+    """For a cell, or None for all, the mask of its targets, cell 0 apart; worked out when first asked."""
+
+    def __missing__(self, cell: int | None) -> int:
+        self[cell] = (BLANK_BOARD if cell is None else sum(bit for _, _, bit in _STEPS[cell])) & ~1
+        return self[cell]
+
+
+def is_on_board(cell: int) -> bool:
+    """Whether a number is that of a cell."""
+    return cell >= 0 and bool(BLANK_BOARD >> cell & 1)
+
+
+_STEPS = _Steps()
+_REACH = _Reach()
+
+
+class Isolation(NamedTuple):
+    """A position: the board, the plies played so far, and the cells of both players, None before their placement.
+
+    Players are numbered 0 and 1; 0 places first. States are tuples in all respects: they compare, hash and pickle as
+    such, and never change.
+
+    >>> state = Isolation().result(57).result(0)
+    >>> state.actions()[:2], state.liberties(0)
+    ([<Action.NNE: 25>, <Action.ENE: 11>], [15, 27])
+    """
+
+    board: int = BLANK_BOARD
+    ply_count: int = 0
+    locs: Locations = (None, None)
+
+    def player(self) -> int:
+        """The player to move."""
+        return self.ply_count % 2
+
+    def actions(self) -> list[Action] | list[int]:
+        """What the player to move can do: the open cells, ascending, to place its knight, then actions."""
+        board, cell = self.board, self.locs[self.ply_count % 2]
+        if cell is None:
+            return _open_cells(board)
+        return [action for action, _, bit in _STEPS[cell] if board & bit]
+
+    def liberties(self, loc: int | None) -> list[int]:
+        """The open cells a knight's move away from a cell, whoever stands there; for None all open cells, ascending."""
+        if loc is None:
+            return _open_cells(self.board)
+        board = self.board
+        return [target for _, target, bit in _STEPS[loc] if board & bit]
+
+    def result(self, action: int) -> Isolation:
+        """The state after an action of the player to move: its first cell, later an `Action` or a number equal to one.
+
+        Raises:
+            AssertionError: it is no action.
+            RuntimeError: the cell is not open.
+        """
+        mover = self.ply_count % 2
+        cell = self.locs[mover]
+        assert cell is None or action in ACTIONS, f"{action} is no action of a knight"
+        target = int(action) if cell is None else cell + action
+        if target < 0 or not self.board >> target & 1:
+            raise RuntimeError(f"cell {target} is not open")
+        locs = (self.locs[0], target) if mover else (target, self.locs[1])
+        return Isolation(self.board ^ 1 << target, self.ply_count + 1, locs)
+
+    def terminal_test(self) -> bool:
+        """Whether either player has no liberties."""
+        return not (self._has_liberties(0) and self._has_liberties(1))
+
+    def utility(self, player_id: int) -> float:
+        """Positive infinity if the player has won, negative infinity if it has lost, 0 while the game is on.
+
+        The player to move has won if it has liberties, and lost if not, whether or not the other has some.
+        """
+        if not self.terminal_test():
+            return 0
+        mover = self.ply_count % 2
+        return float("inf") if self._has_liberties(mover) == (player_id == mover) else float("-inf")
+
+    def _has_liberties(self, player_id: int) -> bool:
+        # The edition asks whether any of the cells is true, and 0 is not: players were written against that.
+        return bool(self.board & _REACH[self.locs[player_id]])
+
+
+# Pickled states, such as the keys of opening books, name their class so.
+Isolation.__module__ = Action.__module__ = "isolation.isolation"
+
+
+class DebugState(Isolation):
+    """A state that can be looked at."""
+
+    __slots__ = ()
+    __module__ = "isolation.isolation"
+    player_symbols = ("1", "2")
+
+    @staticmethod
+    def from_state(state: Isolation) -> DebugState:
+        """The same state, to be looked at."""
+        return DebugState(state.board, state.ply_count, state.locs)
+
+    @classmethod
+    def ind2xy(cls, ind: int) -> tuple[int, int]:
+        """The (x, y) of a cell, from the bottom right.
+
+        >>> DebugState.ind2xy(57)
+        (5, 4)
+        """
+        return ind % STRIDE, ind // STRIDE
+
+    @property
+    def bitboard_string(self) -> str:
+        """The board as binary digits, the highest cell first."""
+        return f"{self.board:0{SIZE}b}"
+
+    def __str__(self) -> str:
+        """The board as lines, top row first: the players, an X for every other cell that is not open."""
+        border = f"+{' - +' * WIDTH}"
+        rows = (f"|{self._row(y)}" for y in reversed(range(HEIGHT)))
+        return "\n".join([border, *(line for row in rows for line in (row, border))])
+
+    def _row(self, y: int) -> str:
+        return "".join(f" {self._symbol(y * STRIDE + x)} |" for x in reversed(range(WIDTH)))
+
+    def _symbol(self, cell: int) -> str:
+        if cell in self.locs:
+            return self.player_symbols[self.locs.index(cell)]
+        return " " if self.board >> cell & 1 else "X"
+
+
+def _open_cells(board: int) -> list[int]:
+    return [cell for cell in _CELLS if board >> cell & 1]
+
+
+_CELLS = tuple(filter(is_on_board, range(SIZE)))

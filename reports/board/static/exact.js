@@ -1,0 +1,77 @@
+// Who wins under perfect play: said in words, shown on the board, and as a line of moves to the end.
+
+import { cellName } from "./game.js";
+import { askedPosition, complain, find, lineButtons, pause, show, state, waiting, whenMoved, whenShown } from "./page.js";
+import { ask } from "./server.js";
+
+let known = null, solving = null;
+
+/** The exact result of the position shown, if the box asks for it and it is known. */
+export function exactHere() {
+  return find("show-exact").checked && known?.node === state.node ? known : null;
+}
+
+/** What is known of a move of the position shown: "wins", "loses", or nothing. */
+export function resultOf(cell) {
+  if (known?.node !== state.node || known.undecided.includes(cell) || known.winner === null) return "";
+  return known.moves.includes(cell) ? "wins" : "loses";
+}
+
+/** Have the position solved, if anybody wants to know and it is not known. */
+async function refresh() {
+  solving?.abort();
+  solving = null;
+  const isShown = find("show-exact").checked, isWanted = isShown || find("explorer-part").open;
+  find("exact").textContent = "";
+  if (known?.node === state.node && isShown) find("exact").textContent = describe();
+  if (!isWanted || state.editing || (known?.node === state.node && !(isShown && isCutShort()))) return show();
+  const { node } = state;
+  const asking = solving = new AbortController();
+  const stop = isShown ? waiting("exact", "Solving", "") : () => {};
+  try {
+    if (!isShown) await pause(asking.signal);
+    const question = { position: askedPosition(), brief: !isShown };
+    const answer = await ask("/api/solve", question, asking.signal, isShown ? "" : "-explorer");
+    if (state.node !== node) return;
+    known = { ...answer, node, isBrief: !isShown };
+    stop();
+    if (find("show-exact").checked) find("exact").textContent = describe();
+    show();
+  } catch (error) {
+    if (solving === asking) find("exact").textContent = "";
+    if (isShown) complain(error);
+  } finally {
+    stop();
+  }
+}
+
+/** Whether more would be known if the solver had taken its time, which it does for those who ask by the box. */
+function isCutShort() {
+  return known.isBrief && (known.winner === null || known.undecided.length > 0);
+}
+
+function describe() {
+  const { winner, moves, undecided, line, node } = known;
+  const names = (cells) => cells.map((cell) => cellName(cell, node.position.columns)).join(" ");
+  if (winner === null) return "Not solved in the time there is.";
+  return [
+    `Player ${winner} wins under perfect play`,
+    moves.length ? `, with ${names(moves)}` : "",
+    undecided.length ? ` (not known in the time there is: ${names(undecided)})` : "",
+    line.length > 1 ? ", as in the line below." : ".",
+  ].join("");
+}
+
+/** The line to the end, each move of it a button. */
+function showLine() {
+  const here = state.editing ? null : exactHere();
+  find("exact-line").hidden = !here?.line.length;
+  find("exact-line").replaceChildren(...lineButtons(state.node, here?.line ?? []));
+}
+
+export function wireExact() {
+  whenShown(showLine);
+  whenMoved(refresh);
+  find("show-exact").onchange = refresh;
+  find("explorer-part").addEventListener("toggle", refresh);
+}

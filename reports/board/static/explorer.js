@@ -1,0 +1,83 @@
+// The explorer: how the games of a run went on from the position shown, a row for moves that are one by symmetry.
+
+import { make } from "./board.js";
+import { resultOf } from "./exact.js";
+import { cellName } from "./game.js";
+import { askedPosition, choose, complain, counted, find, pause, state, whenMoved, whenShown } from "./page.js";
+import { ask } from "./server.js";
+
+const MOST_SHOWN = 2; // of the moves that are one by symmetry
+
+let found = null, asking = null;
+
+/** Ask anew, if the explorer is open. */
+async function refresh() {
+  asking?.abort();
+  if (!find("explorer-part").open || !state.choices.runs.length || state.editing) return;
+  asking = new AbortController();
+  const { node } = state, { signal } = asking, run = find("explorer-run").value;
+  find("explorer").setAttribute("aria-busy", "true");
+  try {
+    await pause(signal);
+    const answer = await ask("/api/explore", { run, position: askedPosition() }, signal, "-explorer");
+    if (state.node !== node) return;
+    found = { ...answer, node };
+    list();
+  } catch (error) {
+    complain(error);
+  }
+}
+
+function list() {
+  const isHere = found?.node === state.node && !state.editing;
+  find("explorer").hidden = !isHere || !found.moves.length;
+  if (!isHere) {
+    find("explorer-state").textContent = "";
+    return;
+  }
+  find("explorer").setAttribute("aria-busy", "false");
+  find("explorer-state").textContent = describe();
+  const heads = ["Move", found.drawn ? "Drawn" : "Chosen", "Won", "Perfect"];
+  find("explorer").replaceChildren(
+    make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
+    make("tbody", {}, ...found.moves.map(row)),
+  );
+}
+
+function describe() {
+  const { games, drawn, plies, moves, node } = found;
+  if (!moves.length) return "The game is over.";
+  if (!games && node.position.visited.size >= plies) return `Of each game the first ${plies} plies are known here.`;
+  if (!games) return "No game of the run went on from here.";
+  const came = `${counted(games, "game")} of the run went on from here or, by symmetry, from its like. Won: by the mover.`;
+  return drawn ? `${came} The moves were drawn for openings: nobody chose them.` : came;
+}
+
+function row({ cells, games, won }) {
+  const { columns } = state.node.position;
+  const names = cells.map((cell) => cellName(cell, columns));
+  const parts = cells.slice(0, MOST_SHOWN).map((cell, index) => {
+    const button = make("button", { type: "button" }, names[index]);
+    button.onclick = () => choose(cell);
+    return button;
+  });
+  const others = names.slice(MOST_SHOWN);
+  if (others.length) parts.push(make("span", { className: "soft", title: others.join(" ") }, ` +${others.length} alike`));
+  const result = resultOf(cells[0]);
+  return make("tr", {},
+    make("td", { className: "replies" }, ...parts),
+    make("td", {}, games ? `${games.toLocaleString("en")} (${percent(games, found.games)})` : "–"),
+    make("td", {}, games ? `${percent(won, games)} (${won.toLocaleString("en")})` : "–"),
+    make("td", { className: result && `result-${result}` }, result ? `${result === "wins" ? "✓ win" : "✗ loss"}` : ""));
+}
+
+function percent(part, whole) {
+  return `${Math.round((100 * part) / whole)} %`;
+}
+
+export function wireExplorer() {
+  whenMoved(refresh);
+  whenShown(list);
+  find("explorer-part").addEventListener("toggle", refresh);
+  find("explorer-run").onchange = refresh;
+}

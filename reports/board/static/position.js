@@ -1,0 +1,79 @@
+// The board itself: the position shown with its marks, who sits on which side, and what choosing a cell does.
+
+import { drawArrow, knight, make, showBoard } from "./board.js";
+import { letDrag } from "./dragging.js";
+import { exactHere } from "./exact.js";
+import { cellName, legalCells, standing, winner } from "./game.js";
+import { agentOf } from "./opponent.js";
+import { choose, find, state, whenShown } from "./page.js";
+import { keptBefore } from "./reviewing.js";
+import { editCell, editedPosition } from "./setup.js";
+import { pathTo } from "./tree.js";
+import { overlayValues } from "./values.js";
+
+/** Draw the position anew, with all that is known of it. */
+function drawPosition() {
+  const { node, editing } = state;
+  find("win-bar").hidden = true;
+  if (editing) {
+    showBoard(find("board"), editedPosition(), { onCell: editCell, anyCell: true });
+    return drawArrow(find("board"), null);
+  }
+  const numbers = new Map(pathTo(node).slice(1).map((step) => [step.cell, step.ply]));
+  const known = exactHere(), values = overlayValues();
+  showBoard(find("board"), node.position, { numbers, values, wins: known?.moves ?? keptBefore(), onCell: choose });
+  find("view").hidden = !Object.keys(values).length;
+  find("view").textContent = `Values for player ${node.position.turn}, who is to move: the bluer the better, ★ the best.`;
+  drawArrow(find("board"), node.position.knights[node.position.turn - 1], known?.line[0]);
+  showWinner(known?.winner);
+}
+
+/** The bar has the colour of the knight that wins under perfect play. */
+function showWinner(wins) {
+  const bar = find("win-bar");
+  bar.hidden = !wins;
+  bar.dataset.winner = String(wins ?? "");
+  bar.textContent = wins ? `Player ${wins} wins under perfect play` : "";
+}
+
+function describe(node) {
+  if (state.editing) return "Editing: choose cells, then press “Done”.";
+  const before = node.cell === null ? "" : `Ply ${node.ply}: ${cellName(node.cell, node.position.columns)}. `;
+  return before + standing(node.position);
+}
+
+/** What the players are called: as in the game loaded, by the agent that plays for them, or else by their number. */
+export function playerNames() {
+  return [1, 2].map((player) => state.game?.agents[player - 1] ?? (agentOf(player) || `Player ${player}`));
+}
+
+function seat(player, name) {
+  const { position } = state.node, won = winner(position);
+  const doing = won ? (won === player ? "has won" : "") : position.turn === player ? "to move" : "";
+  const told = name === `Player ${player}` ? name : `Player ${player}: ${name}`;
+  const isActive = Boolean(doing) && !state.editing;
+  const place = make("p", { className: isActive ? "seat active" : "seat", "data-seat": player },
+    knight(player), make("span", {}, told), make("span", { className: "doing" }, isActive ? doing : ""));
+  if (isActive && !won && position.knights[player - 1] === null) place.classList.add("in-hand");
+  return place;
+}
+
+function showSeats() {
+  find("seats").replaceChildren(...playerNames().map((name, index) => seat(index + 1, name)));
+  find("standing").textContent = describe(state.node);
+}
+
+/** The knight of the side to move may be dragged: on the board, or from its seat while it is not placed. */
+function mayDrag(holder) {
+  if (state.editing || !legalCells(state.node.position).length) return false;
+  const { knights, turn } = state.node.position;
+  return holder.dataset.seat ? Number(holder.dataset.seat) === turn && knights[turn - 1] === null
+    : Number(holder.dataset.cell) === knights[turn - 1];
+}
+
+export function wirePosition() {
+  whenShown(drawPosition);
+  whenShown(showSeats);
+  letDrag(find("table"), mayDrag, choose);
+  window.addEventListener("resize", drawPosition);
+}

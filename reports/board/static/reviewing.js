@@ -1,0 +1,130 @@
+// The review of a game on the page: its progress, its mistakes one by one, and another try at each.
+
+import { make } from "./board.js";
+import { cellName } from "./game.js";
+import { complain, currentLine, find, goTo, refill, show, state, whenChosen, whenShown } from "./page.js";
+import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway } from "./review.js";
+import { ask } from "./server.js";
+import { remove } from "./tree.js";
+
+let review = null, trying = null, reviewing = null, said = null;
+
+/** The review that is shown, for whoever wants to bring it back with its game. */
+export function reviewShown() {
+  return review;
+}
+
+/** Show another review, or none. What is going on ends. */
+export function setReview(found) {
+  stop();
+  review = found;
+  trying = said = null;
+}
+
+/** Whether a move threw a win away, as the game's labels or the review say. */
+export function isMistake(node) {
+  return Boolean((state.game?.mistakes.includes(node.ply) && state.logged[node.ply] === node)
+    || (review?.mistakes.includes(node.ply) && review.line[node.ply] === node));
+}
+
+/** At a mistake that is shown, the cells that would have kept the win. */
+export function keptBefore() {
+  const mistake = mistakeShown();
+  return mistake ? review.answers.get(mistake.ply).moves : [];
+}
+
+/** The mistake that led to the position shown, if one did. */
+function mistakeShown() {
+  const { node } = state;
+  return review?.mistakes.includes(node.ply) && review.line[node.ply] === node ? node : null;
+}
+
+function stop() {
+  reviewing?.abort();
+  reviewing = null;
+  find("review-bar").hidden = true;
+  find("review").textContent = "Review this game";
+}
+
+async function start() {
+  if (reviewing) return stop();
+  const line = currentLine();
+  if (line.length < 2) return complain(new Error("There is no move to review yet."));
+  setReview(null);
+  const asking = new AbortController();
+  reviewing = asking;
+  find("review").textContent = "Stop";
+  Object.assign(find("review-bar"), { hidden: false, max: line.length - 1, value: 0 });
+  find("review-state").textContent = "Solving position after position …";
+  try {
+    const solve = (position) => ask("/api/solve", { position }, asking.signal, "-review");
+    const answers = await solveLine(line, solve, (done) => { find("review-bar").value = done; });
+    const own = line === state.logged ? state.game.opening : 0; // nobody chose the plies of the opening
+    review = { line, answers, mistakes: mistakesOf(line, answers).filter((ply) => ply > own) };
+  } catch (error) {
+    complain(error);
+  }
+  if (reviewing !== asking) return;
+  stop();
+  show();
+}
+
+function draw() {
+  for (const id of ["mistake-before", "mistake-after"]) find(id).hidden = !review?.mistakes.length;
+  find("retry").hidden = !mistakeShown();
+  refill("mistakes", (review?.mistakes ?? []).map((ply) => {
+    const node = review.line[ply];
+    const button = make("button", { type: "button" }, describeMistake(node, review.answers.get(ply)));
+    if (node === state.node) button.setAttribute("aria-current", "step");
+    button.onclick = () => goTo(node);
+    return make("li", {}, button);
+  }));
+  if (reviewing) return;
+  const told = review ? describeReview(review.line, review.answers, review.mistakes) : "";
+  find("review-state").textContent = said?.node === state.node ? said.text : told;
+}
+
+function goToMistake(step) {
+  const { mistakes, line } = review;
+  const found = step > 0 ? mistakes.find((ply) => ply > state.node.ply) : mistakes.findLast((ply) => ply < state.node.ply);
+  goTo(line[found ?? (step > 0 ? mistakes[0] : mistakes.at(-1))]);
+}
+
+/** Have somebody look for the move that keeps the win. */
+function tryAgain() {
+  const mistake = mistakeShown();
+  trying = mistake;
+  say(mistake.parent, `Player ${mistake.parent.position.turn} has a won game: which move keeps it?`);
+}
+
+/** Show a node with a word about it. */
+function say(node, text) {
+  said = { node, text };
+  goTo(node);
+}
+
+function judge(tried) {
+  if (!trying || trying.parent !== tried.parent) return;
+  const mistake = trying, name = cellName(tried.cell, tried.position.columns);
+  if (throwsAway(review.answers.get(mistake.ply), mistake.parent.position.turn, tried.cell)) {
+    if (!review.line.includes(tried)) remove(tried);
+    mistake.parent.chosen = mistake.parent.children.indexOf(mistake);
+    return say(mistake.parent, `${name} loses it as well; try another.`);
+  }
+  trying = null;
+  say(tried, `${name} keeps the win.`);
+}
+
+/** Whether somebody is looking for a better move, and no agent is to answer. */
+export function isTrying() {
+  return Boolean(trying) && trying.parent === state.node;
+}
+
+export function wireReview() {
+  whenShown(draw);
+  whenChosen(judge);
+  find("review").onclick = start;
+  find("mistake-before").onclick = () => goToMistake(-1);
+  find("mistake-after").onclick = () => goToMistake(1);
+  find("retry").onclick = tryAgain;
+}

@@ -1,0 +1,1 @@
+"""A class for people: the ranking, a page for all, a page for each."""

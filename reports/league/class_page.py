@@ -1,0 +1,86 @@
+"""The page of a class: the ranking with intervals, who beat whom, forfeits by reason, and who does not play."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from experiments.league.book import Book
+from experiments.league.results import Results, forfeited
+from isolation.shell import command
+from reports import charts
+from reports.league.names import page_of
+from reports.league.tables import checks_section, headline, ranking_section, skipped_section
+from reports.ratings import rating_sections
+from reports.sections import Section
+from reports.templating import page_template, script_of
+
+
+def class_page(run: Path, book: Book, results: Results) -> str:
+    """The page of the class: the ranking with intervals, forfeits, who did not play, and who beat whom."""
+    ratings, _ = rating_sections(results.findings)
+    script, digest = script_of("report.js")
+    return page_template("league.html").render(
+        title=f"League: {run.name}",
+        facts=_facts(results),
+        headline=headline(book, results),
+        ladder=charts.ladder(ratings, None),
+        ranking=ranking_section(results),
+        links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
+        forfeits=_reasons(results),
+        checks=checks_section(book),
+        skipped=skipped_section(book),
+        meetings=_meetings(results),
+        command=command("league", "SUBMISSIONS", "--resume", run),
+        script=script,
+        script_hash=digest,
+    )
+
+
+def _facts(results: Results) -> list[tuple[str, str]]:
+    info = results.findings.sources[0].info
+    requested = info.requested
+    played = f"{len(results.games):,}"
+    return [
+        ("Players", str(len(results.ratings.ratings))),
+        ("Games", played if len(results.games) == info.games else f"{played} of {info.games:,} planned"),
+        ("Board", requested["board"]),
+        ("Limit of a move", requested["limit"]),
+        ("Hard cap", f"{requested['hard_cap']:g} s" if requested["hard_cap"] else "none"),
+        ("Played", info.created_at[:10]),
+    ]
+
+
+def _reasons(results: Results) -> Section:
+    """Forfeits by player, a column a reason."""
+    reasons = list(Counter(one.reason for one in results.forfeits))
+    rows = []
+    for one in results.ratings.ratings:
+        counts = forfeited(results, one.agent)
+        if counts:
+            row: dict[str, Any] = {"player": one.agent, **{reason: counts.get(reason, 0) for reason in reasons}}
+            rows.append({**row, "all": sum(counts.values())})
+    note = "None: every game ended because somebody had no move left."
+    return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
+
+
+def _meetings(results: Results) -> charts.Grid:
+    """Who won how many games against whom, both in the order of the ranking."""
+    names = [one.agent for one in results.ratings.ratings]
+    won: Counter[tuple[str, str]] = Counter()
+    met: Counter[tuple[str, str]] = Counter()
+    for game in results.games:
+        winner, loser = game.agents[2 - game.loser], game.agents[game.loser - 1]
+        won[winner, loser] += 1
+        met[winner, loser] += 1
+        met[loser, winner] += 1
+    rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in names)) for name in names]
+    return charts.Grid(tuple(str(rank) for rank in range(1, len(names) + 1)), tuple(rows), "player")
+
+
+def _met(won: int, met: int, name: str, other: str) -> charts.Cell:
+    if not met:
+        return charts.Cell("–", 0)
+    strength = round(100 * (2 * won / met - 1))
+    return charts.Cell(str(won), strength, f"{name} won {won} of {met} against {other}")

@@ -1,0 +1,50 @@
+"""A page on which each game of a player can be stepped through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from experiments.league.results import Game, Results
+from reports.league.names import page_of
+from reports.replay import Replay, describe_end
+from reports.replay_page import board_style, bundle, embedded
+from reports.templating import page_template, policy_of
+
+_SCRIPTS = ("game.js", "board.js", "games.js")
+
+
+def games_page(agent: str, results: Results) -> str:
+    """The page, which holds the moves of all games of a player."""
+    script = bundle(_SCRIPTS)
+    mistakes: dict[int, list[int]] = {}
+    for one in results.blunders:
+        mistakes.setdefault(one.game.id, []).append(one.ply)
+    games = [_as_json(game, agent, mistakes.get(game.id, [])) for game in results.of(agent)]
+    return page_template("games.html").render(
+        title=f"Games of {agent}",
+        agent=agent,
+        back=page_of(agent),
+        board_style=board_style(),
+        script=Markup(script),
+        script_hash=policy_of(script),
+        games=Markup(embedded(games)),
+    )
+
+
+def _as_json(game: Game, agent: str, mistakes: list[int]) -> dict[str, Any]:
+    """A game as the page takes it; `label` is how its list calls it."""
+    side = game.agents.index(agent) + 1
+    replay = Replay("", game.size, game.moves, game.agents, game.opening, 3 - game.loser, game.reason, game.detail)
+    return {
+        "id": game.id,
+        "size": game.size,
+        "agents": list(game.agents),
+        "opening": game.opening,
+        "moves": list(game.moves),
+        "mistakes": mistakes,
+        "end": describe_end(replay),
+        "label": f"{game.id}: {'lost to' if game.loser == side else 'beat'} {game.agents[2 - side]}"
+        + (f", {game.reason.replace('_', ' ')}" if game.is_forfeit else ""),
+    }

@@ -1,0 +1,134 @@
+"""The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.league.book import Book, Entry
+from experiments.league.results import Blunder, Forfeit, Results, forfeited, worst_of
+from isolation.board import Board
+from isolation.notation import cell_name
+from isolation.render import to_svg
+from isolation.scene import Marks
+from reports.cells import Share, counted
+from reports.league.names import INDEX, games_of, page_of
+from reports.league.tables import ranking_section
+from reports.sections import Section
+from reports.templating import data_url, page_template, script_of
+
+_MOST_GAMES_NAMED = 8
+
+
+def player_page(agent: str, book: Book, results: Results) -> str:
+    """The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
+    script, digest = script_of("report.js")
+    rank, rated = next((n, one) for n, one in enumerate(results.ratings.ratings, 1) if one.agent == agent)
+    entry = book.entry(agent)
+    return page_template("submission.html").render(
+        title=agent,
+        index=INDEX,
+        games_page=games_of(agent),
+        facts=[
+            ("Rank", f"{rank} of {len(results.ratings.ratings)}"),
+            ("Rating", next(row["rating"].shown for row in ranking_section(results).rows if row["player"] == agent)),
+            ("Games won", f"{rated.wins} of {rated.games}, {Share(rated.wins / rated.games).shown}"),
+            ("Forfeits", str(sum(forfeited(results, agent).values()))),
+            *_submitted(entry),
+        ],
+        findings=_findings(entry),
+        forfeits=[_forfeit(one) for one in results.forfeits if one.agent == agent],
+        blunders=[_blunder(one) for one in worst_of(results, agent)],
+        no_blunders=_no_blunders(agent, results),
+        opponents=_opponents(agent, results),
+        links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
+        games=_games(agent, results),
+        game_links={game.id: f"{games_of(agent)}#{game.id}" for game in results.of(agent)},
+        script=script,
+        script_hash=digest,
+    )
+
+
+def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
+    if entry is None:
+        return []
+    edition = f", {entry.player.edition} edition" if entry.player.edition else ""
+    return [("Submitted", f"{entry.player.file.name}:{entry.player.player}{edition}")]
+
+
+def _findings(entry: Entry | None) -> list[tuple[str, str, str]]:
+    """Each finding: how it is marked, what was checked, what was seen."""
+    if entry is None:
+        return []
+    words = {True: "ok", False: "FAIL"}
+    return [("note" if one.is_note else words[one.ok], one.check, one.seen) for one in entry.check.findings]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Games lost alike, as the page shows them."""
+
+    reason: str
+    count: str
+    detail: str
+    games: tuple[int, ...]
+    more: int
+    traceback: str
+
+
+def _forfeit(one: Forfeit) -> _Told:
+    shown = one.games[:_MOST_GAMES_NAMED]
+    return _Told(
+        one.reason, counted(len(one.games), "game"), one.detail, shown, len(one.games) - len(shown), one.traceback
+    )
+
+
+def _blunder(one: Blunder) -> dict[str, Any]:
+    """A mistake as the page shows it: the position before it, and the move as an arrow."""
+    before = Board.from_moves(one.game.moves[: one.ply - 1], one.game.size)
+    played = one.game.moves[one.ply - 1]
+    own = before.locations[before.active_index]
+    svg = to_svg(before, marks=Marks(arrows=((own, played),) if own is not None else (), numbers=False))
+    opponent = one.game.agents[one.ply % 2]
+    moves = f"its {one.legal} legal moves" if one.legal > 1 else "its only move"
+    text = (
+        f"Game {one.game.id}, ply {one.ply}, against {opponent}: {cell_name(played, before.width)} gave the win away; "
+        f"{one.winning} of {moves} kept it."
+    )
+    return {"url": data_url("image/svg+xml", svg), "text": text, "game": one.game.id}
+
+
+def _no_blunders(agent: str, results: Results) -> str:
+    if results.why_unlabelled:
+        return f"Its moves were not compared with perfect play: {results.why_unlabelled}."
+    games = sum(game.id in results.labelled for game in results.of(agent))
+    if not games:
+        return "None of its games was compared with perfect play: those that somebody forfeited are left out."
+    return f"None were found in {counted(games, 'game')} of its own that were compared with perfect play."
+
+
+def _opponents(agent: str, results: Results) -> Section:
+    rows = []
+    for other in (one.agent for one in results.ratings.ratings if one.agent != agent):
+        games = [game for game in results.of(agent) if other in game.agents]
+        if games:
+            won = sum(game.agents[2 - game.loser] == agent for game in games)
+            rows.append({"opponent": other, "games": len(games), "won": won, "lost": len(games) - won})
+    return Section("opponents", "Against whom", tuple(rows))
+
+
+def _games(agent: str, results: Results) -> Section:
+    rows = []
+    for game in results.of(agent):
+        side = game.agents.index(agent) + 1
+        rows.append(
+            {
+                "game": game.id,
+                "opponent": game.agents[2 - side],
+                "placed": "first" if side == 1 else "second",
+                "result": "lost" if game.loser == side else "won",
+                "ended_by": game.reason.replace("_", " "),
+                "plies": len(game.moves),
+            }
+        )
+    return Section("games", "Games", tuple(rows))

@@ -1,0 +1,93 @@
+"""A class in tables: the ranking, forfeits, checks, and what does not play."""
+
+from __future__ import annotations
+
+from experiments.league.book import Book
+from experiments.league.results import Results, forfeited
+from reports.cells import Elo, Estimate, Share, counted
+from reports.ratings import rating_notes
+from reports.sections import Section
+
+
+def league_sections(book: Book, results: Results) -> tuple[Section, ...]:
+    """What is said at the end of a league: the ranking, then what went wrong, as far as anything did."""
+    sections = (ranking_section(results), forfeits_section(results), checks_section(book), skipped_section(book))
+    return tuple(section for section in sections if section.rows or section.key == "ranking")
+
+
+def ranking_section(results: Results) -> Section:
+    """Everybody by rating, with intervals."""
+    rows = tuple(
+        {
+            "rank": rank,
+            "player": one.agent,
+            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)),
+            "games": one.games,
+            "wins": one.wins,
+            "share": Share(one.wins / one.games),
+            "forfeits": sum(forfeited(results, one.agent).values()),
+        }
+        for rank, one in enumerate(results.ratings.ratings, start=1)
+    )
+    return Section("ranking", "Ranking", rows, rating_notes(results.findings, results.ratings))
+
+
+def forfeits_section(results: Results) -> Section:
+    """Who lost how many games by anything but having no move left, by reason, with the commonest detail of each."""
+    rows: dict[tuple[str, str], dict[str, object]] = {}
+    for one in results.forfeits:
+        games = sum(
+            len(other.games) for other in results.forfeits if (other.agent, other.reason) == (one.agent, one.reason)
+        )
+        row = {"player": one.agent, "reason": one.reason, "games": games, "most often": one.detail}
+        rows.setdefault((one.agent, one.reason), row)
+    return Section("forfeits", "Forfeits", tuple(rows.values()))
+
+
+def checks_section(book: Book) -> Section:
+    """What the checks found wrong with those who play all the same."""
+    rows = tuple(
+        {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
+        for entry in book.entries
+        for finding in entry.check.failures
+    )
+    return Section("checks", "Failed checks", rows)
+
+
+def skipped_section(book: Book) -> Section:
+    """What does not play, and why."""
+    rows = tuple({"name": one.name, "why": one.why} for one in book.skipped)
+    return Section("skipped", "Not in the league", rows)
+
+
+def headline(book: Book, results: Results) -> list[str]:
+    """The class in a few sentences: who leads, who forfeited, who is not there."""
+    rated = results.ratings.ratings
+    if not rated:
+        return ["No complete pairs of games to judge yet."]
+    sentences = [leading(results)]
+    losers = {one.agent for one in results.forfeits}
+    if losers:
+        games = sum(len(one.games) for one in results.forfeits)
+        sentences.append(
+            f"{counted(games, 'game')} of {len(results.games):,} were forfeited, by {counted(len(losers), 'player')}."
+        )
+    if book.skipped:
+        sentences.append(f"Not in the league: {', '.join(one.name for one in book.skipped)}.")
+    return sentences
+
+
+def leading(results: Results) -> str:
+    """Who leads, and from whom that cannot be told apart: those whom it is above with a chance of less than 97.5 %."""
+    first, *others = results.ratings.ratings
+    doubtful = [
+        other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE
+    ]
+    if not doubtful:
+        return f"{first.agent} is rated highest, and above everybody else beyond what luck explains."
+    few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
+    return f"{first.agent} is rated highest; luck may explain the difference to {few}."
+
+
+_SURE = 0.975
+_FEW = 4

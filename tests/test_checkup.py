@@ -1,0 +1,272 @@
+"""Checks of players: what they play, how long they take, and whether their searches are right, told in plain words."""
+
+import re
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from isolation.checkup import check_player
+from isolation.editions.third.sample_players import BasePlayer
+from isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
+
+INFINITY = float("inf")
+
+
+class Prompt:
+    """A player that moves at once."""
+
+    def get_move(self, game, time_left):
+        return game.get_legal_moves()[0]
+
+
+def seen_of(factory, check):
+    (finding,) = (finding for finding in check_player(factory) if finding.check == check)
+    return finding
+
+
+@pytest.mark.parametrize(("player", "method"), [(MinimaxPlayer, "minimax"), (CustomPlayer, "alphabeta")])
+def test_right_searches_agree_with_the_reference_in_480_comparisons(player, method):
+    class Quick(player):
+        get_move = Prompt.get_move
+
+    finding = seen_of(Quick, f"fixed-depth {method}")
+    assert finding.ok
+    assert "in 480 comparisons" in finding.seen
+
+
+class Pruning(IsolationPlayer):
+    """Alpha-beta with one thing wrong, which `wrong` names."""
+
+    get_move = Prompt.get_move
+    wrong = ""
+
+    def alphabeta(self, game, depth, alpha=-INFINITY, beta=INFINITY):
+        best, best_move = -INFINITY, (-1, -1) if self.wrong == "no move where all lose" else game.get_legal_moves()[0]
+        for move in game.get_legal_moves():
+            value = self._value(game.forecast_move(move), depth - 1, alpha, beta, False)
+            if value > best:
+                best, best_move = value, move
+            alpha = max(alpha, best) + (1 if self.wrong == "a window too narrow" else 0)
+        return best_move
+
+    def _value(self, game, depth, alpha, beta, maximizing):
+        moves = game.get_legal_moves()
+        if depth == 0 or not moves:
+            return self.score(game, self)
+        best = -INFINITY if maximizing else INFINITY
+        for move in moves:
+            value = self._value(game.forecast_move(move), depth - 1, alpha, beta, not maximizing)
+            best = max(best, value) if maximizing else min(best, value)
+            if best <= alpha if self.wrong == "cuts on one side only" or not maximizing else best >= beta:
+                return best
+            if maximizing:
+                alpha = max(alpha, best)
+            else:
+                beta = min(beta, best)
+        return best
+
+
+def test_alpha_beta_that_prunes_rightly_passes():
+    assert seen_of(Pruning, "fixed-depth alphabeta").ok
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("a window too narrow", "is worth"),
+        ("cuts on one side only", "is worth"),
+        ("no move where all lose", r"plays \(-1, -1\), as if it had no move, at depth . of .* are legal"),
+    ],
+)
+def test_wrong_alpha_beta_shows(wrong, told):
+    finding = seen_of(type("Wrong", (Pruning,), {"wrong": wrong}), "fixed-depth alphabeta")
+    assert not finding.ok
+    assert not finding.is_note
+    assert re.search(told, finding.seen)
+
+
+def _unwritten(self, game, depth):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("minimax", "told"),
+    [
+        (lambda self, game, depth: None, "returns None, as a method does that is still to be written, at depth 1"),
+        (lambda self, game, depth: [], "plays [] at depth 1"),
+        (lambda self, game, depth: (0.0, None), "plays (0.0, None) at depth 1"),
+        (_unwritten, "raises NotImplementedError, as what is still to be written does, at depth 1"),
+    ],
+)
+def test_methods_that_answer_no_move_are_told(minimax, told):
+    player = type("Unfilled", (Prompt,), {"minimax": minimax, "score": lambda self, game, player: 0.0})
+    finding = seen_of(player, "fixed-depth minimax")
+    assert not finding.ok
+    assert finding.seen.startswith(told)
+
+
+def test_a_template_is_named_on_the_command_line(tmp_path):
+    (tmp_path / "game_agent.py").write_text(
+        "class CustomPlayer:\n    def get_move(self, game, legal_moves, time_left):\n        pass\n"
+    )
+    result = CliRunner().invoke(main, ["test-agent", str(tmp_path / "game_agent.py")])
+    assert result.exit_code == 1
+    assert "FAIL  moves: returns None, as a method does that is still to be written, at Board" in result.output
+
+
+def test_a_score_that_raises_only_in_the_reference_is_told():
+    class Player(Prompt):
+        def score(self, game, player):
+            raise ZeroDivisionError("no blanks")
+
+        def minimax(self, game, depth):
+            return game.get_legal_moves()[0]
+
+    assert "raises ZeroDivisionError: no blanks" in seen_of(Player, "fixed-depth minimax").seen
+
+
+def test_a_search_by_a_score_left_to_chance_is_told_and_no_failure():
+    class Player(Prompt, MinimaxPlayer):
+        def __init__(self):
+            super().__init__(score_fn=chancy)
+
+    finding = seen_of(Player, "fixed-depth minimax")
+    assert (finding.ok, finding.is_note) == (False, True)
+    assert "random" in finding.seen
+
+
+def chancy(game, player):
+    import random
+
+    return random.random()
+
+
+def busy_for(milliseconds, *times):
+    """A player of the first edition that computes for so long in those of its moves, counted from 0."""
+
+    class Busy:
+        asked = -1
+
+        def get_move(self, game, legal_moves, time_left):
+            self.asked += 1
+            started = time.process_time()
+            while self.asked in times and time.process_time() - started < milliseconds / 1e3:
+                pass
+            return legal_moves[0]
+
+    return Busy
+
+
+@pytest.mark.parametrize(
+    ("player", "ok", "is_note", "told"),
+    [
+        (busy_for(170, 0, 1), True, False, "of 200 ms"),
+        (busy_for(210, 3), False, True, "no other was late"),
+        (busy_for(210, 3, 5), False, False, "2 were late"),
+    ],
+)
+def test_one_slow_move_among_many_is_a_note_by_the_limit_of_the_edition(player, ok, is_note, told):
+    finding = seen_of(player, "time")
+    assert (finding.ok, finding.is_note) == (ok, is_note)
+    assert told in finding.seen
+
+
+def test_time_that_others_take_is_not_the_players():
+    class Sleeper(Prompt):
+        def get_move(self, game, time_left):
+            time.sleep(0.16)
+            assert time_left() > 140
+            return super().get_move(game, time_left)
+
+    finding = seen_of(Sleeper, "time")
+    assert finding.ok
+    assert "by the clock on the wall 20 took longer" in finding.seen
+
+
+# The third edition
+
+
+class Searching(BasePlayer):
+    """Minimax of the third edition with one thing wrong, which `wrong` names."""
+
+    wrong = ""
+
+    def get_action(self, state):
+        self.queue.put(state.actions()[-1])
+
+    def score(self, state):
+        return len(state.liberties(state.locs[self.player_id])) - len(state.liberties(state.locs[1 - self.player_id]))
+
+    def alpha_beta(self, state, depth):
+        if self.wrong == "unwritten":
+            return None
+        if self.wrong == "a value":
+            return 1.5
+        values = {action: self.value(state.result(action), depth - 1) for action in state.actions()}
+        return max(values, key=values.get)
+
+    def value(self, state, depth):
+        if state.terminal_test():
+            return 0.0 if self.wrong == "the end" else state.utility(self.player_id)
+        if depth <= 0:
+            return self.score(state)
+        values = [self.value(state.result(action), depth - 1) for action in state.actions()]
+        is_own = state.player() == self.player_id
+        return min(values) if is_own and self.wrong == "the wrong side" else max(values) if is_own else min(values)
+
+
+def third(what):
+    return type("Wrong", (Searching,), {"wrong": what})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "ok", "told"),
+    [
+        ("", True, "in 480 comparisons"),
+        ("the end", False, "is worth inf"),
+        ("the wrong side", False, "is worth"),
+        ("unwritten", False, "returns None, as a method does that is still to be written,"),
+        ("a value", True, "not compared: it answers 1.5, a value and no action"),
+    ],
+)
+def test_searches_of_states_are_compared_as_well(wrong, ok, told):
+    finding = seen_of(third(wrong), "fixed-depth alpha_beta")
+    assert finding.ok == ok
+    assert told in finding.seen
+
+
+class Placing(BasePlayer):
+    """Knows no placements."""
+
+    def get_action(self, state):
+        if state.ply_count > 1:
+            self.queue.put(state.actions()[0])
+
+
+@pytest.mark.parametrize(
+    ("player", "told"),
+    [
+        (Placing, 'puts no action on its queue within 150 ms of processor time at Board.from_moves([], size="9x11")'),
+        (type("Bad", (BasePlayer,), {"get_action": lambda self, state: self.queue.put(11)}), "plays action 11 at"),
+        (BasePlayer, "raises NotImplementedError, as what is still to be written does,"),
+    ],
+)
+def test_moves_of_the_third_edition_are_asked_for_from_the_empty_board_on(player, told):
+    finding = seen_of(player, "moves")
+    assert not finding.ok
+    assert told in finding.seen
+
+
+def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
+    sides = set()
+
+    class Sided(Searching):
+        def __init__(self, player_id):
+            super().__init__(player_id)
+            sides.add(player_id)
+
+    assert seen_of(Sided, "signature").seen == "get_action of the third edition"
+    assert seen_of(Sided, "moves").seen == "legal on 22 positions"
+    assert sides == {0, 1}

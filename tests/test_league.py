@@ -1,0 +1,400 @@
+"""A class of submissions: what is found without running any, who is blamed for what, and what everybody is shown."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from cli import main
+from experiments import log, runs
+from experiments.league import checking
+from experiments.league.book import Book, Entry, read_book
+from experiments.league.checking import Check, check_one
+from experiments.league.planning import league_config, league_keys
+from experiments.league.results import read_results
+from experiments.league.submissions import Submission, find_submissions
+from experiments.roster import complete, parse_agent, parse_spec
+from experiments.roster.unloaded import player_in
+from isolation.board import Board
+from isolation.engines import apart
+from isolation.engines.apart import MOST_WAITS, GuestProcess
+from isolation.engines.transport import EngineTransport, Silence
+from isolation.limits import Limit
+from isolation.match import GameRecord, play
+from isolation.solver import solve
+from reports.league.names import INDEX, games_of, page_of
+
+ROOT = Path(__file__).parent.parent
+HONEST = """
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        return max(game.get_legal_moves(), key=lambda move: ({prefers}), default=(-1, -1))
+"""
+HOSTILE = """
+import builtins, ctypes, os, random, sys, time
+class CustomPlayer:
+    def get_move(self, game, time_left):
+        {act}
+        return min(game.get_legal_moves(), default=(-1, -1))
+"""
+RAISING = """
+    def helper(self):
+        return 1 / 0
+"""
+FORGED = """class Forged:
+            def __reduce__(self):
+                return (os.mkdir, ("made_by_an_answer",))
+        import base64, pickle
+        for pipe in range(3, 20):
+            try:
+                os.write(pipe, base64.b64encode(pickle.dumps(Forged())) + b"\\n")
+            except OSError:
+                pass"""
+"""Writes to every descriptor, as an answer, a pickle that makes a folder where it is read."""
+BLAMED = {
+    "endless": ("while True: pass", "hang", "no answer within 2 s"),
+    "sys_exit": ("sys.exit(3)", "error", "SystemExit: 3 (game_agent.py, line 5)"),
+    "os_exit": ("os._exit(0)", "error", "its process died"),
+    "parent": ("os.kill(os.getppid(), 9)", "error", "may not signal other processes"),
+    "parent_past_python": ("ctypes.CDLL(None).kill(os.getppid(), 9); time.sleep(5)", "error", "its process died"),
+    "memory": ("kept = bytearray(3 << 30)", "error", "MemoryError"),
+    "forks": ("while True: os.fork()", "error", "may not start a process"),
+    "shell": ("os.system('true')", "error", "may not start a process"),
+    "writes": ("open(__file__, 'a')", "error", "may not write files"),
+    "deletes": ("os.remove(__file__)", "error", "may not change files"),
+    "closes": ("os.closerange(0, 256)", "error", "its process died"),
+    "forges": (FORGED, "error", "its process answered with nonsense"),
+    "stops_clocks": (
+        "started = time.thread_time(); is_stopped = time.process_time() == 0.0\n"
+        "        while is_stopped and time.thread_time() - started < 0.4: pass\n"
+        "        time.process_time = time.perf_counter = lambda: 0.0",
+        "timeout", "of 100 ms, seen from outside",
+    ),
+}  # fmt: skip
+HARMLESS = {
+    "prints": "print('x' * 10**6); os.write(1, b'y' * 10**6); os.write(2, b'z' * 10**6)",
+    "moves_away": "os.chdir('/')",
+    "replaces_random": "random.random = random.choice = random.seed = lambda *a, **k: 0.0",
+    "limits_nothing": "sys.setrecursionlimit(10**9)",
+}
+
+
+def submit(home: Path, name: str, source: str, file: str = "game_agent.py") -> Path:
+    """Put a submission into a class."""
+    path = home / name / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source)
+    return path
+
+
+def game_of(path: Path) -> GameRecord:
+    """A game of a player, who begins, against the random one."""
+    agent = parse_agent(f"apart:{path}:CustomPlayer", Limit(cpu_ms=100))
+    return play(agent, parse_agent("random"), (24, 14), seed=5, hard_cap=2.0)
+
+
+def league(*words: object) -> Result:
+    """What the command says."""
+    return CliRunner().invoke(main, ["league", *map(str, words)], prog_name="isolation", catch_exceptions=False)
+
+
+# Found without running anything
+
+
+def test_players_of_all_editions_are_told_from_their_sources(tmp_path: Path) -> None:
+    body = "\n        return 1\n"
+    sources = {
+        "first": f"class CustomPlayer:\n    def get_move(self, game, legal_moves, time_left):{body}",
+        "second": "class IsolationPlayer: pass\n"
+        f"class MinimaxPlayer(IsolationPlayer):\n    def get_move(self, game, time_left):{body}"
+        f"class AlphaBetaPlayer(IsolationPlayer):\n    def get_move(self, game, time_left):{body}",
+        "third": "from sample_players import DataPlayer\n"
+        f"class Deep(DataPlayer):\n    def get_action(self, state):{body}CustomPlayer = Deep\n",
+        "inherits": "class Base:\n    def get_move(self, game, time_left): pass\nclass Mine(Base): pass\ndel Base\n",
+    }
+    found = {name: player_in(submit(tmp_path, name, source)) for name, source in sources.items()}
+    assert found["first"] == ("CustomPlayer", "first")
+    assert found["second"] == ("AlphaBetaPlayer", "second")
+    assert found["third"] == ("CustomPlayer", "third")
+    assert found["inherits"] == "has several players (Base, Mine) and none of them is called CustomPlayer"
+
+
+def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_reason(tmp_path: Path) -> None:
+    marker = tmp_path / "executed"
+    player = HONEST.format(prefers="0")
+    submit(tmp_path, "alice", f"open({str(marker)!r}, 'w')\n{player}")
+    submit(tmp_path, "bob smith", player, "project/isolation-master/my_custom_player.py")
+    submit(tmp_path, "bob_smith", player)
+    submit(tmp_path, "broken", "def f(:\n")
+    submit(tmp_path, "deep", "(" * 100_000)
+    submit(tmp_path, "engine", player, "isolation/isolation.py")
+    submit(tmp_path, "huge", "#" * 1_000_001)
+    submit(tmp_path, "two", player.replace("Custom", "One") + player.replace("Custom", "Other"))
+    (tmp_path / "none").mkdir()
+    (tmp_path / "loose.py").write_text(player)
+    found = find_submissions(tmp_path)
+    assert [one.name for one in found.players] == ["alice", "bob_smith", "bob_smith-2"]
+    assert found.players[1].file == tmp_path / "bob smith/project/isolation-master/my_custom_player.py"
+    whys = {one.name: one.why for one in found.skipped}
+    assert whys.keys() == {"broken", "deep", "engine", "huge", "two", "none", "loose.py"}
+    assert whys["broken"] == "game_agent.py is not Python: line 1: invalid syntax"
+    assert whys["huge"] == "game_agent.py is larger than 1,000,000 bytes"
+    assert whys["two"].endswith("has several players (OnePlayer, OtherPlayer) and none of them is called CustomPlayer")
+    assert whys["none"] == whys["engine"] == "has no file with a class that has a get_move or a get_action"
+    assert whys["loose.py"] == "lies in no folder of its own"
+    assert not marker.exists()
+
+
+def test_planning_a_league_loads_no_file(tmp_path: Path) -> None:
+    marker = tmp_path / "executed"
+    path = submit(tmp_path, "alice", f"open({str(marker)!r}, 'w')\n" + HONEST.format(prefers="0"))
+    agent = parse_agent(f"apart:{path}:CustomPlayer@cpu_ms=50")
+    assert agent.settings() == {"kind": "apart", "player": "game_agent.py:CustomPlayer", "limit": {"cpu_ms": 50.0}}
+    assert agent.compiled((7, 7)) is None
+    assert not marker.exists()
+
+
+# Who is blamed, and what harm is done
+
+
+@pytest.mark.parametrize("name", BLAMED)
+def test_a_hostile_player_loses_by_what_it_did(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    act, reason, detail = BLAMED[name]
+    path = submit(tmp_path, name, HOSTILE.format(act=act))
+    before = path.read_text()
+    game = game_of(path)
+    assert (game.winner, game.reason) == (2, reason)
+    assert detail in game.detail
+    assert path.read_text() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_players_that_do_no_harm_play_as_if_they_did_nothing(tmp_path: Path) -> None:
+    usual = game_of(submit(tmp_path, "usual", HOSTILE.format(act="pass")))
+    assert usual.reason == "no_moves"
+    for name, act in HARMLESS.items():
+        game = game_of(submit(tmp_path, name, HOSTILE.format(act=act)))
+        assert (game.moves, game.reason, game.winner) == (usual.moves, "no_moves", usual.winner), name
+
+
+def test_players_of_all_editions_play_apart_and_against_each_other(tmp_path: Path) -> None:
+    first = "class CustomPlayer:\n    def get_move(self, game, legal_moves, time_left): return legal_moves[0]\n"
+    third = (
+        "from sample_players import DataPlayer\nclass CustomPlayer(DataPlayer):\n"
+        "    def get_action(self, state):\n        self.queue.put(min(state.actions()))\n"
+    )
+    second = HONEST.format(prefers="0")
+    agents = [
+        parse_agent(f"apart:{submit(tmp_path, name, source)}:CustomPlayer", Limit(cpu_ms=100))
+        for name, source in (("first", first), ("second", second), ("third", third))
+    ]
+    for one, other in ((0, 2), (2, 1)):
+        game = play(agents[one], agents[other], (24, 50), "9x11", hard_cap=5.0)
+        assert game.reason == "no_moves", game.detail
+        assert len(game.moves) > 8
+
+
+def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Path) -> None:
+    for name in ("numpy", "random", "isolation", "experiments", "heuristics", "psutil", "pickle"):
+        submit(tmp_path, "named", "raise SystemExit('not ours')\n", f"{name}.py")
+    path = submit(tmp_path, "named", HONEST.format(prefers="0"))
+    assert game_of(path).reason == "no_moves"
+
+
+def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (apart, checking):
+        monkeypatch.setattr(module, "IMPORT_SECONDS", 3.0)
+    hanging = submit(tmp_path, "hanging", "while True: pass\n" + HONEST.format(prefers="0"))
+    failing = submit(tmp_path, "failing", HONEST.format(prefers="0") + "import nowhere\n")
+    game = game_of(hanging)
+    assert (game.reason, game.detail) == (
+        "hang",
+        "its process died: it was ended, its process did not start within 3 s",
+    )
+    game = game_of(failing)
+    assert game.reason == "error"
+    assert game.detail.startswith("cannot be loaded: game_agent.py failed to import: line 5: ModuleNotFoundError")
+    checks = [check_one(Submission(path.parent.name, path, "CustomPlayer", "")) for path in (hanging, failing)]
+    assert checks[0].why_not == "its import takes longer than 3 s"
+    assert "game_agent.py failed to import: line 5: ModuleNotFoundError" in checks[1].why_not
+
+
+def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def silent(process: EngineTransport, seconds: float) -> bytes:
+        asked.append(seconds)
+        raise Silence
+
+    monkeypatch.setattr(EngineTransport, "receive", silent)
+    process = GuestProcess("import time; time.sleep(600)")
+    monkeypatch.setattr(process, "_guest", psutil.Process())
+    try:
+        for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):
+            monkeypatch.setattr(psutil.Process, "status", lambda one, status=status: status)
+            monkeypatch.setattr(process, "used", iter([0.0, *[used] * MOST_WAITS]).__next__)
+            asked.clear()
+            with pytest.raises(Silence):
+                process.receive(2.0)
+            assert asked == [2.0] * waits
+    finally:
+        process.end()
+
+
+def test_submissions_may_be_called_as_anybody(tmp_path: Path) -> None:
+    names = ("Random", "index", "AB_Null")
+    entries = tuple(
+        Entry(Submission(name, tmp_path / name / "game_agent.py", "CustomPlayer", "second"), "", Check(""))
+        for name in names
+    )
+    contenders = league_config(Book(entries, ()), "classic", league_keys({})).contenders
+    called = [complete(parse_spec(text)).name for text in contenders]
+    assert len(set(called)) == len(called) == 10
+    assert {"Classic_Random", "Classic_AB_Null", *names} <= set(called)
+    pages = [name_of(agent) for agent in called for name_of in (page_of, games_of)]
+    assert len({INDEX, *pages}) == 21
+
+
+# A league
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of five, two of them hostile, whose league has been played into `run`; with what the command said."""
+    home = tmp_path_factory.mktemp("league")
+    submit(home / "class", "ada", HONEST.format(prefers="len(game.forecast_move(move).get_legal_moves(self))"))
+    submit(home / "class", "ben", HONEST.format(prefers="move"))
+    submit(home / "class", "dies", HOSTILE.format(act="os._exit(0)"))
+    submit(home / "class", "raises", HOSTILE.format(act="self.helper()") + RAISING)
+    submit(home / "class", "broken", "import nowhere\n" + HONEST.format(prefers="0"))
+    done = league(home / "class", "--pairs", "2", "--limit", "cpu_ms=100", "--jobs", "1", "--out", home / "run")
+    assert done.exit_code == 0, done.output
+    (home / "said.txt").write_text(done.output)
+    return home
+
+
+def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) -> None:
+    said = (home / "said.txt").read_text()
+    ranks = re.findall(r"^ +(\d) +(\w+) +\S+ \(\S+ to \S+\)", said, re.MULTILINE)
+    assert ranks[0] == ("1", "ada")
+    assert {name for _, name in ranks} == {"ada", "ben", "dies", "raises"}
+    assert re.search(r"^raises +error +\d+ +ZeroDivisionError: division by zero \(game_agent.py, line 9\)$", said, re.M)
+    assert re.search(r"^broken +game_agent.py failed to import: line 1: ModuleNotFoundError", said, re.MULTILINE)
+    assert "24 of 24 games" in said
+
+
+def test_a_player_that_kills_again_and_again_forfeits_the_rest(home: Path) -> None:
+    lost = [one for one in read_results(home / "run").forfeits if one.agent == "dies"]
+    assert {one.detail for one in lost} == {
+        "its process died",
+        "its process died in 3 games in a row, so that this one was not played",
+    }
+
+
+def test_the_pages_lead_from_the_class_to_each_player_and_its_games(home: Path) -> None:
+    pages = home / "run" / "league"
+    index = (pages / "index.html").read_text()
+    names = ("ada", "ben", "dies", "raises")
+    assert {f"player-{name}.html" for name in names} <= set(re.findall(r'href="([\w.-]+)"', index))
+    assert "broken" in index
+    page = (pages / "player-raises.html").read_text()
+    assert "Traceback (most recent call last):" in page
+    assert "line 9, in helper" in page
+    assert str(home) not in page
+    (first, *_) = re.findall(r'href="games-raises.html#(\d+)"', page)
+    games = re.search(r'id="games">(.*?)</script>', (pages / "games-raises.html").read_text(), re.DOTALL)
+    assert games is not None
+    shown = {game["id"]: game for game in json.loads(games[1])}
+    assert len(shown) == 12
+    assert "raises raised an error (ZeroDivisionError" in shown[int(first)]["end"]
+    for name in names:
+        text = (pages / f"player-{name}.html").read_text()
+        assert "default-src 'none'" in text
+        assert "http" not in re.sub(r"http-equiv|http://www.w3.org/\S+", "", text)
+
+
+def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> None:
+    results = read_results(home / "run")
+    assert results.blunders
+    worst = results.blunders[0]
+    assert 0 < worst.winning < worst.legal
+    board = Board.from_moves(worst.game.moves[: worst.ply - 1], "7x7")
+    assert (solve(board).winner, solve(board.successor(worst.game.moves[worst.ply - 1])).winner) in ((1, 2), (2, 1))
+    assert "gave the win away" in (home / "run" / "league" / f"player-{worst.player}.html").read_text()
+
+
+def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
+    submit(home / "class", "late", HONEST.format(prefers="-move[0]"))
+    submit(home / "class", "broken", HONEST.format(prefers="move[1]"))
+    done = league(home / "class", "--resume", home / "run", "--jobs", "1", "--out", home / "all")
+    assert done.exit_code == 0, done.output
+    book = read_book(home / "all")
+    assert book is not None
+    assert [entry.player.name for entry in book.entries] == ["ada", "ben", "broken", "dies", "late", "raises"]
+    columns = ["agent_1", "agent_2", "opening_id", "seed", "moves", "time_us", "started_at", "detail"]
+    before, after = (
+        {tuple(map(str, game.values())) for game in log.read_table(home / run, columns).to_pylist()}
+        for run in ("run", "all")
+    )
+    assert (len(before), len(after)) == (24, 60)
+    assert before < after
+
+
+def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
+    run = home / "interrupted"
+    shutil.copytree(home / "run", run)
+    runs.reopen(run)
+    (run / "league.json").unlink()
+    assert log.take_back(log.games_folder(run), "ZeroDivisionError") > 4
+    (run / "league" / "index.html").unlink()
+    (home / "nobody" / "new").mkdir(parents=True)
+    done = league(home / "nobody", "--resume", run, "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "24 of 24 games" in done.output
+    assert (run / "league" / "index.html").exists()
+
+
+def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
+    (home / "nobody" / "new").mkdir(parents=True, exist_ok=True)
+    done = league(home / "nobody", "--resume", home / "run", "--out", home / "other")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        2,
+        f"Error: --out: nobody is new to {home / 'run'}, so that nothing goes to another directory",
+    )
+    file = home / "class" / "ben" / "game_agent.py"
+    before = file.read_text()
+    file.write_text(before + "# changed\n")
+    done = league(home / "nobody", "--resume", home / "run")
+    file.write_text(before)
+    assert done.exit_code == 2
+    assert "the code of ben has changed since the run began" in done.output
+
+
+@pytest.mark.slow
+def test_a_class_of_thirty_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
+    hostile = ("endless", "os_exit", "parent_past_python", "memory", "forks", "closes", "stops_clocks")
+    for name in hostile:
+        submit(tmp_path / "class", name, HOSTILE.format(act=BLAMED[name][0]))
+    submit(tmp_path / "class", "hangs", "while True: pass\n" + HONEST.format(prefers="0"))
+    for number in range(22):
+        submit(tmp_path / "class", f"honest_{number:02}", HONEST.format(prefers=f"move[0] * {number} % 7, move"))
+    words = ("--pairs", "1", "--limit", "cpu_ms=100", "--out", tmp_path / "run")
+    command = [sys.executable, "-m", "cli", "league", tmp_path / "class", *words]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = read_results(tmp_path / "run")
+    assert len(results.games) == 29 * 28
+    assert {one.agent for one in results.forfeits} == set(hostile)
+    assert {(name, BLAMED[name][1]) for name in hostile} <= {(one.agent, one.reason) for one in results.forfeits}
+    book = read_book(tmp_path / "run")
+    assert book is not None
+    assert [(one.name, one.why) for one in book.skipped] == [("hangs", "its import takes longer than 10 s")]
