@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import norm, t
 
 from experiments.inference.arguments import Floats, Ints, inside
+from experiments.inference.distributions import normal_below, normal_quantile, student_quantile
 from experiments.inference.pairs import added_pairs
 
 DRAWS = 5000
@@ -84,7 +84,7 @@ def rate_interval(
     n = values.size + 2 * added
     mean = (values.sum() + added) / n
     squares = ((values - mean) ** 2).sum() + added * (mean**2 + (1 - mean) ** 2)
-    half = float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(squares) / n
+    half = normal_quantile(0.5 + confidence / 2) * math.sqrt(squares) / n
     low, high = max(min(mean - half, rate), 0.0), min(max(mean + half, rate), 1.0)
     return Interval(rate, float(low), float(high), confidence)
 
@@ -188,8 +188,8 @@ def student_tail(openings: int, confidence: float) -> float:
     """
     if openings < 2:
         return 0.0
-    student = math.sqrt(openings / (openings - 1)) * float(t.ppf(0.5 + confidence / 2, openings - 1))
-    return float(norm.cdf(-student))
+    student = math.sqrt(openings / (openings - 1)) * student_quantile(0.5 + confidence / 2, openings - 1)
+    return normal_below(-student)
 
 
 def _ends(estimate: float, draws: Floats, openings: int, confidence: float) -> Interval:
