@@ -138,6 +138,7 @@ def ladder(ratings: Section, zero: str | None) -> RowChart | None:
     finite = [end for ends in ends_of for end in ends if math.isfinite(end)]
     if not finite:
         return None
+    finite += [float(row["rating"].value) for row in ratings.rows]
     least, most = min(finite) - 20, max(finite) + 20
     for row in ratings.rows:
         rating = row["rating"]

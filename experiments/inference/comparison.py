@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from scipy.special import chdtrc, fdtrc, ndtri
 
 from experiments.inference.arguments import Floats, inside, whole
 from experiments.inference.clusters import Interval, Parts, bootstrap_difference, bootstrap_interval
-from experiments.inference.distributions import chi_square_above, f_above, normal_quantile
 from experiments.inference.pairing import PairTable
 from experiments.inference.permutation import PermutationTest, label_test, score_flip_test, sign_flip_test
 from experiments.inference.samples import Sample, SharedPlay, shared_play
@@ -146,7 +146,7 @@ class Comparison:
     @property
     def variance_per_opening(self) -> float:
         """Variance of one opening's difference, read off the interval, so never zero; NaN without openings."""
-        reach = (self.difference.high - self.difference.low) / (2 * normal_quantile(0.5 + self.confidence / 2))
+        reach = (self.difference.high - self.difference.low) / (2 * _quantile(0.5 + self.confidence / 2))
         unseen = 1 - self.openings / self.pool if self.pool else 1.0
         return self.openings * reach**2 / unseen if self.effects and unseen else math.nan
 
@@ -318,8 +318,12 @@ def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float
     shift = contrasts @ effects
     q = float(shift @ np.linalg.solve(spread, shift))
     if len(samples) == 2:
-        return q, degrees, chi_square_above(q, degrees)
+        return q, degrees, float(chdtrc(degrees, q))
     if clusters <= degrees:
         return q, degrees, math.nan
     scale = (clusters - degrees) / ((clusters - 1) * degrees)
-    return q, degrees, f_above(q * scale, degrees, clusters - degrees)
+    return q, degrees, float(fdtrc(degrees, clusters - degrees, q * scale))
+
+
+def _quantile(probability: float) -> float:
+    return float(ndtri(probability))

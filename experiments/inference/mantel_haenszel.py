@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtrc, ndtri
 
 from experiments.inference.arguments import Floats, inside, whole
 from experiments.inference.clusters import Interval
-from experiments.inference.distributions import chi_square_above, normal_quantile
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
     counts = np.array([[s.contender_wins, s.contender_losses, s.baseline_wins, s.baseline_losses] for s in used], float)
     estimate, padded = _difference(counts), counts + 1 / len(used)
     centre = _difference(padded)
-    half = normal_quantile(0.5 + confidence / 2) * math.sqrt(_variance(padded))
+    half = float(ndtri(0.5 + confidence / 2)) * math.sqrt(_variance(padded))
     low, high = max(min(centre - half, estimate), -1.0), min(max(centre + half, estimate), 1.0)
     return MantelHaenszel(tuple(strata), Interval(estimate, low, high, confidence), _exact_p(counts.astype(np.int64)))
 
@@ -99,7 +99,7 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
     if not np.any(spread):
         return Homogeneity(kept, 0.0, degrees, 1.0)
     q = float(shift @ np.linalg.pinv(spread) @ shift)
-    return Homogeneity(kept, q, degrees, chi_square_above(q, degrees))
+    return Homogeneity(kept, q, degrees, float(chdtrc(degrees, q)))
 
 
 def _difference(counts: Floats) -> float:
@@ -121,7 +121,7 @@ def _variance(counts: Floats) -> float:
 
 
 def _exact_p(counts: Floats) -> float:
-    from scipy.stats import hypergeom  # here, as it takes a second to be imported
+    from scipy.stats import hypergeom
 
     chances, least = np.ones(1), 0
     for a, b, c, d in counts.astype(int).tolist():
