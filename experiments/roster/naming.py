@@ -52,7 +52,7 @@ def only_heuristic(path: str | Path) -> str:
     for name in ("score", "custom_score", "CustomPlayer.score"):
         if name in found:
             return name
-    likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
+    likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
     if len(likely) == 1:
         return likely[0]
     if likely:
@@ -102,7 +102,8 @@ def usual_limit(path: str | Path, name: str) -> Limit:
     return Limit(ms=edition_of(load_player(path, name).value).usual_limit)
 
 
-def _names_game_and_player(function: Callable[..., Any]) -> bool:
+def names_game_and_player(function: Callable[..., Any]) -> bool:
+    """Whether the names of a function's parameters say that it is about a game and one of its players."""
     try:
         names = list(inspect.signature(function).parameters)
     except ValueError:  # a built-in that does not tell
