@@ -29,7 +29,6 @@ from experiments.openings import mixed
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.spreading import spread
 from isolation.board import Board
-from isolation.compiling.specialise import native_function
 from isolation.durable import sweep
 from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.limits import Limit
@@ -241,6 +240,8 @@ def _label_in_parallel(
     """Labels of all games, batch by batch; games of the same opening share a batch and what is known of it."""
     if not len(games):
         return
+    from isolation.compiling.specialise import native_function
+
     # Compiled here once, so that the workers find it in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")

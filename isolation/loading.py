@@ -32,7 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.clues import is_of_third_edition
+from isolation.clues import added_to_board, is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.editions.third.scores import StateScore, score_of_states
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
@@ -433,7 +433,7 @@ class _UserLoader(SilentLoader):
         space = _space_of(module.__name__)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
-            "__import__": _importer(space, _sample_players_for(Path(self.path))),
+            "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
             "open": _opener(Path(self.path).parent),
         }
         super().exec_module(module)
@@ -454,14 +454,8 @@ def _opener(folder: Path) -> Callable[..., Any]:
     return user_open
 
 
-def _sample_players_for(file: Path) -> str:
-    """The module that a file means by ``sample_players``, if none stands beside it: the third edition has its own."""
-    is_third = is_of_third_edition(file.read_bytes())
-    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
-
-
 def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one file of a namespace."""
+    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
     folder = Path(sys.modules[space].__path__[0])
     is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
 
@@ -496,6 +490,39 @@ def _source_of(folder: Path, name: str) -> Path | None:
     return next((source for source in candidates if source.is_file()), None)
 
 
+# Boards that students have extended
+
+
+def added_method(module: str, name: str) -> Any:
+    """What the `Board` that lies beside a user's file has under a name that no edition's board has; None if nothing.
+
+    Args:
+        module: the name of a module made from the file, or from one of its siblings.
+        name: of a method.
+
+    Raises:
+        AttributeError: there is such a method, in a file that cannot be loaded.
+    """
+    space = _space_of(module)
+    if not module.startswith("isolation.user_") or space not in sys.modules:
+        return None
+    folder = Path(sys.modules[space].__path__[0])
+    found = _extended_board(folder)
+    if found is None or name not in added_to_board(found.read_bytes()):
+        return None
+    parts = [part for part in found.relative_to(folder).with_suffix("").parts if part != "__init__"]
+    try:
+        return vars(import_module(".".join([space, *parts])).Board).get(name)
+    except Exception as error:
+        raise AttributeError(f"the method {name} of boards stands in {found}, which {told(error)}") from error
+
+
+def _extended_board(folder: Path) -> Path | None:
+    """The file beside users' files whose `Board` has methods of its own, where the classic engines had theirs."""
+    places = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
+    return next((file for file in places if file.is_file() and added_to_board(file.read_bytes())), None)
+
+
 # Which siblings a source refers to
 
 
@@ -506,6 +533,8 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         tree = parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
+    if (board := _extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+        yield board
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -517,6 +546,10 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
                 yield from _sources_along(start, parts, folder)
                 if alias.name == "DataPlayer" and (data := source.with_name("data.pickle")).is_file():
                     yield data
+
+
+def _attributes(tree: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:
