@@ -35,6 +35,7 @@ from typing import Any
 from isolation.clues import added_to_board, is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.editions.third.scores import StateScore, score_of_states
+from isolation.extended import extended_board, space_of
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
 from isolation.survival import tell_at_once
@@ -407,10 +408,6 @@ def _close_space(space: str) -> None:
         del sys.modules[name]
 
 
-def _space_of(module_name: str) -> str:
-    return ".".join(module_name.split(".")[:2])
-
-
 class _UserFinder(MetaPathFinder):
     """Finds the siblings of users' files, and the modules of sibling packages."""
 
@@ -430,7 +427,7 @@ class _UserLoader(SilentLoader):
     """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
 
     def exec_module(self, module: ModuleType) -> None:
-        space = _space_of(module.__name__)
+        space = space_of(module.__name__)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
             "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
@@ -490,39 +487,6 @@ def _source_of(folder: Path, name: str) -> Path | None:
     return next((source for source in candidates if source.is_file()), None)
 
 
-# Boards that students have extended
-
-
-def added_method(module: str, name: str) -> Any:
-    """What the `Board` that lies beside a user's file has under a name that no edition's board has; None if nothing.
-
-    Args:
-        module: the name of a module made from the file, or from one of its siblings.
-        name: of a method.
-
-    Raises:
-        AttributeError: there is such a method, in a file that cannot be loaded.
-    """
-    space = _space_of(module)
-    if not module.startswith("isolation.user_") or space not in sys.modules:
-        return None
-    folder = Path(sys.modules[space].__path__[0])
-    found = _extended_board(folder)
-    if found is None or name not in added_to_board(found.read_bytes()):
-        return None
-    parts = [part for part in found.relative_to(folder).with_suffix("").parts if part != "__init__"]
-    try:
-        return vars(import_module(".".join([space, *parts])).Board).get(name)
-    except Exception as error:
-        raise AttributeError(f"the method {name} of boards stands in {found}, which {told(error)}") from error
-
-
-def _extended_board(folder: Path) -> Path | None:
-    """The file beside users' files whose `Board` has methods of its own, where the classic engines had theirs."""
-    places = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
-    return next((file for file in places if file.is_file() and added_to_board(file.read_bytes())), None)
-
-
 # Which siblings a source refers to
 
 
@@ -533,7 +497,7 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         tree = parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
-    if (board := _extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+    if (board := extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
         yield board
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +72,7 @@ def measure_effort(findings: Findings) -> dict[str, Effort]:
     sums = np.zeros((1 + len(_SUMMED), len(names)))
     for source in findings.sources:
         called = dict(source.names)
-        for part in over_parts(source.info.path, _COLUMNS, lambda _, table, called=called: _sums(table, names, called)):
+        for part in over_parts(source.info.path, _COLUMNS, partial(_sums, names, called)):
             sums += part
     return {name: Effort(*(int(value) for value in sums[:, place])) for place, name in enumerate(names)}
 
@@ -92,7 +94,7 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _sums(table: pa.Table, names: list[str], called: dict[str, str]) -> npt.NDArray[np.float64]:
+def _sums(names: list[str], called: dict[str, str], _: Path, table: pa.Table) -> npt.NDArray[np.float64]:
     """[moves and each of `_SUMMED`, agent]: sums over these games."""
     players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
     opening, plies = pc.list_value_length(table["opening"]).to_numpy(), table["plies"].to_numpy().astype(np.int64)

@@ -71,7 +71,7 @@ class Findings:
         called = [self.baseline if name in self.pooled_controls else name for name in players.cat.categories]
         kinds = list(dict.fromkeys(called))
         codes = np.array([kinds.index(name) for name in called], np.int64)[players.cat.codes]
-        return pd.Series(pd.Categorical.from_codes(codes, kinds), players.index)
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(kinds)), players.index)
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""
