@@ -24,6 +24,7 @@ from isolation.compiling.rewrites.base import Place, at, call, function, name, s
 from isolation.compiling.rewrites.calling import Call
 from isolation.compiling.rewrites.containers import Contain
 from isolation.compiling.rewrites.errors import CompileError, refuse
+from isolation.compiling.rewrites.filling import Fill
 from isolation.compiling.rewrites.folding import Fold
 from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
@@ -240,6 +241,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
+            Fill(place),
             Numbers(place),
             Iterate(place),
             Call(place, self),
