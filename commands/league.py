@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -103,21 +104,26 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
 
 
 def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
-    """Judge what was played, write the pages, and print the ranking."""
-    from experiments.league.results import read_results
+    """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
     from isolation.shell import command
+    from reports.tables import terminal_width, wrapped
+
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    if not outcome.finished:
+        goes_on = command("league", submissions, "--resume", outcome.path)
+        click.echo(f"Interrupted with {games} played. Go on with: {goes_on}")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
+        sys.exit(1)
+    from experiments.league.results import read_results
     from reports.league.pages import write_pages
     from reports.league.tables import league_sections
 
-    if outcome.logged:
-        why_unlabelled = _labelled(outcome, jobs) if outcome.finished else "its games were not all played"
-        results = read_results(outcome.path, why_unlabelled)
-        print_sections(league_sections(book, results), "table")
-        click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
-        click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
-    if not outcome.finished:
-        click.echo(f"Interrupted. Go on with: {command('league', submissions, '--resume', outcome.path)}")
-        sys.exit(1)
+    results = read_results(outcome.path, _labelled(outcome, jobs))
+    for note in outcome.plan.notes:
+        click.echo(wrapped(f"Note: {note}", terminal_width()))
+    print_sections(league_sections(book, results), "table")
+    click.echo(f"{games}, logged in {outcome.path}")
+    click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
 
 
 def _labelled(outcome: Outcome, jobs: int) -> str:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import heuristics
-from experiments.roster.naming import heuristics_in, only_heuristic, only_player
+from experiments.roster.naming import heuristics_in, names_game_and_player, only_heuristic, only_player
 from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
 from isolation.faults import told
 from isolation.loading import load_heuristic
 from isolation.parameters import ParameterError, parameters_of
-from isolation.patience import TookTooLong, unless_silent
+from isolation.patience import TookTooLong, at_most, unless_silent
 
 Heuristic = Callable[[Any, Any], float]
 LONGEST_CALL = 10.0
@@ -40,12 +40,26 @@ def registry_catalogue() -> list[Listing]:
 
 
 def file_catalogue(path: str | Path) -> list[Listing]:
-    """All that `FILE:NAME` can name as a heuristic in a user's file.
+    """All that `FILE:NAME` can name as a heuristic in a user's file, but for helpers that are about something else.
 
     Raises:
         LoadError: the file cannot be loaded.
     """
-    return [_listing(name, first_line(function), function) for name, function in heuristics_in(path).items()]
+    found = {name: one for name, one in heuristics_in(path).items() if names_game_and_player(one) or _answers(one)}
+    return [_listing(name, first_line(function), function) for name, function in found.items()]
+
+
+def _answers(function: Heuristic) -> bool:
+    """Whether a function gives a number for some position, early or late, whatever its parameters are called."""
+    for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
+        board = Board.from_moves(moves)
+        try:
+            with at_most(LONGEST_CALL):
+                _value(function, board, board.active_player)
+            return True
+        except Exception:
+            continue
+    return False
 
 
 def _listing(name: str, meaning: str, function: Heuristic) -> Listing:

@@ -23,6 +23,8 @@ class MoveList(list[Move]):
     The operators take any iterable of moves; their results have no duplicates and the left operand's kind of order.
     """
 
+    __slots__ = ()
+
     @staticmethod
     def _order(move: Move) -> Any:
         return move
@@ -42,6 +44,8 @@ class MoveList(list[Move]):
 
 class BlankList(MoveList):
     """Moves column by column, as the classic engines list blank cells."""
+
+    __slots__ = ()
 
     @staticmethod
     def _order(move: Move) -> Any:
@@ -168,7 +172,10 @@ class Board(ClassicState):
         Raises:
             RuntimeError: not a player of this game.
         """
-        return self.players[1 - self._index_of(player)]
+        first, second = self.players
+        if player is first:
+            return second
+        return first if player is second else self.players[1 - self._index_of(player)]
 
     def get_player_location(self, player: Any) -> Move | None:
         """Where the player stands; None before its placement.
@@ -185,7 +192,12 @@ class Board(ClassicState):
         Raises:
             RuntimeError: not a player of this game.
         """
-        cell = self.locations[self.active_index if player is None else self._index_of(player)]
+        # The players are compared here, for this is what searches in Python ask most.
+        first, second = self.players
+        if player is None:
+            cell = self.locations[self.active_index]
+        else:
+            cell = self.locations[0 if player is first else 1 if player is second else self._index_of(player)]
         if cell is None:
             return self.get_blank_spaces()
         grid = self._grid
@@ -250,14 +262,16 @@ class Board(ClassicState):
 
     def is_winner(self, player: Any) -> bool:
         """Whether the player waits and the player to move has no move."""
-        return not self.moves_mask(self.active_index) and self._index_of(player, strict=False) == 1 - self.active_index
+        return self._index_of(player, strict=False) == 1 - self.active_index and not self._can_move()
 
     def is_loser(self, player: Any) -> bool:
         """Whether the player is to move and has no move."""
-        return not self.moves_mask(self.active_index) and self._index_of(player, strict=False) == self.active_index
+        return self._index_of(player, strict=False) == self.active_index and not self._can_move()
 
     def utility(self, player: Any) -> float:
         """Positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
+        if self._can_move():
+            return 0.0
         if self.is_winner(player):
             return float("inf")
         return float("-inf") if self.is_loser(player) else 0.0
@@ -378,6 +392,11 @@ class Board(ClassicState):
 
     def _position(self) -> tuple[int, int, int, Locations, int]:
         return self.height, self.width, self.blank, self.locations, self.active_index
+
+    def _can_move(self) -> int:
+        """Whether the player to move can; some mask that is not empty if it can."""
+        cell = self.locations[self.active_index]
+        return self.blank if cell is None else self._grid.knight[cell] & self.blank
 
     def _index_of(self, player: Any, strict: bool = True) -> int:
         first, second = self.players

@@ -1,4 +1,4 @@
-"""Clues in a source to the edition of the classic engine that it was written for."""
+"""Clues in a source to the edition of the classic engine that it was written for, and to what it has added to one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import ast
 from isolation.syntax import parse
 
 _IN_ISOLATION = {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"}
+_OF_BOARDS = {
+    "BLANK", "NOT_MOVED", "active_player", "inactive_player", "apply_move", "copy", "forecast_move", "get_blank_spaces",
+    "get_legal_moves", "get_opponent", "get_player_location", "hash", "is_loser", "is_winner", "move_is_legal", "play",
+    "print_board", "to_string", "utility", "_Board__get_moves", "__get_moves", "__get_moves__",
+}  # fmt: skip
+"""What boards of the editions have for their players; beyond that, code has added it."""
 _IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
 
 
@@ -19,6 +25,12 @@ def is_of_third_edition(source: str | bytes) -> bool:
     return any(map(_is_clue, ast.walk(tree)))
 
 
+def sample_players_for(source: str | bytes) -> str:
+    """The module that a source means by ``sample_players``: the third edition has its own."""
+    is_third = is_of_third_edition(source)
+    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
+
+
 def _is_clue(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         names = {alias.name for alias in node.names}
@@ -27,3 +39,14 @@ def _is_clue(node: ast.AST) -> bool:
     if isinstance(node, ast.FunctionDef):
         return node.name == "get_action"
     return isinstance(node, ast.Attribute) and node.attr == "get_action"
+
+
+def added_to_board(source: str | bytes) -> set[str]:
+    """The methods that a class `Board` in a source has and that no edition's board had."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError):  # loading it will say so
+        return set()
+    boards = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "Board"]
+    methods = {one.name for board in boards for one in board.body if isinstance(one, ast.FunctionDef)}
+    return {name for name in methods - _OF_BOARDS if not (name.startswith("__") and name.endswith("__"))}

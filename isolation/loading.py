@@ -32,9 +32,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.clues import is_of_third_edition
+from isolation.clues import added_to_board, is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
 from isolation.editions.third.scores import StateScore, score_of_states
+from isolation.extended import extended_board, space_of
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
 from isolation.survival import tell_at_once
@@ -407,10 +408,6 @@ def _close_space(space: str) -> None:
         del sys.modules[name]
 
 
-def _space_of(module_name: str) -> str:
-    return ".".join(module_name.split(".")[:2])
-
-
 class _UserFinder(MetaPathFinder):
     """Finds the siblings of users' files, and the modules of sibling packages."""
 
@@ -430,10 +427,10 @@ class _UserLoader(SilentLoader):
     """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
 
     def exec_module(self, module: ModuleType) -> None:
-        space = _space_of(module.__name__)
+        space = space_of(module.__name__)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
-            "__import__": _importer(space, _sample_players_for(Path(self.path))),
+            "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
             "open": _opener(Path(self.path).parent),
         }
         super().exec_module(module)
@@ -454,14 +451,8 @@ def _opener(folder: Path) -> Callable[..., Any]:
     return user_open
 
 
-def _sample_players_for(file: Path) -> str:
-    """The module that a file means by ``sample_players``, if none stands beside it: the third edition has its own."""
-    is_third = is_of_third_edition(file.read_bytes())
-    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
-
-
 def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one file of a namespace."""
+    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
     folder = Path(sys.modules[space].__path__[0])
     is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
 
@@ -506,6 +497,8 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         tree = parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
+    if (board := extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+        yield board
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -517,6 +510,10 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
                 yield from _sources_along(start, parts, folder)
                 if alias.name == "DataPlayer" and (data := source.with_name("data.pickle")).is_file():
                     yield data
+
+
+def _attributes(tree: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:

@@ -1,27 +1,38 @@
 """The analysis board and the replay page in a real browser."""
 
 import random
+import re
 import shutil
 from collections import namedtuple
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from axe import axe_script, violations
 from board_server import serving
 from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
+from scripted_pool import Script, ScriptedPool
 from test_board_server import distance
 from test_watch import watching
 
+from experiments.config import Config
 from experiments.exporting import exported
+from experiments.league.book import Book, Entry
+from experiments.league.checking import Check
+from experiments.league.results import Forfeit, read_results
+from experiments.league.submissions import Skipped, Submission
+from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
 from experiments.verdicts.findings import load_findings
 from isolation import Board, solve
+from isolation.checkup import Finding
 from isolation.notation import cell_name
 from reports.board.answers import move_values
 from reports.board.questions import Position, board_of
 from reports.board.shelf import Shelf
+from reports.league.pages import write_pages
 from reports.page import write_report
 from reports.replay import replay_of_run
 from reports.replay_page import replay_page
@@ -866,6 +877,48 @@ def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, view
         (path / "finished.json").write_text("{}")
         page.get_by_role("link", name="The run has ended: its report").click()
         expect(page.locator("#comparison h2")).to_contain_text("beat")
+
+
+# The pages of a class
+
+
+@pytest.fixture(scope="module")
+def league(tmp_path_factory):
+    """The pages of a class whose players, errors and files mean harm."""
+    path = tmp_path_factory.mktemp("league") / "run"
+    config = Config(format="round-robin", contenders=("random", "greedy"), pairs=2, jobs=1, out=str(path))
+    play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
+    results = read_results(path)
+    lost = Forfeit("Random", "error", EVIL, (0,), f"Traceback\n  {EVIL}</script>")
+    first = replace(results.games[0], reason="error", detail=f"{EVIL}</script>")
+    results = replace(results, forfeits=(lost,), games=(first, *results.games[1:]))
+    check = Check("", (Finding("moves", False, EVIL), Finding("time", False, "slow", is_note=True)))
+    entry = Entry(Submission("Random", Path("game_agent.py"), "CustomPlayer", "second"), "", check)
+    return write_pages(path, Book((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+def test_the_pages_of_a_class_lead_to_every_game_and_fit_the_screen(visit, axe, league, viewport, scheme):
+    page = visit(league.as_uri(), viewport=viewport, color_scheme=scheme)
+    expect(page.locator("#skipped tbody tr")).to_contain_text([EVIL])
+
+    def check():
+        page.wait_for_load_state()
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        assert violations(page, axe) == []
+
+    check()
+    page.locator("#ranking").get_by_role("link", name="Random").click()
+    expect(page.locator("#forfeits pre")).to_contain_text(EVIL)
+    check()
+    page.locator("#forfeits").get_by_role("link", name="0", exact=True).click()
+    expect(page.locator("#line")).to_contain_text("raised an error")
+    page.locator("#slider").press("ArrowLeft")
+    expect(page.locator("#line")).not_to_contain_text("raised an error")
+    page.locator("#game").select_option(index=1)
+    expect(page).to_have_url(re.compile("#1$"))
+    check()
 
 
 # What keeps people from using a page

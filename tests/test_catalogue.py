@@ -130,12 +130,21 @@ def test_each_is_listed_with_its_meaning_and_whether_it_compiles_or_why_not(file
     assert "inner(*args, **kwargs)" in listings["decorated"].compiles
     assert "inner(*args, **kwargs)" in listings["wrapped"].compiles
     assert listings["scorer"].compiles == "no: the heuristic is an object of the class Scorer, not a plain function"
-    assert listings["distance"].compiles.startswith("no: ")
-    told = {name: listings[name].meaning for name in ("plain", "heavy", "wrapped", "scorer", "distance")}
+    assert "distance" not in listings  # of two cells, as no position is
+    told = {name: listings[name].meaning for name in ("plain", "heavy", "wrapped", "scorer", "cached")}
     assert told == {
         "plain": "Count moves.", "heavy": "Weigh moves.", "wrapped": "Keep a name.", "scorer": "Score by a weight.",
-        "distance": "",
+        "cached": "",
     }  # fmt: skip
+
+
+def test_functions_of_a_game_are_listed_whatever_their_parameters_are_called_and_helpers_are_not(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def odd_names(a, b):\n    return float(len(a.get_legal_moves(b)))\n"
+        "def broken(game, player):\n    return game.no_such_thing()\n"
+        "def steps(cell, step):\n    return cell[0] + step\n"
+    )
+    assert [listing.name for listing in file_catalogue(tmp_path / "mine.py")] == ["odd_names", "broken"]
 
 
 @pytest.mark.parametrize(

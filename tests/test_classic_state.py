@@ -146,6 +146,39 @@ def test_copies_of_what_was_read_are_plain_and_write_nowhere():
     assert board == before
 
 
+class Remembering(Board):
+    """A board that is copied with all it has, as some students' boards are."""
+
+    def copy(self):
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        return new
+
+
+@pytest.mark.parametrize("kind", [Board, Remembering])
+def test_what_is_read_again_is_what_the_board_is_then_and_its_own(kind):
+    board = kind.from_moves([24, 14, 9], players=("a", "b"))
+    for copied in (board.copy(), board.forecast_move((2, 1)), copy.copy(board), copy.deepcopy(board)):
+        rows, flat, last = board.__board_state__, board._board_state, board.__last_player_move__
+        assert (board.__board_state__, board._board_state, board.__last_player_move__) == (rows, flat, last)
+        copied.__board_state__[6][6] = 1
+        copied._board_state[5] = 1
+        copied.__last_player_move__["a"] = (0, 0)
+        assert copied.get_player_location("a") == (0, 0)
+        assert not copied.move_is_legal((6, 6))
+        assert board.__board_state__[6][6] == board._board_state[5] == 0
+        assert board.get_player_location("a") == (1, 2)
+        assert copied.__board_state__[6][6] == copied._board_state[5] == 1
+    board.apply_move((4, 1))
+    assert board.__board_state__[4][1] == 2
+    assert rows[4][1] == 0
+    assert (board._board_state[4 + 7], board.__last_player_move__["b"]) == (1, (4, 1))
+    board.undo()
+    assert (board.__board_state__, board._board_state, board.__last_player_move__) == (rows, flat, last)
+    board.players = ("c", "b")
+    assert board.__last_player_move__ == {"c": (1, 2), "b": (2, 0)}
+
+
 def test_history_is_unknown_once_the_position_was_set_and_known_while_nothing_changed():
     board = Board.from_moves([24, 14], players=("a", "b"))
     board._active_player, board._board_state = board._active_player, board._board_state

@@ -393,8 +393,8 @@ def test_a_class_of_thirty_with_eight_hostile_players_is_played_to_its_end(tmp_p
     assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "run")
     assert len(results.games) == 29 * 28
-    reasons = {(one.agent, one.reason) for one in results.forfeits}
-    assert reasons == {(name, BLAMED[name][1]) for name in hostile}
+    assert {one.agent for one in results.forfeits} == set(hostile)
+    assert {(name, BLAMED[name][1]) for name in hostile} <= {(one.agent, one.reason) for one in results.forfeits}
     book = read_book(tmp_path / "run")
     assert book is not None
     assert [(one.name, one.why) for one in book.skipped] == [("hangs", "its import takes longer than 10 s")]

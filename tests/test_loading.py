@@ -4,6 +4,7 @@ import dataclasses
 import doctest
 import importlib
 import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -466,3 +467,79 @@ def test_what_python_warns_of_in_a_file_is_told_to_who_asks_and_to_nobody_else(t
     assert own.startswith('line 3: "is" with ')
     assert helpers == "helper.py, line 2: assertion is always true, perhaps remove parentheses?"
     assert loading.doubts(write(tmp_path, fine="x = 1")) == []
+
+
+EXTENDED = """
+import random
+
+class Board:
+    BLANK = 0
+
+    def get_legal_moves(self, player=None):
+        raise RuntimeError("theirs is not played on")
+
+    def rooms(self, player):
+        return self.count_near(self.get_player_location(player)) + self._board_state.count(Board.BLANK) / 100
+
+    def count_near(self, cell):
+        return len(self._Board__get_moves(cell))
+
+    @property
+    def corners(self):
+        return [cell for cell in self.get_blank_spaces() if cell in ((0, 0), (6, 6))]
+"""
+ASKING = "def score(game, player):\n    return game.rooms(player) + len(game.corners)\n"
+
+
+def test_a_board_has_what_the_one_beside_a_file_has_more(tmp_path: Path) -> None:
+    board = Board.from_moves([24, 14])
+    values = []
+    for who, size in (("ann", 100), ("bob", 1000)):
+        (tmp_path / who / "isolation").mkdir(parents=True)
+        (tmp_path / who / "isolation" / "__init__.py").write_text("from .isolation import Board\n")
+        (tmp_path / who / "isolation" / "isolation.py").write_text(EXTENDED.replace("/ 100", f"/ {size}"))
+        (tmp_path / who / "mine.py").write_text(ASKING)
+        values.append(load_heuristic(tmp_path / who / "mine.py", "score").value(board, 1))
+    # Eight moves, two corners, and as zeros in the state 47 open cells and the index of who is to move.
+    assert values == [8 + 48 / 100 + 2, 8 + 48 / 1000 + 2]
+    with pytest.raises(AttributeError, match="'Board' object has no attribute 'rooms'"):
+        board.rooms(1)
+
+
+def test_an_edited_extension_of_a_board_is_other_code_only_where_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "isolation.py").write_text(EXTENDED)
+    (tmp_path / "mine.py").write_text(ASKING)
+    (tmp_path / "other.py").write_text("def score(game, player):\n    return 1.0\n")
+    before = content_hash(tmp_path / "mine.py"), content_hash(tmp_path / "other.py")
+    (tmp_path / "isolation.py").write_text(EXTENDED.replace("6, 6", "3, 3"))
+    assert content_hash(tmp_path / "mine.py") != before[0]
+    assert content_hash(tmp_path / "other.py") == before[1]
+
+
+def test_a_board_beside_a_file_that_cannot_be_loaded_is_named_with_the_method(tmp_path: Path) -> None:
+    (tmp_path / "isolation.py").write_text("import no_such_module\n" + EXTENDED)
+    (tmp_path / "mine.py").write_text(ASKING)
+    score = load_heuristic(tmp_path / "mine.py", "score").value
+    with pytest.raises(AttributeError, match=r"the method rooms of boards stands in .*isolation\.py, which ModuleNotF"):
+        score(Board.from_moves([24, 14]), 1)
+
+
+@pytest.mark.parametrize(
+    ("imported", "home"),
+    [
+        ("RandomPlayer, improved_score", "isolation.sample_players"),
+        ("RandomPlayer, BasePlayer", "isolation.editions.third.sample_players"),
+    ],
+)
+def test_scripts_find_the_sample_players_of_their_edition(tmp_path: Path, imported: str, home: str) -> None:
+    (tmp_path / "script.py").write_text(f"from sample_players import {imported}\nprint(RandomPlayer.__module__)\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    ended = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == home
+    (tmp_path / "sample_players.py").write_text("class RandomPlayer: pass\nimproved_score = BasePlayer = None\n")
+    ended = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "sample_players"

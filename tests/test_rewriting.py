@@ -192,7 +192,7 @@ def faculty(game: Any, player: Any) -> Any:
 
 
 def only_empty(game: Any, player: Any) -> Any:
-    found: list[Any] = []
+    found: dict[Any, Any] = {}
     return float(len(found))
 
 

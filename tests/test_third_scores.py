@@ -67,6 +67,7 @@ BODIES = {
     "open cells": """
         middle = 5 if state.board & (1 << CENTER) else 0
         total = sum((state.board >> cell & 1) * cell for cell in range(40, 115))
+        total += sum(place * cell for place, cell in enumerate(state.liberties(None)))
         return bin(state.board).count('1') + middle + total""",
     "the end": """
         if state.terminal_test():
@@ -185,6 +186,15 @@ def test_what_is_no_heuristic_of_the_edition_is_refused_by_name(tmp_path, name, 
     with pytest.raises(LoadError) as refused:
         load_heuristic(written(tmp_path, PLAIN), name)
     assert told in str(refused.value)
+
+
+def test_a_file_whose_player_has_no_score_is_told_so_by_its_edition_and_what_works(tmp_path):
+    file = written(tmp_path, PLAIN)
+    file.write_text(file.read_text().replace("def score", "def worth"))
+    result = CliRunner().invoke(main, ["try", str(file)])
+    assert result.exit_code == 2, result.output
+    assert f"its player, of the third edition, plays as {file}:CustomPlayer" in result.output
+    assert f"ID:{file}:CustomPlayer.score" in result.output
 
 
 def test_a_player_that_cannot_be_made_is_told(tmp_path):

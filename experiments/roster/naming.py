@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from isolation.editions.players import edition_of
+from isolation.clues import is_of_third_edition
+from isolation.editions.players import THIRD, edition_of
+from isolation.editions.third.scores import StateScore
 from isolation.limits import Limit
 from isolation.loading import (
     LoadError,
@@ -23,7 +25,7 @@ from isolation.loading import (
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
 
-    Of players of the third edition that is their ``score``, ``CustomPlayer.score``.
+    Of a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
 
     Raises:
         LoadError: the file cannot be loaded.
@@ -33,7 +35,9 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     for name, value in vars(module).items():
         if is_third_edition_player(value) and value.__module__ == module.__name__:
             names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
-    return {name: load_heuristic(path, name).value for name in names}
+    found = {name: load_heuristic(path, name).value for name in names}
+    is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
+    return {name: value for name, value in found.items() if isinstance(value, StateScore) or not is_third}
 
 
 def only_heuristic(path: str | Path) -> str:
@@ -48,11 +52,23 @@ def only_heuristic(path: str | Path) -> str:
     for name in ("score", "custom_score", "CustomPlayer.score"):
         if name in found:
             return name
-    likely = [name for name, value in found.items() if _names_game_and_player(value)] or list(found)
+    likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
     if len(likely) == 1:
         return likely[0]
-    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
-    raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
+    if likely:
+        raise LoadError(f"{path} has several functions of (game, player); say which, as in {path}:{likely[0]}")
+    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
+
+
+def _player_hint(path: str | Path) -> str:
+    """What a file without a heuristic has instead, if that is one player."""
+    try:
+        name = only_player(path)
+    except LoadError:
+        return ""
+    edition = edition_of(getattr(load_module(path), name)).name
+    score = f", a method score(self, state) of it would as ID:{path}:{name}.score" if edition == THIRD.name else ""
+    return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
 
 
 def only_player(path: str | Path) -> str:
@@ -86,7 +102,8 @@ def usual_limit(path: str | Path, name: str) -> Limit:
     return Limit(ms=edition_of(load_player(path, name).value).usual_limit)
 
 
-def _names_game_and_player(function: Callable[..., Any]) -> bool:
+def names_game_and_player(function: Callable[..., Any]) -> bool:
+    """Whether the names of a function's parameters say that it is about a game and one of its players."""
     try:
         names = list(inspect.signature(function).parameters)
     except ValueError:  # a built-in that does not tell

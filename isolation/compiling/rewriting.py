@@ -24,6 +24,7 @@ from isolation.compiling.rewrites.base import Place, at, call, function, name, s
 from isolation.compiling.rewrites.calling import Call
 from isolation.compiling.rewrites.containers import Contain
 from isolation.compiling.rewrites.errors import CompileError, refuse
+from isolation.compiling.rewrites.filling import Fill
 from isolation.compiling.rewrites.folding import Fold
 from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
@@ -122,7 +123,7 @@ def _rewrite(heuristic: Callable[[Any, Any], float], prunes: bool = False) -> Re
 
 
 def _slots(heuristic: Any) -> tuple[Slots, tuple[Parameter, ...]]:
-    """The variables that hold the parameters of a heuristic's functions, and these parameters."""
+    """The variables that hold the parameters of what a heuristic is made of, and these parameters."""
     slots: dict[int, Mapping[str, str]] = {}
     parameters: list[Parameter] = []
     for part, own in owners(heuristic):
@@ -240,6 +241,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
+            Fill(place),
             Numbers(place),
             Iterate(place),
             Call(place, self),
@@ -251,13 +253,14 @@ class _Module:
     def composite(self, composite: Any, node: ast.AST, slots: Slots = NO_SLOTS) -> str:
         """Write a composite as one function: the end judged once, then the phase's weighted sum.
 
-        It takes (game, player) and all slots, from which its parts have their parameters; without slots, as where a
-        function calls it, these are at their defaults.
+        It takes (game, player) and all slots, from which it and its parts have their parameters; without slots, as
+        where a function calls it, these are at their defaults.
         """
         key = ("composite", id(composite), bool(slots))
         if key in self.names:
             return self.names[key]
         self.kept.append(composite)
+        own = slots.get(id(composite), {})
         new = self.names[key] = self._fresh("h", "composite")
         lines = ["over = game.utility(player)", "if over:", "    return over", "cells = game.width * game.height"]
         lines += ["filled = (cells - len(game.get_blank_spaces())) / cells"]
@@ -266,7 +269,8 @@ class _Module:
             lines += ["if True:" if last else f"if filled < {float(until)!r}:", "    total = 0.0"]
             for weight, part in parts:
                 value = ast.unparse(self.evaluate(part, "a part of the composite", slots))
-                lines.append(f"    total += {float(weight)!r} * {value}")
+                weighed = own.get(getattr(weight, "name", ""), repr(float(weight)))
+                lines.append(f"    total += {weighed} * {value}")
             lines.append("    return total")
         self.add(at(node, function(new, ["game", "player", *_variables(slots)], statements("\n".join(lines)))))
         return new

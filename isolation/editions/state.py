@@ -6,12 +6,15 @@ Those engines kept a position in private attributes, which unit tests and player
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from isolation.extended import added_method
 from isolation.geometry import Move, cell_of, full_mask
 
 Locations = tuple[int | None, int | None]
+_VIEWS = ("_rows_view", "_flat_view", "_moves_view")
 
 
 class ClassicState:
@@ -36,28 +39,43 @@ class ClassicState:
     active_index: int
     _past: tuple[tuple[int, Locations, int], ...]
     _setup: int | None
+    # What was read last: the past of that moment, the board, the list. It is read again until a move is made.
+    _rows_view: tuple[Any, ClassicState, list[list[int]]] | None = None
+    _flat_view: tuple[Any, ClassicState, list[Any]] | None = None
+    _moves_view: tuple[Any, ClassicState, Any, dict[Any, Move | None]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+
+    if not TYPE_CHECKING:  # a checker would take it for anything
+
+        def __getattr__(self, name: str) -> Any:
+            """What students have added to the board that lies beside their file, whose code asks for it."""
+            asking = sys._getframe(1).f_globals.get("__name__", "")
+            added = None if name.startswith("__") else added_method(asking, name)
+            if added is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return added.__get__(self, type(self))
 
     # First edition
 
     @property
     def __board_state__(self) -> list[list[int]]:
+        view = self._rows_view
+        if view is not None and view[0] is self._past and view[1] is self:
+            return view[2]
         rows, columns = self.height, self.width
         cells = rows * columns
-        visited = _bits(full_mask(rows, columns) & ~self.blank, cells)
-        second = _bits(self._visited_by_second() & ~self.blank, cells)
-        values = [one + two for one, two in zip(visited, second, strict=True)]
-
-        def row_view(row: int) -> list[int]:
-            return _Mirror(
-                values[row * columns : (row + 1) * columns],
-                lambda column, value: self._set_visitor(row * columns + column, value),
-            )
-
-        def set_row(row: int, row_values: Sequence[int]) -> None:
-            for column, value in enumerate(row_values):
-                self._set_visitor(row * columns + column, value)
-
-        return _Mirror([row_view(row) for row in range(rows)], set_row)
+        values = _bits(full_mask(rows, columns) & ~self.blank, cells)
+        if second := self._visited_by_second() & ~self.blank:
+            values = [one + two for one, two in zip(values, _bits(second, cells), strict=True)]
+        read = [_Row(values[row * columns : (row + 1) * columns]) for row in range(rows)]
+        for row, line in enumerate(read):
+            line.board, line.start = self, row * columns
+        state = _Rows(read)
+        state.board = self
+        self._rows_view = self._past, self, state
+        return state
 
     @__board_state__.setter
     def __board_state__(self, rows: Sequence[Sequence[int]]) -> None:
@@ -66,8 +84,13 @@ class ClassicState:
 
     @property
     def __last_player_move__(self) -> dict[Any, Move | None]:
+        view = self._moves_view
+        if view is not None and view[0] is self._past and view[1] is self and view[2] is self.players:
+            return view[3]
         moves = {player: self._move_at(cell) for player, cell in zip(self.players, self.locations, strict=True)}
-        return _MirrorDict(moves, self._set_last_move)
+        state = _MirrorDict(moves, self._set_last_move)
+        self._moves_view = self._past, self, self.players, state
+        return state
 
     @__last_player_move__.setter
     def __last_player_move__(self, moves: dict[Any, Move | None]) -> None:
@@ -89,11 +112,19 @@ class ClassicState:
 
     @property
     def _board_state(self) -> list[Any]:
+        view = self._flat_view
+        if view is not None and view[0] is self._past and view[1] is self:
+            return view[2]
         rows, columns = self.height, self.width
         visited = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
-        flat: list[Any] = [value for column in range(columns) for value in visited[column::columns]]
+        state = _Flat()
+        for column in range(columns):
+            state += visited[column::columns]
         first, second = self.locations
-        return _Mirror([*flat, self.active_index, self._flat_at(second), self._flat_at(first)], self._set_flat)
+        state += (self.active_index, self._flat_at(second), self._flat_at(first))
+        state.board = self
+        self._flat_view = self._past, self, state
+        return state
 
     @_board_state.setter
     def _board_state(self, flat: Sequence[Any]) -> None:
@@ -157,21 +188,21 @@ class ClassicState:
     def to_string(self, symbols: Sequence[str] = ("1", "2")) -> str:
         """The board as the classic engines print it: numbered rows and columns, lines ending in newline + return."""
         margin = len(str(self.height - 1)) + 1
-        header = " " * (margin + 3) + "   ".join(map(str, range(self.width)))
-        lines = [f"{row:<{margin}} | {self._row_string(row, symbols)} | " for row in range(self.height)]
+        columns = self.width
+        signs = [
+            " -"[visited] for visited in _bits(full_mask(self.height, columns) & ~self.blank, self.height * columns)
+        ]
+        for cell, symbol in zip(reversed(self.locations), reversed(symbols), strict=False):
+            if cell is not None and signs[cell] != " ":
+                signs[cell] = symbol
+        header = " " * (margin + 3) + "   ".join(map(str, range(columns)))
+        rows = (signs[start : start + columns] for start in range(0, len(signs), columns))
+        lines = [f"{row:<{margin}} | {' | '.join(line)} | " for row, line in enumerate(rows)]
         return "".join(f"{line}\n\r" for line in [header, *lines])
 
     def print_board(self) -> str:
         """The same text as `to_string`; like the classic engines, it is returned, not printed."""
         return self.to_string()
-
-    def _row_string(self, row: int, symbols: Sequence[str]) -> str:
-        def symbol(cell: int) -> str:
-            if self.blank >> cell & 1:
-                return " "
-            return symbols[self.locations.index(cell)] if cell in self.locations else "-"
-
-        return " | ".join(symbol(cell) for cell in range(row * self.width, (row + 1) * self.width))
 
     if TYPE_CHECKING:
         # What the board brings along.
@@ -187,6 +218,10 @@ class ClassicState:
     def _visited_by_second(self) -> int:
         """The mask of the cells player 2 visited, as far as it is known."""
         mask = self._setup or 0
+        if not mask and (self.height * self.width - self.blank.bit_count()) == len(self._past):  # none visited twice
+            for cell, _, _ in self._past[1 - (self.active_index ^ (len(self._past) & 1)) :: 2]:
+                mask |= 1 << cell
+            return mask
         mover = self.active_index ^ (len(self._past) & 1)
         for cell, _, _ in self._past:
             mask = mask | 1 << cell if mover else mask & ~(1 << cell)
@@ -211,6 +246,7 @@ class ClassicState:
             return
         self.blank, self.locations, self.active_index = new_blank, new_locations, new_active
         self._past, self._setup = (), new_second
+        self._rows_view = self._flat_view = self._moves_view = None
 
     def _set_active(self, player: Any, waiting: int) -> None:
         # A player that plays itself cannot be told from its opponent.
@@ -256,11 +292,10 @@ class ClassicState:
 
 
 class _Mirror(list[Any]):
-    """A list whose element assignments are also written elsewhere; copies of it are plain lists."""
+    """A list whose element assignments are also written to the board it shows; copies of it are plain lists."""
 
-    def __init__(self, values: Iterable[Any], write: Callable[[int, Any], None]) -> None:
-        super().__init__(values)
-        self._write = write
+    __slots__ = ("board",)
+    board: ClassicState
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
@@ -268,11 +303,44 @@ class _Mirror(list[Any]):
         for position in positions if isinstance(positions, range) else [positions]:
             self._write(position, self[position])
 
+    def _write(self, position: int, value: Any) -> None:
+        """Write an element to the board."""
+        raise NotImplementedError
+
     def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
         return [list(value) if isinstance(value, list) else value for value in self]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return list, (list(self),)
+
+
+class _Flat(_Mirror):
+    """The second edition's cells and what stands behind them."""
+
+    __slots__ = ()
+
+    def _write(self, position: int, value: Any) -> None:
+        self.board._set_flat(position, value)
+
+
+class _Row(_Mirror):
+    """One of the first edition's rows; `start` is its first cell."""
+
+    __slots__ = ("start",)
+    start: int
+
+    def _write(self, position: int, value: Any) -> None:
+        self.board._set_visitor(self.start + position, value)
+
+
+class _Rows(_Mirror):
+    """The first edition's rows."""
+
+    __slots__ = ()
+
+    def _write(self, position: int, value: Any) -> None:
+        for column, visitor in enumerate(value):
+            self.board._set_visitor(position * self.board.width + column, visitor)
 
 
 class _MirrorDict(dict[Any, Any]):
@@ -290,9 +358,16 @@ class _MirrorDict(dict[Any, Any]):
         return dict, (dict(self),)
 
 
+_BITS_OF_BYTES = [[byte >> bit & 1 for bit in range(8)] for byte in range(256)]
+
+
 def _bits(mask: int, cells: int) -> list[int]:
-    """The bits of a mask, cell 0 first; by way of text, which is quick on the 101x101 boards of old unit tests."""
-    return list(map(int, f"{mask:0{cells}b}"[::-1]))
+    """The bits of a mask, cell 0 first; a byte at a time, which is quick."""
+    bits: list[int] = []
+    for byte in mask.to_bytes((cells + 7) // 8, "little"):
+        bits += _BITS_OF_BYTES[byte]
+    del bits[cells:]
+    return bits
 
 
 def _mask(flags: Iterable[bool]) -> int:

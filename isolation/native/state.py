@@ -184,7 +184,11 @@ def _player(state):
 
 @overload_method(StateType, "liberties")
 def _liberties(state, loc):
-    first, beyond = _FIRST, _NUMBERS.stop
+    first, beyond, last = _FIRST, _NUMBERS.stop, state.rows * state.columns - 1
+
+    def open_cells(state, loc):
+        blank = state._position._blank
+        return [_number(state, cell) for cell in range(last, -1, -1) if bits.contains(blank, cell)]
 
     def liberties(state, loc):
         blank = state._position._blank
@@ -192,7 +196,7 @@ def _liberties(state, loc):
             return _steps(state, bits.difference(blank, blank), first, 0)
         return _steps(state, bits.common(blank, _reach(state, loc - first)), loc, loc)
 
-    return liberties
+    return open_cells if isinstance(loc, types.NoneType) else liberties
 
 
 @overload_method(StateType, "actions")

@@ -123,6 +123,52 @@ def _new_list(items):
     return lambda items: [item for item in items]  # noqa: C416
 
 
+def empty_list(example):
+    """Return a list of nothing, of such elements."""
+
+
+def empty_set(example):
+    """Return a set of nothing, of such elements."""
+
+
+def no_moves(game):
+    """Return no cells, as a set of moves."""
+
+
+def no_blanks(game):
+    """Return no cells, as a set of blank cells."""
+
+
+@overload(empty_list)
+def _empty_list(example):
+    def empty_list(example):
+        found = [example]
+        found.clear()
+        return found
+
+    return empty_list
+
+
+@overload(empty_set)
+def _empty_set(example):
+    def empty_set(example):
+        found = {example}
+        found.clear()
+        return found
+
+    return empty_set
+
+
+@overload(no_moves)
+def _no_moves(game):
+    return lambda game: none_of(game.get_legal_moves())
+
+
+@overload(no_blanks)
+def _no_blanks(game):
+    return lambda game: none_of(game.get_blank_spaces())
+
+
 def new_set(items):
     """Return the items as a set of its own."""
 
@@ -455,6 +501,10 @@ def float_array(values):
     """Return numpy.array(values, dtype=float)."""
 
 
+def dot(a, b):
+    """Return numpy.dot(a, b) of two vectors of any numbers."""
+
+
 def numeric(values):
     """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
 
@@ -478,6 +528,15 @@ def _array_of_tuples(values):
 @overload(float_array)
 def _float_array(values):
     return lambda values: array(values).astype(np.float64)
+
+
+@overload(dot)
+def _dot(a, b):
+    if isinstance(a, types.Array) and isinstance(b, types.Array) and a.ndim == b.ndim == 1:
+        if isinstance(a.dtype, types.Integer) and isinstance(b.dtype, types.Integer):
+            return lambda a, b: (a * b).sum()
+        return lambda a, b: np.dot(a.astype(np.float64), b.astype(np.float64))
+    return lambda a, b: np.dot(a, b)
 
 
 @overload(numeric)

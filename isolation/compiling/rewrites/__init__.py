@@ -11,8 +11,9 @@
 | playing | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
+| filling | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | functions of `support` |
-| iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
+| iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `reduce`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |
 

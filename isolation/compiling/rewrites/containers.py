@@ -1,13 +1,16 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""Containers that numba lacks or cannot type: queues, and dictionaries that count."""
+"""Containers and their tools that numba lacks or cannot type: queues, chains, and dictionaries that count."""
 
 from __future__ import annotations
 
 import ast
 import collections
+import functools
+import itertools
+import operator
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, support
+from isolation.compiling.rewrites.base import Rewrite, at, call, name, support
 
 
 class Contain(Rewrite):
@@ -17,6 +20,13 @@ class Contain(Rewrite):
         """Make and use a list instead of a deque."""
         self.generic_visit(node)
         found = self.known(node.func)
+        if found is not None and found.value is itertools.chain and len(node.args) > 1:
+            joined: list[ast.expr] = [call(self.place.builtin("list"), argument) for argument in node.args]
+            return at(node, functools.reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), joined))
+        if found is not None and found.value is operator.itemgetter and len(node.args) == 1:
+            item = self.place.fresh("item")
+            given = ast.arguments([], [ast.arg(item)], None, [], [], None, [])
+            return at(node, ast.Lambda(given, ast.Subscript(name(item), node.args[0], ast.Load())))
         if found is not None and found.value is collections.deque:
             return at(node, support("new_list", *node.args) if node.args else ast.List([], ast.Load()))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "popleft":

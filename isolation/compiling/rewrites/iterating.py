@@ -16,6 +16,7 @@ so that nothing is allocated. Such a function is written as any inner function i
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import sys
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ class Iterate(Rewrite):
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Rewrite a builtin that consumes an iterable."""
-        kind = "product" if self._is_product(node) else self.builtin(node.func)
+        kind = self._consumer(node)
         rewrite = getattr(self, f"_consume_{kind}", None)
         if rewrite is not None and not any(isinstance(argument, ast.Starred) for argument in node.args):
             result = rewrite(node)
@@ -151,6 +152,12 @@ class Iterate(Rewrite):
         if isinstance(method, ast.Attribute) and method.attr in _SET_METHODS and self.known(method.value) is None:
             return at(node, support(method.attr, self.visit(method.value), *map(self.visit, node.args)))
         return self.generic_visit(node)
+
+    def _consumer(self, node: ast.Call) -> str | None:
+        if self._is_product(node):
+            return "product"
+        found = self.known(node.func)
+        return "reduce" if found is not None and found.value is functools.reduce else self.builtin(node.func)
 
     # --- consumers: each returns the call that replaces it, or None to leave it ------------------------------------
 
@@ -170,6 +177,11 @@ class Iterate(Rewrite):
             flat = Stream(name(item), [*stream.generators, _comprehension(item, stream.element)])
             return self._build("list", node, flat)
         return self._build("compensated_sum" if COMPENSATED else "sum", node, stream, self.visit(start))
+
+    def _consume_reduce(self, node: ast.Call) -> ast.expr | None:
+        combine, items, *start = node.args
+        kind = "reduce" if start else "reduce_from_first"
+        return self._build(kind, node, self._stream(items), *map(self.visit, start), combine=combine)
 
     def _consume_any(self, node: ast.Call) -> ast.expr | None:
         return self._build("any", node, self._stream(node.args[0]))
@@ -302,6 +314,7 @@ class Iterate(Rewrite):
         *given: ast.expr,
         order: str = "",
         key: ast.expr | None = None,
+        combine: ast.expr | None = None,
     ) -> ast.expr:
         """Define the loop and return its call: on the first iterable, and on what else the consumer was given."""
         if any(generator.is_async for generator in stream.generators):
@@ -318,6 +331,8 @@ class Iterate(Rewrite):
             **{f"V_{word}": name(v(word.lower())) for word in _OWN_NAMES},
             "GIVEN": name(extra[0] if extra else ""),
         }
+        if combine is not None:
+            parts["COMBINED"] = call(combine, parts["V_TOTAL"], parts["ELEMENT"])
         written = stream.written_out
         if written is not None:
             inner = [one for element in written for one in statements(each, **{**parts, "ELEMENT": element})]
@@ -347,6 +362,18 @@ _LOOPS = {
         "V_TOTAL = GIVEN; V_REST = 0.0",
         "V_TOTAL, V_REST = _isolation.add(V_TOTAL, V_REST, ELEMENT)",
         "return _isolation.added(V_TOTAL, V_REST)",
+    ),
+    "reduce": ("V_TOTAL = GIVEN", "V_TOTAL = COMBINED", "return V_TOTAL"),
+    "reduce_from_first": (
+        "V_FOUND = False",
+        """
+if not V_FOUND:
+    V_TOTAL = ELEMENT
+    V_FOUND = True
+else:
+    V_TOTAL = COMBINED
+""",
+        "if not V_FOUND:\n    raise ValueError('reduce() of nothing')\nreturn V_TOTAL",
     ),
     "count": ("V_TOTAL = 0", "V_TOTAL += 1", "return V_TOTAL"),
     "any": ("", "if ELEMENT:\n    return True", "return False"),

@@ -117,6 +117,8 @@ class Numbers(Rewrite):
             return support("mean_along", support("numeric", node.args[0]), keywords["axis"])
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
+        if function == "dot" and len(node.args) == 2 and not node.keywords:
+            return support("dot", *node.args)
         return node
 
 
