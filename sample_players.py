@@ -1,25 +1,22 @@
-"""`import sample_players` in scripts beside which no such file lies: the sample players of the edition they are for."""
+"""``sample_players`` for scripts beside which none lies: that of the edition the importing file was written for."""
+
+from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
+from types import ModuleType
+from typing import Any
 
-from isolation.clues import is_of_third_edition
-
-
-def _importing() -> str:
-    """The source of the file that imports this one; empty where it is none."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        file = Path(frame.f_code.co_filename)
-        if "importlib" not in str(file) and frame.f_globals.get("__name__") != __name__:
-            return file.read_text(encoding="utf-8") if file.is_file() else ""
-        frame = frame.f_back
-    return ""
+from isolation.clues import sample_players_for
 
 
-_EDITION = (
-    "isolation.editions.third.sample_players" if is_of_third_edition(_importing()) else "isolation.sample_players"
-)
-sys.modules[__name__] = import_module(_EDITION)
+def __getattr__(name: str) -> Any:
+    # Python asks from the frame of the code that imports the name, or reads it.
+    return getattr(_module_for(sys._getframe(1).f_globals.get("__file__")), name)
+
+
+@lru_cache
+def _module_for(file: str | None) -> ModuleType:
+    return import_module(sample_players_for(Path(file).read_bytes() if file and Path(file).is_file() else b""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -103,25 +104,36 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
 
 
 def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
-    """Judge what was played, write the pages, and print the ranking."""
-    import joblib
-
-    from experiments.league.results import label_games, read_results
+    """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
+    from experiments.league.results import read_results
     from isolation.shell import command
     from reports.league.pages import write_pages
     from reports.league.tables import league_sections
+    from reports.tables import terminal_width, wrapped
 
-    if not outcome.logged:
-        click.echo(f"Interrupted. Go on with: {command('league', submissions, '--resume', outcome.path)}")
-        sys.exit(1)
-    why_unlabelled = label_games(outcome.path, jobs or joblib.cpu_count()) if outcome.finished else "it was interrupted"
-    results = read_results(outcome.path, why_unlabelled)
-    print_sections(league_sections(book, results), "table")
-    click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
-    click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
+    games = f"{outcome.logged:,} of {outcome.total:,} games"
     if not outcome.finished:
-        click.echo(f"Interrupted. Go on with: {command('league', submissions, '--resume', outcome.path)}")
+        goes_on = command("league", submissions, "--resume", outcome.path)
+        click.echo(f"Interrupted with {games} played. Go on with: {goes_on}")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
         sys.exit(1)
+    results = read_results(outcome.path, _labelled(outcome, jobs))
+    for note in outcome.plan.notes:
+        click.echo(wrapped(f"Note: {note}", terminal_width()))
+    print_sections(league_sections(book, results), "table")
+    click.echo(f"{games}, logged in {outcome.path}")
+    click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
+
+
+def _labelled(outcome: Outcome, jobs: int) -> str:
+    """Compare moves with perfect play, shown on the terminal; why not, where that cannot be done."""
+    import joblib
+
+    from experiments.league.results import label_games
+    from reports.progress import counting
+
+    with counting("compared with perfect play") as show:
+        return label_games(outcome.path, jobs or joblib.cpu_count(), show)
 
 
 COMMANDS = (league,)

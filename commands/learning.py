@@ -156,7 +156,7 @@ def tune_agent(
     go_on_in_a_child(spec)
     from experiments.learn.contest import opponent_of, subject_of
     from experiments.learn.spsa import plan_of
-    from experiments.learn.tuning import OPENINGS, Question, judge, tune
+    from experiments.learn.tuning import OPENINGS, Question, judge, tunable, tune
     from experiments.roster import complete, parse_limit
     from reports.learning import judged_section, told_lead, tuning_sections, watching
     from reports.progress import counting
@@ -166,7 +166,9 @@ def tune_agent(
     agent = subject_of(spec, chosen)
     path, _, function = agent.target.rpartition(":")
     if patch:
-        check_patch(patch, path, function, wanted)
+        with containing(spec):
+            names = tunable(agent, wanted).names
+        check_patch(patch, path, function, names)
     other = complete(opponent_of(opponent), chosen) if opponent else None
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))

@@ -37,7 +37,7 @@ from isolation.speed import processor_times
 from reports.cells import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
-PLAIN = "ID:learned@option.waiting=1,option.moves=0,option.waiting_moves=0,option.cells=0"
+PLAIN = "ID:learned@option.moves=0,option.waiting_moves=0,option.near=0,option.across=0"
 """Links a cell and nothing else: where tuning begins."""
 TRIED = (
     ("nearer", "as many cells, five jumps at most"),

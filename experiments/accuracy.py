@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from experiments import log
 from experiments.facts import read_facts
@@ -212,5 +212,5 @@ def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence:
     totals, games = np.append(totals, [0, 0, weight, weight]), np.append(games, [weight] * 4)
     centre = float(totals.sum() / games.sum())
     squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
-    half = float(stats.t.ppf(0.5 + confidence / 2, games.size - 1)) * math.sqrt(squares) / float(games.sum())
+    half = float(stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
     return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)

@@ -7,7 +7,7 @@ with what `run.json` says of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,16 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
     Raises:
         ValueError: naming the file, the game, and what is wrong.
     """
-    for part, table in log.read_parts(run, [*log.SCHEDULED, "winner", "reason"]):
+
+    def check(part: Path, table: pa.Table) -> None:
         ids = _ids(part, table)
         _refuse(part, ids, ~schedule.exists(ids), "no such game is scheduled")
         expected = log.scheduled_columns(schedule, settings, ids)
         for name, values in expected.items():
             _refuse(part, ids, _differ(table[name], values), f"{name} is not what was scheduled: it is another run's")
         _check_results(part, table, ids)
+
+    log.over_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
 
 
 def check_facts(info: RunInfo) -> None:
@@ -57,27 +60,34 @@ def check_facts(info: RunInfo) -> None:
     """
     size: str = info.requested["board"]
     rows, columns = parse_size(size)
-    agents = {name: entry["settings"] for name, entry in info.agents.items()}
-    every = []
-    for part, table in log.read_parts(info.path, FACTS):
+    agents = {name: str(entry["settings"]) for name, entry in info.agents.items()}
+
+    def checked(part: Path, table: pa.Table) -> NDArray[np.int64]:
         ids = _ids(part, table)
         _refuse(part, ids, _differ(table["rows"], rows) | _differ(table["columns"], columns), f"it is not on {size}")
-        players = []
-        for side in (1, 2):
-            names, own = (pc.cast(table[f"{column}_{side}"], pa.string()) for column in ("agent", "settings"))
-            places = pc.index_in(names, pa.array(agents, pa.string()))
-            _refuse(part, ids, _flags(pc.is_null(places)), f"agent_{side} is not one of the run's: it is another run's")
-            expected = pc.take(pa.array(agents.values(), pa.string()), places)
-            _refuse(part, ids, _differ(own, expected), f"settings_{side} are not the run's: it is another run's")
-            players.append(places.to_numpy())
+        sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
         opening_ids = table["opening_id"].to_numpy().view(np.uint64)
-        seed, sides = info.requested["seed"], np.stack(players, axis=1)
-        seeds = game_seeds(info.seeds_by, seed, tuple(agents), ids, sides, opening_ids)
+        seeds = game_seeds(info.seeds_by, info.requested["seed"], tuple(agents), ids, sides, opening_ids)
         _refuse(part, ids, _differ(table["seed"], seeds), "its seed is not of the run's: it is another run's")
         _check_results(part, table, ids)
-        every.append(ids)
-    if every and len(np.unique(np.concatenate(every))) < sum(map(len, every)):
+        return ids
+
+    every = log.over_parts(info.path, FACTS, checked)
+    if every and not np.diff(np.sort(np.concatenate(every))).all():
         raise ValueError(f"{info.path}: the log holds a game twice")
+
+
+def _players(
+    part: Path, table: pa.Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
+) -> NDArray[np.int64]:
+    """Who plays a side, by the place in `agents`, which says what goes beside each name."""
+    places = log.codes_in(tuple(agents), table[f"agent_{side}"])
+    _refuse(part, ids, places < 0, f"agent_{side} is not one of the run's: it is another run's")
+    kinds = tuple(dict.fromkeys(agents.values()))
+    expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[places]
+    own = log.codes_in(kinds, table[f"settings_{side}"])
+    _refuse(part, ids, own != expected, f"settings_{side} are not the run's: it is another run's")
+    return places
 
 
 def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
@@ -91,8 +101,7 @@ def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
 
 def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
     _refuse(part, ids, ~_flags(pc.is_in(table["winner"], pa.array([1, 2], pa.int8()))), "winner is neither 1 nor 2")
-    reasons = pc.cast(table["reason"], pa.string())
-    _refuse(part, ids, ~_flags(pc.is_in(reasons, pa.array(REASON_WORDS))), "reason is none that there is")
+    _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "reason is none that there is")
 
 
 def _differ(found: pa.ChunkedArray, expected: Any) -> Flags:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments.belonging import check_facts
-from experiments.log import read_parts
+from experiments.log import over_parts
 from experiments.openings import Ids, orbit_ids, orbit_ids_by_ply
 from experiments.runs import is_run, load_run
 from isolation.board import Board
@@ -72,9 +73,12 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
         check_facts(load_run(run))
     rows, columns = parse_size(size)
     found = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
-    for _, table in read_parts(run, ("rows", "columns", "opening", "moves", "winner")):
+
+    def known(_: Path, table: pa.Table) -> list[PlayedGames]:
         on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
-        found += [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
+        return [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
+
+    found += chain.from_iterable(over_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
     ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in found), strict=True)
     return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 

@@ -29,7 +29,6 @@ from experiments.openings import mixed
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.spreading import spread
 from isolation.board import Board
-from isolation.compiling.specialise import native_function
 from isolation.durable import sweep
 from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.limits import Limit
@@ -57,6 +56,10 @@ _WRITE_EVERY = 5.0
 Ply = tuple[int, int, int, int]
 """value, winning, legal, kept."""
 _LEFT_OUT: Ply = (-1, -1, -1, -1)
+
+
+class OutOfReachError(ValueError):
+    """Hardly any position of a run can be solved within the limit."""
 
 
 def label_run(
@@ -237,6 +240,8 @@ def _label_in_parallel(
     """Labels of all games, batch by batch; games of the same opening share a batch and what is known of it."""
     if not len(games):
         return
+    from isolation.compiling.specialise import native_function
+
     # Compiled here once, so that the workers find it in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
@@ -285,9 +290,9 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
     """Refuse to go on where hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
-        raise ValueError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
+        raise OutOfReachError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
     if decided < LEAST_DECIDED * asked:
-        raise ValueError(
+        raise OutOfReachError(
             f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
             "reach here: raise --limit, or begin with a later ply (--first-ply)"
         )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments.parquet import DamagedFileError, count_rows, read_parquet, save_sealed, sealed
@@ -95,8 +96,11 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
         raise ValueError(f"no column is called {unknown[0]!r}; there are {', '.join(SCHEMA.names)}")
     table = read_table(run, [*wanted, "game_id"])
     frame: pd.DataFrame = table.select(wanted).to_pandas()
+    ids = table["game_id"].to_numpy()
+    if (ids[1:] >= ids[:-1]).all():
+        return frame
     # Sorted here and not in Arrow, which would move every ply instead of a pointer a game.
-    return frame.take(np.argsort(table["game_id"].to_numpy(), kind="stable")).reset_index(drop=True)
+    return frame.take(np.argsort(ids, kind="stable")).reset_index(drop=True)
 
 
 def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
@@ -109,10 +113,24 @@ def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
     return _despite_merging(lambda: _read(live_files(folder), columns))
 
 
-def read_parts(run: str | Path, columns: Sequence[str]) -> list[tuple[Path, pa.Table]]:
-    """Like `read_table`, file by file."""
+def over_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
+    """What `look` makes of columns of each file of a run, one at a time: the plies of a large run fill the memory.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
     folder = _existing(run)
-    return _despite_merging(lambda: [(path, read_part(path, columns)) for path in live_files(folder)])
+    return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
+
+
+def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Where in `words` the values of a column of names are; −1 where one is none of them, or unknown."""
+    places = {word: code for code, word in enumerate(words)}
+    parts = []
+    for chunk in column.chunks:
+        of_dictionary = np.array([*(places.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
+        parts.append(of_dictionary[pc.fill_null(chunk.indices.cast(pa.int64()), -1).to_numpy()])
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:

@@ -11,7 +11,24 @@ from heuristics.mobility import net_advantage, net_mobility
 from heuristics.place import offensive, proximity
 from heuristics.territory import territory
 
-Parts = tuple[tuple[float, Heuristic], ...]
+
+@dataclass(frozen=True)
+class Weight:
+    """A weight of a composite that is a parameter of it: its name, its value where no other is given, and its range.
+
+    Without a range, tools look from 0 to twice the value.
+    """
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+Parts = tuple[tuple[float | Weight, Heuristic], ...]
 
 
 @dataclass(frozen=True)
@@ -21,9 +38,11 @@ class Composite:
     `phases` are pairs of (until this share of cells is filled, ((weight, function), ...)). A position belongs to the
     first phase whose share is above its own: `(0.3, ...)` holds while less than 30 % of the cells are filled. Shares
     rise and the last is 1. A won or lost position is judged once, before any weight. The parts are any functions of
-    (game, player), composites among them; `meaning` is one line for people.
+    (game, player), composites among them; `meaning` is one line for people. A `Weight` in place of a number is a
+    parameter; one of the same name in several places is one parameter.
 
-    Raises ValueError for shares out of order, an empty phase, an infinite weight or a part that is no function.
+    Raises ValueError for shares out of order, an empty phase, an infinite weight, a part that is no function, or
+    different weights of one name.
 
     >>> Composite(phases=((0.5, ((1.0, improved),)),))
     Traceback (most recent call last):
@@ -45,6 +64,11 @@ class Composite:
             for weight, function in parts:
                 if not isfinite(weight) or not callable(function):
                     raise ValueError(f"a part is (a finite weight, a function), not ({weight!r}, {function!r})")
+        named = {weight for _, parts in self.phases for weight, _ in parts if isinstance(weight, Weight)}
+        names = [weight.name for weight in named]
+        for name in names:
+            if not name.isidentifier() or names.count(name) > 1:
+                raise ValueError(f"a weight has a name of its own, as in Weight('reach', 0.5), not {name!r}")
 
     def __call__(self, game: Game, player: Player) -> float:
         """Return the weighted sum of the phase the position is in."""
@@ -55,7 +79,7 @@ class Composite:
         parts = next((parts for until, parts in self.phases if filled / cells < until), self.phases[-1][1])
         total = 0.0
         for weight, function in parts:
-            total += weight * function(game, player)
+            total += float(weight) * function(game, player)
         return total
 
 

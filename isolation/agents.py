@@ -13,12 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from hashlib import sha256
-from inspect import getsource, isroutine
+from inspect import getsource, isroutine, unwrap
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.players import THIRD, TOO_LATE, edition_of, open_player, seat
+from isolation.editions.third.scores import StateScore
 from isolation.editions.third.translating import why_unfit
 from isolation.faults import clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
@@ -327,6 +328,10 @@ class SearchAgent(Memoryless):
             return " ".join(str(error).split())
         return "its options do not compile"
 
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """That the board is too large for the states of the third edition, if its heuristic is asked about those."""
+        return why_unfit(*size) if isinstance(self.heuristic, StateScore) else ""
+
     def placing(self) -> SearchAgent:
         """Itself, looking at a thousand positions at most.
 
@@ -513,6 +518,7 @@ def code_hash(heuristic: Heuristic) -> str:
 def _own_source(heuristic: Heuristic) -> str:
     while isinstance(heuristic, partial):
         heuristic = heuristic.func
+    heuristic = unwrap(heuristic)
     try:
         with reading:
             return getsource(heuristic if isroutine(heuristic) else type(heuristic))

@@ -25,6 +25,12 @@ def is_of_third_edition(source: str | bytes) -> bool:
     return any(map(_is_clue, ast.walk(tree)))
 
 
+def sample_players_for(source: str | bytes) -> str:
+    """The module that a source means by ``sample_players``: the third edition has its own."""
+    is_third = is_of_third_edition(source)
+    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
+
+
 def _is_clue(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         names = {alias.name for alias in node.names}

@@ -32,8 +32,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from isolation.clues import added_to_board, is_of_third_edition
+from isolation.clues import added_to_board, is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
+from isolation.editions.third.scores import StateScore, score_of_states
+from isolation.extended import extended_board, space_of
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
 from isolation.patience import at_most
 from isolation.survival import tell_at_once
@@ -77,21 +79,36 @@ def split_reference(reference: str) -> tuple[str, str]:
         LoadError: there is no path or no name.
     """
     path, _, name = reference.rpartition(":")
-    if not path or not name.isidentifier():
+    if not path or not is_name(name):
         raise LoadError(f"a file's function or class is written path/to/file.py:name, not {reference!r}")
     return path, name
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name a value of a file: an identifier, or a class and its method, ``CustomPlayer.score``."""
+    return text.count(".") < 2 and all(part.isidentifier() for part in text.split("."))
 
 
 def load_heuristic(path: str | Path, name: str) -> Loaded:
     """An evaluation function of a user's file, called as ``f(game, player)``; see `is_heuristic`.
 
+    Those of the third edition, functions of (state, player_id) and methods of (self, state), are made such functions.
+
     Raises:
         LoadError: no such file, it fails to import, lacks the name, or the value is no heuristic.
     """
     loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        raise LoadError(f"{path}:{name} is a player of the third edition, no heuristic; {_uses_of_player(path, name)}")
+    if "." in name and not isinstance(loaded.value, StateScore):
+        raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
     if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
     return loaded
+
+
+def _uses_of_player(path: str | Path, name: str) -> str:
+    return f"it plays as {path}:{name}, its evaluation as ID:{path}:{name}.score"
 
 
 def is_heuristic(value: Any) -> bool:
@@ -157,14 +174,41 @@ def load(path: str | Path, name: str) -> Loaded:
         LoadError: no such file, it fails to import, or lacks the name (the message gives the nearest ones).
     """
     module = load_module(path)
-    if not hasattr(module, name):
-        public = [known for known in vars(module) if not known.startswith("_")]
-        near = get_close_matches(name, public, n=3, cutoff=0.7)
-        raise LoadError(f"{path} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
-    loaded = Loaded(getattr(module, name), _resolve(path), name, content_hash(path))
+    owner, _, method = name.rpartition(".")
+    value = _attribute(_attribute(module, owner, path) if owner else module, method, path)
+    loaded = Loaded(_as_heuristic(module, owner, value, f"{path}:{name}"), _resolve(path), name, content_hash(path))
     if callable(loaded.value):
         _origins[id(loaded.value)] = loaded
     return loaded
+
+
+def _attribute(home: Any, name: str, path: str | Path) -> Any:
+    """What a module or a class of a file has by this name."""
+    if not hasattr(home, name):
+        public = [known for known in vars(home) if not known.startswith("_")]
+        near = get_close_matches(name, public, n=3, cutoff=0.7)
+        where = f"{path}" if isinstance(home, ModuleType) else f"{path}:{home.__name__}"
+        raise LoadError(f"{where} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return getattr(home, name)
+
+
+def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) -> Any:
+    """A heuristic of the third edition as one of (game, player), the same one each time; all else as it is."""
+    kind = getattr(module, owner) if owner else None
+    is_third = is_third_edition_player(kind) if owner else _is_of_third_edition(module)
+    if not inspect.isfunction(value) or not is_third:
+        return value
+    known = module.__dict__.setdefault("__state_scores__", {})
+    if (owner, value) not in known:
+        try:
+            known[owner, value] = score_of_states(value, kind) or value
+        except Exception as error:
+            raise LoadError(f"{reference}: making a {owner} {_explain(error, Path(str(module.__file__)))}") from error
+    return known[owner, value]
+
+
+def _is_of_third_edition(module: ModuleType) -> bool:
+    return is_of_third_edition(Path(str(module.__file__)).read_bytes())
 
 
 def origin_of(value: Any) -> Loaded | None:
@@ -364,10 +408,6 @@ def _close_space(space: str) -> None:
         del sys.modules[name]
 
 
-def _space_of(module_name: str) -> str:
-    return ".".join(module_name.split(".")[:2])
-
-
 class _UserFinder(MetaPathFinder):
     """Finds the siblings of users' files, and the modules of sibling packages."""
 
@@ -387,10 +427,10 @@ class _UserLoader(SilentLoader):
     """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
 
     def exec_module(self, module: ModuleType) -> None:
-        space = _space_of(module.__name__)
+        space = space_of(module.__name__)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
-            "__import__": _importer(space, _sample_players_for(Path(self.path))),
+            "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
             "open": _opener(Path(self.path).parent),
         }
         super().exec_module(module)
@@ -411,14 +451,8 @@ def _opener(folder: Path) -> Callable[..., Any]:
     return user_open
 
 
-def _sample_players_for(file: Path) -> str:
-    """The module that a file means by ``sample_players``, if none stands beside it: the third edition has its own."""
-    is_third = is_of_third_edition(file.read_bytes())
-    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
-
-
 def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
-    """The ``__import__`` of one file of a namespace."""
+    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
     folder = Path(sys.modules[space].__path__[0])
     is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
 
@@ -453,39 +487,6 @@ def _source_of(folder: Path, name: str) -> Path | None:
     return next((source for source in candidates if source.is_file()), None)
 
 
-# Boards that students have extended
-
-
-def added_method(module: str, name: str) -> Any:
-    """What the `Board` that lies beside a user's file has under a name that no edition's board has; None if nothing.
-
-    Args:
-        module: the name of a module made from the file, or from one of its siblings.
-        name: of a method.
-
-    Raises:
-        AttributeError: there is such a method, in a file that cannot be loaded.
-    """
-    space = _space_of(module)
-    if not module.startswith("isolation.user_") or space not in sys.modules:
-        return None
-    folder = Path(sys.modules[space].__path__[0])
-    found = _extended_board(folder)
-    if found is None or name not in added_to_board(found.read_bytes()):
-        return None
-    parts = [part for part in found.relative_to(folder).with_suffix("").parts if part != "__init__"]
-    try:
-        return vars(import_module(".".join([space, *parts])).Board).get(name)
-    except Exception as error:
-        raise AttributeError(f"the method {name} of boards stands in {found}, which {told(error)}") from error
-
-
-def _extended_board(folder: Path) -> Path | None:
-    """The file beside users' files whose `Board` has methods of its own, where the classic engines had theirs."""
-    places = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
-    return next((file for file in places if file.is_file() and added_to_board(file.read_bytes())), None)
-
-
 # Which siblings a source refers to
 
 
@@ -496,7 +497,7 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         tree = parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
-    if (board := _extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+    if (board := extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
         yield board
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

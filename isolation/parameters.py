@@ -3,7 +3,7 @@
 A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. A range is
 given as `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`, by the constraints of `annotated_types`; otherwise tools
 look from 0 to twice the default, or to the largest number there is. A whole number as default takes whole numbers only,
-unless it is annotated `float`. A composite has the parameters of its parts.
+unless it is annotated `float`. A composite has the parameters of its parts, and its weights that have names.
 """
 
 from __future__ import annotations
@@ -183,10 +183,10 @@ def opened(heuristic: Any) -> Any:
 
 
 def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
-    """The functions of a heuristic that have parameters, each with these by the names of its arguments."""
+    """What has parameters in a heuristic: functions, by their arguments, and composites, by their weights."""
     parts: list[tuple[Any, dict[str, Parameter]]] = []
     for part in _parts(heuristic):
-        if own := _declared(part):
+        if own := _weights(part) if hasattr(part, "phases") else _declared(part):
             parts.append((part, own))
     names = [name for _, own in parts for name in own]
     if len(names) == len(set(names)):
@@ -214,11 +214,11 @@ def name_of(heuristic: Any) -> str:
 
 
 def _parts(heuristic: Any) -> list[Any]:
-    """The functions of a composite, each once; of anything else itself."""
+    """The heuristic, and what a composite is made of, each once."""
     heuristic = opened(heuristic)
+    found: list[Any] = [heuristic]
     if not hasattr(heuristic, "phases"):
-        return [heuristic]
-    found: list[Any] = []
+        return found
     for _, parts in heuristic.phases:
         for _, part in parts:
             found += [inner for inner in _parts(part) if not any(inner is known for known in found)]
@@ -230,10 +230,28 @@ def _filled(heuristic: Any, given: Mapping[int, Mapping[str, float]]) -> Any:
     heuristic = opened(heuristic)
     if not hasattr(heuristic, "phases"):
         return partial(heuristic, **given[id(heuristic)]) if given.get(id(heuristic)) else heuristic
+    own = given.get(id(heuristic), {})
     phases = tuple(
-        (until, tuple((weight, _filled(part, given)) for weight, part in parts)) for until, parts in heuristic.phases
+        (until, tuple((_weighed(weight, own), _filled(part, given)) for weight, part in parts))
+        for until, parts in heuristic.phases
     )
     return replace(heuristic, phases=phases)
+
+
+def _weighed(weight: Any, given: Mapping[str, float]) -> Any:
+    """A weight with the value that it is given."""
+    return replace(weight, value=given[weight.name]) if hasattr(weight, "name") and weight.name in given else weight
+
+
+def _weights(composite: Any) -> dict[str, Parameter]:
+    """The parameters that are weights of a composite."""
+    named = [weight for _, parts in composite.phases for weight, _ in parts if hasattr(weight, "name")]
+    return {
+        one.name: _parameter(
+            one.name, float(one.value), Annotated[float, annotated_types.Interval(ge=one.low, le=one.high)]
+        )
+        for one in named
+    }
 
 
 def _declared(function: Any) -> dict[str, Parameter]:

@@ -35,8 +35,8 @@ _NEAR = 6
 _POINTS = 60
 _MOST = 0.12
 """The lead over the baseline whose colour is the strongest."""
-_LETTER, _LINE = 6.6, 13.0
-"""Width of a letter and height of a line in the scatter plot."""
+_LETTER, _LINE = 9.2, 18.0
+"""Width of a letter and height of a line in the scatter plot, as large as they are on a phone."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,7 @@ def ladder(ratings: Section, zero: str | None) -> RowChart | None:
     finite = [end for ends in ends_of for end in ends if math.isfinite(end)]
     if not finite:
         return None
+    finite += [float(row["rating"].value) for row in ratings.rows]
     least, most = min(finite) - 20, max(finite) + 20
     for row in ratings.rows:
         rating = row["rating"]
@@ -322,7 +323,7 @@ def strength_by_cost(findings: Findings, verdicts: Verdicts, efforts: dict[str, 
     taken = [(x(cost) - 5, y(lead) - 5, x(cost) + 5, y(lead) + 5) for *_, cost, lead in known]
     for name, kind, cost, lead in sorted(known, key=lambda one: -one[3]):
         is_beaten = any(other_cost < cost and other_lead > lead for *_, other_cost, other_lead in known)
-        label = None if is_beaten else _label(name, x(cost), y(lead), taken)
+        label = None if is_beaten else place_label(name, x(cost), y(lead), taken)
         text = f"{name}: {Points(lead / 100).shown} points, {Times(cost).shown} the time"
         dots.append(Dot(name, kind, x(cost), y(lead), text, label))
     powers = range(math.ceil(2 * least), math.floor(2 * most) + 1)
@@ -331,7 +332,7 @@ def strength_by_cost(findings: Findings, verdicts: Verdicts, efforts: dict[str, 
     return Scatter(tuple(dots), x_ticks, y_ticks, y(0))
 
 
-def _label(
+def place_label(
     name: str, x: float, y: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, str] | None:
     """Where a dot's name overlaps nothing that is there, which it then is itself; None if there is no such place."""

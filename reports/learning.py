@@ -150,7 +150,7 @@ def judged_section(tuning: Tuning, judgement: Judgement) -> Section:
         ]  # fmt: skip
     note = (
         f"Held out: {counted(judgement.pairs, 'opening')} of orbits that nothing was learned from, each played twice. "
-        "What is promised is the best of much that was tried, and mostly too much."
+        "Promised is what each half of the games learned from says, by its quadratic, of the best values of the other."
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 

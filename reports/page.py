@@ -105,7 +105,7 @@ def report_page(findings: Findings) -> str:
         superiority=superiority,
         forfeits=forfeits_section(findings),
         lengths=lengths_section(findings),
-        search=search_section(findings),
+        search=search_section(findings, efforts),
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
         accuracy_by_ply=None if decisions is None else accuracy_chart(decisions),

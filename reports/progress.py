@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -161,6 +162,10 @@ def _steadiness() -> Callable[[Progress], bool]:
     return is_steady
 
 
+_COUNTS_ON = re.compile(r"(?<= lost )[\d,]+ of [\d,]+(?= games)")
+"""What changes from game to game in a note, which is told once for that, and in the end."""
+
+
 def _lines(console: Console) -> Show:
     following = 0.0
     told: set[str] = set()
@@ -170,8 +175,9 @@ def _lines(console: Console) -> Show:
         nonlocal following
         steady = is_steady(progress)
         for note in progress.notes:
-            if note not in told:
-                told.add(note)
+            essence = _COUNTS_ON.sub("", note)
+            if essence not in told:
+                told.add(essence)
                 console.print(f"Note: {note}", highlight=False, soft_wrap=True)
         if progress.phase == "measured":
             console.print(cost_table(progress.plan, progress.costs))

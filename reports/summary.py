@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits, standings
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from reports.cells import Estimate, Share, counted, estimate_of
@@ -26,7 +27,7 @@ def summarize(findings: Findings) -> tuple[Section, ...]:
         sides_section(findings),
         forfeits_section(findings),
         lengths_section(findings),
-        search_section(findings),
+        search_section(findings, measure_effort(findings)),
     )
 
 
@@ -115,9 +116,8 @@ def lengths_section(findings: Findings) -> Section:
     return Section("lengths", "Game length in plies", tuple(rows) if len(games) else ())
 
 
-def search_section(findings: Findings) -> Section:
+def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section:
     """Depth, nodes and time of the agents' own moves."""
-    efforts = measure_effort(findings)
     rows = [
         {
             "agent": name,

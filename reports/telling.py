@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from experiments.verdicts.findings import Findings
-from experiments.verdicts.placements import Placement
+from experiments.verdicts.placements import FEWEST, Placement
 from experiments.verdicts.telling import Key, TellingGame, games_by_opponent, games_by_placement
 from isolation.geometry import parse_size
 from isolation.notation import cell_name, format_moves
@@ -39,8 +39,9 @@ class Links:
 def links_to_games(
     findings: Findings, leads: Mapping[tuple[str, str], float], placements: Iterable[Placement]
 ) -> Links:
-    """A telling game for each lead and each first placement; one that shows several things is listed once."""
-    by_opponent, by_placement = games_by_opponent(findings, leads), games_by_placement(findings, placements)
+    """A telling game for each lead and each first placement on the map; one that shows several is listed once."""
+    by_opponent = games_by_opponent(findings, leads)
+    by_placement = games_by_placement(findings, [one for one in placements if one.openings >= FEWEST])
     games: dict[str, LinkedGame] = {}
     for (agent, opponent), game in by_opponent.items():
         games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, Template
 from markupsafe import Markup, escape
 
 from reports.sections import Section, flat_rows, worded_rows
-from reports.tables import render_rows, show
+from reports.tables import render_rows, shown_column
 
 _HERE = Path(__file__).parent / "templates"
 
@@ -21,7 +22,7 @@ def page_template(name: str) -> Template:
     templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     templates.filters["breakable"] = breakable
     style = Markup((_HERE / "report.css").read_text(encoding="utf-8"))
-    templates.globals.update(show=show, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style)
+    templates.globals.update(shown=_shown, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style)
     return templates.get_template(name)
 
 
@@ -49,6 +50,11 @@ def csv_url(section: Section) -> str:
 def data_url(kind: str, text: str) -> str:
     """A text as a URL that holds it."""
     return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"
+
+
+def _shown(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The texts of a table by column, from the top."""
+    return {name: shown_column([row[name] for row in rows]) for name in rows[0]}
 
 
 def _is_number(value: Any) -> bool:

@@ -68,6 +68,16 @@ class CustomPlayer:
     def get_move(self, game, time_left):
         return next(iter(game.get_legal_moves()), (-1, -1))
 """
+STATE_PLAYER = """
+from sample_players import DataPlayer
+
+class CustomPlayer(DataPlayer):
+    def get_action(self, state):
+        self.queue.put(state.actions()[0])
+
+    def score(self, state):
+        return len(state.liberties(state.locs[self.player_id]))
+"""
 
 
 def words_of(line: str) -> list[str]:
@@ -90,6 +100,7 @@ def furnish(folder: Path) -> None:
     for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(PLAYER)
+    (folder / "my_custom_player.py").write_text(STATE_PLAYER)
     engine(folder / "my_player")
     (folder / "my.toml").write_text('contenders = ["ID:open"]\nopponents = ["random"]\n')
     (folder / "results.csv").write_text("agent,opponent,wins,losses\nID_Improved,Random,18,2\nMine,Random,19,1\n")

@@ -5,6 +5,8 @@ import io
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from played_games import random_record, write_run
 
@@ -125,6 +127,24 @@ def test_what_cannot_be_read_is_said_in_one_line(text, complaint):
     with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
         read(text)
     assert complaint in str(error.value)
+
+
+KEYS = ["moves", "size", "rows", "visited", "knights", "turn", "move", "score", "depth", "winner", "settings_1"]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda part: st.lists(part, max_size=4) | st.dictionaries(st.sampled_from(KEYS), part, max_size=5),
+    max_leaves=12,
+)
+
+
+@given(VALUES.map(json.dumps) | st.text('[]{}",:0123456789abgN@*/ wb-.\n', max_size=60) | st.text(max_size=40))
+def test_any_text_is_read_or_refused_in_one_line(text):
+    refused = ""
+    try:
+        read(text)
+    except ValueError as error:
+        refused = str(error)
+    assert "\n" not in refused
 
 
 # Out

@@ -2,7 +2,7 @@ import json
 import math
 import random
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import pytest
 from board_server import request, serving
@@ -24,6 +24,7 @@ from isolation.search.interpreted import value_of_move
 from reports.board.answers import exact, move_values, opposing, position_value, safe_agent
 from reports.board.exploring import explored
 from reports.board.guarding import MOST_BYTES, refusal
+from reports.board.processes import ROOM
 from reports.board.questions import (
     ExploreQuestion,
     GamesQuestion,
@@ -238,6 +239,14 @@ def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
             {"cells": [record.moves[3]], "games": games_played, "won": games_played * (record.winner == 2)},
         )
         append_game(run, record, (None, None))
+
+
+def test_reading_a_log_leaves_memory_for_what_comes_next(records):
+    with serving(Shelf((records[0],)), replace(ROOM, short_places=1)) as port:
+        assert ask(port, "/api/explore", {"run": "0", "position": {"size": "5x5"}})[0] == 200
+        assert ask(port, "/api/runs/0/games")[0] == 200
+        question = {"position": OPENING, "heuristics": ["improved"]}
+        assert "error" not in ask(port, "/api/values", question)[1]["values"]["improved"]
 
 
 def test_the_page_explores_takes_in_and_gives_out(port, records):

@@ -1,26 +1,38 @@
 """The analysis board and the replay page in a real browser."""
 
 import random
+import re
 import shutil
 from collections import namedtuple
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from axe import axe_script, violations
 from board_server import serving
 from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
+from scripted_pool import Script, ScriptedPool
 from test_board_server import distance
 from test_watch import watching
 
+from experiments.config import Config
+from experiments.exporting import exported
+from experiments.league.book import Book, Entry
+from experiments.league.checking import Check
+from experiments.league.results import Forfeit, read_results
+from experiments.league.submissions import Skipped, Submission
+from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
 from experiments.verdicts.findings import load_findings
 from isolation import Board, solve
+from isolation.checkup import Finding
 from isolation.notation import cell_name
 from reports.board.answers import move_values
 from reports.board.questions import Position, board_of
 from reports.board.shelf import Shelf
+from reports.league.pages import write_pages
 from reports.page import write_report
 from reports.replay import replay_of_run
 from reports.replay_page import replay_page
@@ -240,7 +252,21 @@ def test_the_address_is_a_link_to_the_position(board, visit):
 
 
 @pytest.mark.parametrize(
-    "fragment", ["#board=0x0", "#moves=d3,d3", "#moves=z9", "#knights=d3", "#turn=3", "#board=99x99", "#board=<b>"]
+    "fragment",
+    [
+        "#moves=(d3)",
+        "#moves=d3,(",
+        "#moves=d3,a2)",
+        "#moves=d3&ply=1.1",
+        "#moves=d3&ply=9",
+        "#board=0x0",
+        "#moves=d3,d3",
+        "#moves=z9",
+        "#knights=d3",
+        "#turn=3",
+        "#board=99x99",
+        "#board=<b>",
+    ],
 )
 def test_a_link_that_leads_nowhere_is_explained(visit, address, fragment):
     page = visit(address + fragment)
@@ -299,6 +325,35 @@ def test_the_overlay_shows_what_each_move_is_worth(board):
     expect(board.locator("#standing")).to_contain_text(f"Ply 3: {cell_name(best, 7)}.")
 
 
+def test_colours_follow_the_rank_of_a_value_and_proven_results_stand_out(board):
+    found = board.evaluate(
+        """async () => {
+          const { bestCells, showBoard, strength } = await import("/static/board.js");
+          const { startPosition } = await import("/static/game.js");
+          const values = { 9: 1000, 11: 3, 19: 2, 29: "loss", 33: 2 };
+          const place = document.createElement("div");
+          showBoard(place, startPosition({ size: "7x7", knights: [24, 14] }), { values: { ...values, 37: "win" } });
+          const cells = [...place.querySelectorAll("[data-cell]")];
+          return {
+            strengths: Object.values(values).map((value) => strength(value, Object.values(values))),
+            best: bestCells(values), alike: bestCells({ 1: 2, 5: 2 }), proven: bestCells({ ...values, 37: "win" }),
+            texts: [29, 37].map((cell) => cells[cell].textContent),
+            classes: [29, 37].map((cell) => cells[cell].className.includes("proven-")),
+            none: [strength(null, [null, 1]), strength(1, [1, 1])],
+          };
+        }"""
+    )
+    assert found == {
+        "strengths": [0.85, 0, -0.85, -1, -0.85],
+        "best": [9],
+        "alike": [],
+        "proven": [37],
+        "texts": ["✗ loss", "✓ win"],
+        "classes": [True, True],
+        "none": [0, 0],
+    }
+
+
 def test_the_exact_result_marks_the_moves_that_keep_the_win(visit, address):
     page = visit(address)
     play(page, "d3", "a2")
@@ -327,6 +382,19 @@ def test_the_perfect_player_answers_with_what_it_has_proven(board):
     board.locator("#move-now").click()
     expect(board.locator("#standing")).to_contain_text("Ply 2")
     expect(board.locator("#note")).to_contain_text("a proven win")
+
+
+def test_the_line_an_agent_expects_can_be_gone_to(board):
+    play(board, "d3", "a2")
+    for id, value in (("agent-kind", "AB"), ("agent-heuristic", "improved"), ("agent-unit", "depth")):
+        board.locator(f"#{id}").select_option(value)
+    board.locator("#agent-limit").fill("3")
+    board.locator("#move-now").click()
+    expected = board.locator("#note-line button")
+    expect(expected).to_have_count(3)
+    last = expected.nth(2).text_content()
+    expected.nth(2).click()
+    expect(board.locator("#standing")).to_contain_text(f"Ply 5: {last}.")
 
 
 def test_an_agent_offered_at_the_start_moves_when_asked(board):
@@ -376,6 +444,7 @@ def test_games_of_an_agent_are_listed(board):
     expect(board.locator("#games tbody tr")).to_have_count(5)
     board.locator("#of-agent").select_option(NAMES[2])
     expect(board.locator("#games-state")).to_have_text("2 of 2 games.")
+    expect(board.locator("#games-advice")).to_contain_text("is known after isolation label ")
 
 
 def test_names_in_a_log_are_shown_and_never_run(board):
@@ -471,6 +540,181 @@ def test_editing_can_be_cancelled(board):
     board.get_by_role("button", name="Cancel").click()
     expect(board.locator("#standing")).to_have_text("Ply 2: a2. Player 1 to move.")
     expect(cell(board, "g6")).to_have_accessible_name("g6, open")
+
+
+# Studying a game: explorer, variations, links, dragging, import and export
+
+
+def test_the_explorer_shows_what_the_run_played_and_plays_it_when_clicked(visit, address, run):
+    game = random_record(0)
+    names = [cell_name(move, 5) for move in game.moves]
+    page = visit(f"{address}#board=5x5&moves={','.join(names[:3])}")
+    row = page.locator("#explorer tbody tr").first
+    expect(row).to_contain_text(f"{names[3]}1 (100 %)")
+    expect(row).to_contain_text("100 % (1)" if game.winner == 2 else "0 % (0)")
+    kept = solve(Board.from_moves(game.moves[:3], "5x5")).moves
+    expect(row.locator("td").last).to_have_text("✓ win" if game.moves[3] in kept else "✗ loss")
+    expect(page.locator("#explorer-state")).to_contain_text("1 game of the run went on from here")
+    row.get_by_role("button").first.click()
+    expect(page.locator("#standing")).to_contain_text(f"Ply 4: {names[3]}.")
+    page.locator("#new").click()
+    expect(page.locator("#explorer-state")).to_contain_text("nobody chose them")
+
+
+def test_variations_are_kept_promoted_deleted_and_in_the_link(board, visit):
+    play(board, "d3", "a2", "c1", "b0")
+    board.keyboard.press("ArrowLeft")
+    board.keyboard.press("ArrowLeft")
+    play(board, "e1", "c3")
+    tree = ["1. d3", "2. a2", "3. c1", "3. e1", "4. c3", "4. b0"]
+    assert move_list(board) == tree
+    again = visit(board.url)
+    expect(again.locator("#standing")).to_contain_text("Ply 4: c3.")
+    assert move_list(again) == tree
+    again.keyboard.press("ArrowLeft")
+    again.keyboard.press("ArrowDown")
+    expect(again.locator("#moves [aria-current]")).to_have_text("3. c1")
+    again.keyboard.press("ArrowUp")
+    expect(again.locator("#moves [aria-current]")).to_have_text("3. e1")
+    again.get_by_role("button", name="Promote").click()
+    assert move_list(again) == ["1. d3", "2. a2", "3. e1", "3. c1", "4. b0", "4. c3"]
+    assert again.url.endswith("moves=d3,a2,e1,(c1,b0),c3&ply=3")
+    again.get_by_role("button", name="Delete from here").click()
+    assert move_list(again) == ["1. d3", "2. a2", "3. c1", "4. b0"]
+    again.get_by_role("button", name="Undo delete").click()
+    expect(again.locator("#moves [aria-current]")).to_have_text("3. e1")
+    assert len(move_list(again)) == 6
+
+
+def test_arrow_keys_step_wherever_the_focus_is_but_where_text_is_written(board):
+    play(board, "d3", "a2")
+    board.get_by_text("Import and export").click()
+    for id, steps in (("show-exact", True), ("agent-unit", True), ("moves button", True), ("agent-limit", False)):
+        board.locator(f"#{id}").first.focus()
+        board.keyboard.press("ArrowLeft")
+        expect(board.locator("#standing")).to_contain_text("Ply 1: d3" if steps else "Ply 2: a2")
+        board.locator("#last").click(force=True)
+        expect(board.locator("#standing")).to_contain_text("Ply 2: a2")
+    expect(board.locator("#agent-unit")).to_have_value("nodes")
+
+
+def test_a_link_holds_the_run_and_its_game_with_variations_and_a_reload_loses_nothing(board, run):
+    replay = replay_of_run(run, 0)
+    names = [cell_name(move, 5) for move in replay.moves]
+    load(board, 0)
+    expect(board.locator("#seats .seat")).to_have_text(["Player 1: ID_Improvedto move", "Player 2: Random"])
+    for ply in (1, 2, 3):
+        board.locator("#forward").click()
+        expect(board.locator("#standing")).to_contain_text(f"Ply {ply}: ")
+    other = min(names_of(replay.board(3).legal_cells(), 5) - {names[3]})
+    play(board, other)
+    moves = move_list(board)
+    expect(board.locator("#delete")).to_be_enabled()
+    assert "run=played&game=0" in board.url
+    board.reload()
+    expect(board.locator("#title")).to_contain_text("played, game 0: ID_Improved – Random.")
+    expect(board.locator("#standing")).to_contain_text(f"Ply 4: {other}.")
+    assert move_list(board) == moves
+    board.keyboard.press("ArrowLeft")
+    expect(board.locator("#note")).to_contain_text("ply 3: ID_Improved played")
+    expect(board.locator("#delete")).to_be_disabled()
+
+
+def drag(page, start, end):
+    begin, stop = start.bounding_box(), end.bounding_box()
+    page.mouse.move(begin["x"] + begin["width"] / 2, begin["y"] + begin["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(stop["x"] + 20, stop["y"] + 20, steps=4)
+    page.mouse.up()
+
+
+def test_knights_are_dragged_to_cells_and_from_their_seats(board):
+    drag(board, board.locator("[data-seat='1'] .knight"), cell(board, "d3"))
+    expect(board.locator("#standing")).to_have_text("Ply 1: d3. Player 2 to move.")
+    play(board, "a2")
+    drag(board, cell(board, "d3"), cell(board, "c1"))
+    expect(board.locator("#standing")).to_have_text("Ply 3: c1. Player 2 to move.")
+    drag(board, cell(board, "c1"), cell(board, "e2"))  # not to move
+    drag(board, cell(board, "a2"), cell(board, "a2"))
+    expect(board.locator("#problem")).to_have_text("")
+    drag(board, cell(board, "a2"), cell(board, "a3"))
+    expect(board.locator("#problem")).to_have_text("a3 is no legal move for player 2.")
+    assert len(move_list(board)) == 3
+
+
+def test_a_finger_drags_a_knight_too(visit, address):
+    page = visit(f"{address}#moves=d3,a2", viewport=PHONE, has_touch=True)
+    expect(page.locator("#standing")).to_contain_text("Ply 2")
+    page.evaluate(
+        """() => {
+          const [from, to] = [24, 9].map((cell) => document.querySelector(`[data-cell="${cell}"]`));
+          const at = (cell) => { const box = cell.getBoundingClientRect();
+            return { pointerType: "touch", pointerId: 7, bubbles: true, button: 0,
+              clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 }; };
+          from.dispatchEvent(new PointerEvent("pointerdown", at(from)));
+          from.dispatchEvent(new PointerEvent("pointermove", at(to)));
+          from.dispatchEvent(new PointerEvent("pointerup", at(to)));
+        }"""
+    )
+    expect(page.locator("#standing")).to_contain_text("Ply 3: c1.")
+    assert cell(page, "c1").evaluate("cell => getComputedStyle(cell).touchAction") == "auto"
+    assert cell(page, "a2").evaluate("cell => getComputedStyle(cell).touchAction") == "none"
+
+
+def test_games_are_pasted_read_from_a_file_and_exported(board, run, tmp_path):
+    board.get_by_text("Import and export").click()
+    board.locator("#import-text").fill("".join(exported(run, "pgn")))
+    board.get_by_role("button", name="Import", exact=True).click()
+    expect(board.locator("#import-state")).to_have_text("5 games read; this is the first.")
+    expect(board.locator("#title")).to_contain_text("ID_Improved – Random.")
+    board.reload()
+    expect(board.locator("#title")).to_contain_text("ID_Improved – Random.")
+    expect(board.locator("#chart .bar")).to_have_count(len(random_record(0).moves))
+    board.get_by_text("Import and export").click()
+    board.locator("#import-text").fill("".join(exported(run, "jsonl")))
+    board.get_by_role("button", name="Import", exact=True).click()
+    board.locator("#imported").select_option("1")
+    names = [cell_name(move, 5) for move in random_record(1, NAMES[1:]).moves]
+    expect(board.locator("#moves .move")).to_have_text([f"{ply}. {name}" for ply, name in enumerate(names, start=1)])
+    with board.expect_download() as saved:
+        board.get_by_role("button", name="Save").click()
+    saved.value.save_as(tmp_path / "game.txt")
+    assert (tmp_path / "game.txt").read_text() == ",".join(names)
+    (tmp_path / "position.fen").write_text("7/2N4/n6/3*3/7/7/7 b - - 1 1")
+    board.locator("#import-file").set_input_files(tmp_path / "position.fen")
+    expect(board.locator("#standing")).to_have_text("Player 2 to move.")
+    expect(cell(board, "c1")).to_have_accessible_name("c1, knight of player 1")
+    board.locator("#form").select_option("gif")
+    expect(board.locator("#copy-out")).to_be_disabled()
+
+
+def test_a_phone_sees_the_board_when_a_game_is_loaded(visit, address):
+    page = visit(address, viewport=PHONE)
+    load(page, 0)
+    expect(page.locator("#title")).to_contain_text("game 0")
+    expect(page.locator("#board")).to_be_in_viewport()
+
+
+def test_what_is_compiled_says_how_long_it_took(visit, address):
+    page = visit(f"{address}#moves=d3,a2")
+    answers = {
+        name: {"depth": 1, "moves": {}, "compiling": seconds} for name, seconds in (("improved", 2.5), ("territory", 0))
+    }
+    page.route("**/api/values", lambda route: route.fulfill(json={"values": answers}))
+    page.get_by_label("Show on the board").check()
+    expect(page.locator("#values-state")).to_have_text("improved was compiled in 2.5 s.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_of_the_board_stands_out_from_what_is_behind_it(visit, address, scheme):
+    page = visit(f"{address}#moves=d3,a2,c1,(e1)", color_scheme=scheme)
+    page.get_by_label("Show on the board").check()
+    page.get_by_label("Exact result").check()
+    expect(page.locator("#win-bar")).to_be_visible()
+    expect(page.locator("#board .value").first).to_be_visible()
+    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+    poor = [part for part in page.evaluate(CONTRAST) if "disabled" not in part]
+    assert poor == []
 
 
 # How it looks
@@ -586,6 +830,18 @@ def test_text_of_the_report_stands_out_from_what_is_behind_it(visit, report, sch
     assert poor == []
 
 
+def test_the_report_is_printed_no_wider_than_the_paper_and_its_forest_on_page_one(visit, report):
+    millimetre = 96 / 25.4
+    page = visit(report, viewport={"width": round((210 - 28) * millimetre), "height": round((297 - 28) * millimetre)})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate("document.querySelector('#comparison .chart').getBoundingClientRect().bottom < innerHeight")
+    size = page.locator("table.rows td").first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)")
+    assert size == pytest.approx(8 / 72 * 96, abs=0.1)
+    expect(page.locator(".collapsed")).to_be_visible()
+    expect(page.locator("#games")).to_be_hidden()
+
+
 def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
     page = visit(report)
     page.locator("#opponents .heatmap a").first.click()
@@ -621,6 +877,48 @@ def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, view
         (path / "finished.json").write_text("{}")
         page.get_by_role("link", name="The run has ended: its report").click()
         expect(page.locator("#comparison h2")).to_contain_text("beat")
+
+
+# The pages of a class
+
+
+@pytest.fixture(scope="module")
+def league(tmp_path_factory):
+    """The pages of a class whose players, errors and files mean harm."""
+    path = tmp_path_factory.mktemp("league") / "run"
+    config = Config(format="round-robin", contenders=("random", "greedy"), pairs=2, jobs=1, out=str(path))
+    play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
+    results = read_results(path)
+    lost = Forfeit("Random", "error", EVIL, (0,), f"Traceback\n  {EVIL}</script>")
+    first = replace(results.games[0], reason="error", detail=f"{EVIL}</script>")
+    results = replace(results, forfeits=(lost,), games=(first, *results.games[1:]))
+    check = Check("", (Finding("moves", False, EVIL), Finding("time", False, "slow", is_note=True)))
+    entry = Entry(Submission("Random", Path("game_agent.py"), "CustomPlayer", "second"), "", check)
+    return write_pages(path, Book((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+def test_the_pages_of_a_class_lead_to_every_game_and_fit_the_screen(visit, axe, league, viewport, scheme):
+    page = visit(league.as_uri(), viewport=viewport, color_scheme=scheme)
+    expect(page.locator("#skipped tbody tr")).to_contain_text([EVIL])
+
+    def check():
+        page.wait_for_load_state()
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        assert violations(page, axe) == []
+
+    check()
+    page.locator("#ranking").get_by_role("link", name="Random").click()
+    expect(page.locator("#forfeits pre")).to_contain_text(EVIL)
+    check()
+    page.locator("#forfeits").get_by_role("link", name="0", exact=True).click()
+    expect(page.locator("#line")).to_contain_text("raised an error")
+    page.locator("#slider").press("ArrowLeft")
+    expect(page.locator("#line")).not_to_contain_text("raised an error")
+    page.locator("#game").select_option(index=1)
+    expect(page).to_have_url(re.compile("#1$"))
+    check()
 
 
 # What keeps people from using a page

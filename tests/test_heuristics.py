@@ -118,11 +118,12 @@ def links(cells: set[Cell]) -> int:
 
 
 def learned(f: Facts) -> float:
-    cells = nearer_to(f)
-    mover, waiter = cells if f.to_move else cells[::-1]
+    cells, near = nearer_to(f), nearer_to(f, 3)
+    (mover, waiter), (near_mover, near_waiter) = (cells, near) if f.to_move else (cells[::-1], near[::-1])
     moves, replies = (f.moves_p, f.moves_o) if f.to_move else (f.moves_o, f.moves_p)
-    value = links(mover) / (len(mover) + 1) - 1.04 * links(waiter) / (len(waiter) + 1)
-    value += 0.037 * len(moves) - 0.078 * len(replies - moves) - 0.0125 * (len(mover) - len(waiter))
+    shared = 0.25 * (links(mover | waiter) - links(mover) - links(waiter))
+    value = (links(mover) + shared) / (len(mover) + 1) - (links(waiter) + shared) / (len(waiter) + 1)
+    value += 0.037 * len(moves) - 0.083 * len(replies - moves) - 0.014 * (len(near_mover) - len(near_waiter))
     return value if f.to_move else -value
 
 

@@ -2,26 +2,35 @@
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
 from cli import main
-from experiments import log
+from experiments import log, runs
 from experiments.league import checking
-from experiments.league.book import read_book
-from experiments.league.checking import check_one
+from experiments.league.book import Book, Entry, read_book
+from experiments.league.checking import Check, check_one
+from experiments.league.planning import league_config, league_keys
 from experiments.league.results import read_results
 from experiments.league.submissions import Submission, find_submissions
-from experiments.roster import parse_agent
+from experiments.roster import complete, parse_agent, parse_spec
 from experiments.roster.unloaded import player_in
 from isolation.board import Board
 from isolation.engines import apart
+from isolation.engines.apart import MOST_WAITS, GuestProcess
+from isolation.engines.transport import EngineTransport, Silence
 from isolation.limits import Limit
 from isolation.match import GameRecord, play
 from isolation.solver import solve
+from reports.league.names import INDEX, games_of, page_of
 
+ROOT = Path(__file__).parent.parent
 HONEST = """
 class CustomPlayer:
     def get_move(self, game, time_left):
@@ -175,6 +184,23 @@ def test_players_that_do_no_harm_play_as_if_they_did_nothing(tmp_path: Path) -> 
         assert (game.moves, game.reason, game.winner) == (usual.moves, "no_moves", usual.winner), name
 
 
+def test_players_of_all_editions_play_apart_and_against_each_other(tmp_path: Path) -> None:
+    first = "class CustomPlayer:\n    def get_move(self, game, legal_moves, time_left): return legal_moves[0]\n"
+    third = (
+        "from sample_players import DataPlayer\nclass CustomPlayer(DataPlayer):\n"
+        "    def get_action(self, state):\n        self.queue.put(min(state.actions()))\n"
+    )
+    second = HONEST.format(prefers="0")
+    agents = [
+        parse_agent(f"apart:{submit(tmp_path, name, source)}:CustomPlayer", Limit(cpu_ms=100))
+        for name, source in (("first", first), ("second", second), ("third", third))
+    ]
+    for one, other in ((0, 2), (2, 1)):
+        game = play(agents[one], agents[other], (24, 50), "9x11", hard_cap=5.0)
+        assert game.reason == "no_moves", game.detail
+        assert len(game.moves) > 8
+
+
 def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Path) -> None:
     for name in ("numpy", "random", "isolation", "experiments", "heuristics", "psutil", "pickle"):
         submit(tmp_path, "named", "raise SystemExit('not ours')\n", f"{name}.py")
@@ -200,6 +226,42 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     checks = [check_one(Submission(path.parent.name, path, "CustomPlayer", "")) for path in (hanging, failing)]
     assert checks[0].why_not == "its import takes longer than 3 s"
     assert "game_agent.py failed to import: line 5: ModuleNotFoundError" in checks[1].why_not
+
+
+def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def silent(process: EngineTransport, seconds: float) -> bytes:
+        asked.append(seconds)
+        raise Silence
+
+    monkeypatch.setattr(EngineTransport, "receive", silent)
+    process = GuestProcess("import time; time.sleep(600)")
+    monkeypatch.setattr(process, "_guest", psutil.Process())
+    try:
+        for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):
+            monkeypatch.setattr(psutil.Process, "status", lambda one, status=status: status)
+            monkeypatch.setattr(process, "used", iter([0.0, *[used] * MOST_WAITS]).__next__)
+            asked.clear()
+            with pytest.raises(Silence):
+                process.receive(2.0)
+            assert asked == [2.0] * waits
+    finally:
+        process.end()
+
+
+def test_submissions_may_be_called_as_anybody(tmp_path: Path) -> None:
+    names = ("Random", "index", "AB_Null")
+    entries = tuple(
+        Entry(Submission(name, tmp_path / name / "game_agent.py", "CustomPlayer", "second"), "", Check(""))
+        for name in names
+    )
+    contenders = league_config(Book(entries, ()), "classic", league_keys({})).contenders
+    called = [complete(parse_spec(text)).name for text in contenders]
+    assert len(set(called)) == len(called) == 10
+    assert {"Classic_Random", "Classic_AB_Null", *names} <= set(called)
+    pages = [name_of(agent) for agent in called for name_of in (page_of, games_of)]
+    assert len({INDEX, *pages}) == 21
 
 
 # A league
@@ -242,20 +304,20 @@ def test_the_pages_lead_from_the_class_to_each_player_and_its_games(home: Path) 
     pages = home / "run" / "league"
     index = (pages / "index.html").read_text()
     names = ("ada", "ben", "dies", "raises")
-    assert {f"{name}.html" for name in names} <= set(re.findall(r'href="([\w.]+)"', index))
+    assert {f"player-{name}.html" for name in names} <= set(re.findall(r'href="([\w.-]+)"', index))
     assert "broken" in index
-    page = (pages / "raises.html").read_text()
+    page = (pages / "player-raises.html").read_text()
     assert "Traceback (most recent call last):" in page
     assert "line 9, in helper" in page
     assert str(home) not in page
-    (first, *_) = re.findall(r'href="raises.games.html#(\d+)"', page)
-    games = re.search(r'id="games">(.*?)</script>', (pages / "raises.games.html").read_text(), re.DOTALL)
+    (first, *_) = re.findall(r'href="games-raises.html#(\d+)"', page)
+    games = re.search(r'id="games">(.*?)</script>', (pages / "games-raises.html").read_text(), re.DOTALL)
     assert games is not None
     shown = {game["id"]: game for game in json.loads(games[1])}
     assert len(shown) == 12
     assert "raises raised an error (ZeroDivisionError" in shown[int(first)]["end"]
     for name in names:
-        text = (pages / f"{name}.html").read_text()
+        text = (pages / f"player-{name}.html").read_text()
         assert "default-src 'none'" in text
         assert "http" not in re.sub(r"http-equiv|http://www.w3.org/\S+", "", text)
 
@@ -267,7 +329,7 @@ def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> No
     assert 0 < worst.winning < worst.legal
     board = Board.from_moves(worst.game.moves[: worst.ply - 1], "7x7")
     assert (solve(board).winner, solve(board.successor(worst.game.moves[worst.ply - 1])).winner) in ((1, 2), (2, 1))
-    assert "gave the win away" in (home / "run" / "league" / f"{worst.player}.html").read_text()
+    assert "gave the win away" in (home / "run" / "league" / f"player-{worst.player}.html").read_text()
 
 
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
@@ -275,9 +337,9 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
     submit(home / "class", "broken", HONEST.format(prefers="move[1]"))
     done = league(home / "class", "--resume", home / "run", "--jobs", "1", "--out", home / "all")
     assert done.exit_code == 0, done.output
-    assert [entry.player.name for entry in read_book(home / "all").entries] == [
-        *("ada", "ben", "broken", "dies", "late", "raises")
-    ]
+    book = read_book(home / "all")
+    assert book is not None
+    assert [entry.player.name for entry in book.entries] == ["ada", "ben", "broken", "dies", "late", "raises"]
     columns = ["agent_1", "agent_2", "opening_id", "seed", "moves", "time_us", "started_at", "detail"]
     before, after = (
         {tuple(map(str, game.values())) for game in log.read_table(home / run, columns).to_pylist()}
@@ -287,10 +349,52 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
     assert before < after
 
 
-def test_a_league_that_has_been_played_is_told_again(home: Path) -> None:
-    folder = home / "again"
-    for name in ("ada", "ben", "dies", "raises"):
-        submit(folder, name, (home / "class" / name / "game_agent.py").read_text())
-    done = league(folder, "--resume", home / "run", "--out", home / "other", "--jobs", "1")
+def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
+    run = home / "interrupted"
+    shutil.copytree(home / "run", run)
+    runs.reopen(run)
+    (run / "league.json").unlink()
+    assert log.take_back(log.games_folder(run), "ZeroDivisionError") > 4
+    (run / "league" / "index.html").unlink()
+    (home / "nobody" / "new").mkdir(parents=True)
+    done = league(home / "nobody", "--resume", run, "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "24 of 24 games" in done.output
+    assert (run / "league" / "index.html").exists()
+
+
+def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
+    (home / "nobody" / "new").mkdir(parents=True, exist_ok=True)
+    done = league(home / "nobody", "--resume", home / "run", "--out", home / "other")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        2,
+        f"Error: --out: nobody is new to {home / 'run'}, so that nothing goes to another directory",
+    )
+    file = home / "class" / "ben" / "game_agent.py"
+    before = file.read_text()
+    file.write_text(before + "# changed\n")
+    done = league(home / "nobody", "--resume", home / "run")
+    file.write_text(before)
     assert done.exit_code == 2
-    assert "nobody is new" in done.output
+    assert "the code of ben has changed since the run began" in done.output
+
+
+@pytest.mark.slow
+def test_a_class_of_thirty_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
+    hostile = ("endless", "os_exit", "parent_past_python", "memory", "forks", "closes", "stops_clocks")
+    for name in hostile:
+        submit(tmp_path / "class", name, HOSTILE.format(act=BLAMED[name][0]))
+    submit(tmp_path / "class", "hangs", "while True: pass\n" + HONEST.format(prefers="0"))
+    for number in range(22):
+        submit(tmp_path / "class", f"honest_{number:02}", HONEST.format(prefers=f"move[0] * {number} % 7, move"))
+    words = ("--pairs", "1", "--limit", "cpu_ms=100", "--out", tmp_path / "run")
+    command = [sys.executable, "-m", "cli", "league", tmp_path / "class", *words]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = read_results(tmp_path / "run")
+    assert len(results.games) == 29 * 28
+    assert {one.agent for one in results.forfeits} == set(hostile)
+    assert {(name, BLAMED[name][1]) for name in hostile} <= {(one.agent, one.reason) for one in results.forfeits}
+    book = read_book(tmp_path / "run")
+    assert book is not None
+    assert [(one.name, one.why) for one in book.skipped] == [("hangs", "its import takes longer than 10 s")]

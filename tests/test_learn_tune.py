@@ -1,6 +1,7 @@
 """Parameters tuned by games, and swept over."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from experiments.learn import tuning
+from experiments.learn import contest, response, tuning
 from experiments.learn.contest import Batch, play_batch, pool_of, subject_of, with_values
 from experiments.learn.journal import Journal
 from experiments.learn.response import Contests, features, importance, respond
@@ -95,6 +96,20 @@ def test_the_quadratic_finds_the_top_and_what_it_is_worth(against_itself: bool) 
     gap = float(strength(np.array([[0.8, 0.35, 0.0]]))[0] - strength(start[None])[0])
     truth = expit(gap) if against_itself else expit(1.0) - expit(1.0 - gap)
     assert found.promised_low < truth < found.promised_high
+
+
+@pytest.mark.parametrize("against_itself", [True, False])
+def test_nothing_is_promised_where_there_is_nothing_to_gain(
+    against_itself: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(response, "DRAWS", 2)
+    promised = []
+    for seed in range(40):
+        even = invented(60, 40, seed, against_itself)
+        wins = np.random.default_rng([seed, 1]).binomial(40, 0.5, 60).astype(float)
+        found = respond(replace(even, wins=wins), np.full(3, 0.5), np.zeros(3))
+        promised.append(found.promised - (0.5 if against_itself else 0.0))
+    assert abs(np.mean(promised)) < 0.01
 
 
 def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_luck() -> None:
@@ -190,11 +205,12 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
     lines = whole.read_text().splitlines(keepends=True)
     cut.write_text("".join(lines[:14]) + lines[14][:20])
     played = []
-    monkeypatch.setattr(tuning, "play_all", lambda batches, *more: played.extend(batches) or map(again, batches))
 
-    def again(batch: Batch) -> Any:
-        return play_batch(batch, "5x5")
+    def again(batch: Batch, *more: Any) -> Any:
+        played.append(batch)
+        return play_batch(batch, *more)
 
+    monkeypatch.setattr(contest, "play_batch", again)
     second = tune(question(spec), cut)
     assert len(played) == len(lines) - 14
     assert second.parameters == first.parameters
@@ -321,6 +337,17 @@ def test_the_commands_tune_judge_patch_and_sweep(spec: str) -> None:
     told = run("sweep", spec, *small, "--over", "option.own=0,1", "--pairs", "20", "--plot", "it.svg")
     assert "Won against ID_mine.score" in told
     assert Path("it.svg").exists()
+
+
+def test_a_patch_that_could_not_be_written_is_refused_before_any_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(FILE.replace("def score", "def other") + "score = other\n")
+    result = CliRunner().invoke(main, ["tune", "ID:mine.py:score", "--patch", "it.patch", "--out", "it.jsonl"])
+    assert result.exit_code != 0
+    assert "mine.py has no `def score` with a default for own" in result.output
+    assert not Path("it.jsonl").exists()
 
 
 def test_where_nothing_matters_the_command_says_so(spec: str) -> None:

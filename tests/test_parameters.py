@@ -18,7 +18,7 @@ from test_threads import at_once
 from experiments.catalogue import file_catalogue
 from experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
 from heuristics import get
-from heuristics.composite import Composite
+from heuristics.composite import Composite, Weight
 from isolation import Board, Limit, search
 from isolation.agents import GreedyAgent, SearchAgent, code_hash
 from isolation.answers import Positions, answer_all
@@ -199,6 +199,35 @@ def test_a_composite_gives_its_parts_what_it_was_given() -> None:
     by_hand = 1.0 * reaching(board, board.active_player, reach=-1.0)
     by_hand += 0.5 * central(board, board.active_player, reach=1.0, power=1)
     assert other(board, board.active_player) == by_hand
+
+
+improved = get("improved")
+OPEN = Weight("open", 0.5, low=-1)
+weighted = Composite(phases=((0.4, ((1.0, reaching), (OPEN, improved))), (1.0, ((OPEN, reaching), (1.0, central)))))
+
+
+def test_weights_with_names_are_parameters_of_a_composite() -> None:
+    assert next(iter(parameters_of(weighted))) == Parameter("open", 0.5, -1, 1.0, -1)
+    board = Board.from_moves([24, 14, 9, 29])
+    by_hand = reaching(board, board.active_player) - 0.75 * improved(board, board.active_player)
+    assert tuned(weighted, {"open": -0.75})(board, board.active_player) == by_hand
+    nested = Composite(phases=((1.0, ((2.0, weighted), (Weight("open", 0.5), improved))),))
+    assert {"Composite.open", "Composite2.open"} < values_of(nested).keys()
+    assert tuned(nested, {"Composite.open": 0.0, "Composite2.open": -0.75})(board, board.active_player) == 2 * by_hand
+    with pytest.raises(ParameterError, match="open must be at least -1, not -2"):
+        tuned(weighted, {"open": -2})
+
+
+def test_weights_of_one_name_are_one_weight() -> None:
+    for weights in ((Weight("a", 1.0), Weight("a", 2.0)), (Weight("not a name", 1.0),)):
+        with pytest.raises(ValueError, match="a weight has a name of its own"):
+            Composite(phases=((1.0, tuple((weight, improved) for weight in weights)),))
+
+
+@pytest.mark.parametrize("value", [-0.75, 0.0, 2.0])
+def test_compiled_composites_take_the_weights_they_are_given(value: float) -> None:
+    for opening in random_openings(2, 12) + random_openings(2, 24):
+        same_as_interpreted(tuned(weighted, {"open": value}), opening)
 
 
 def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:

@@ -10,12 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
+from experiments.find_games import read_game
 from experiments.labels import SCHEMA
 from experiments.verdicts.comparisons import judge
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.placements import placements
-from reports.charts import forest, placement_maps, round_ticks, running, strength_by_cost
+from experiments.verdicts.telling import games_by_opponent, games_by_placement
+from isolation.notation import format_moves
+from reports.charts import forest, leads, place_label, placement_maps, round_ticks, running, strength_by_cost
+from reports.lines import limits_chart
 from reports.page import headline, report_page, write_report
 from reports.ratings import rating_sections
 from reports.tables import show
@@ -269,3 +273,84 @@ def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
 def test_ticks_are_round_and_few():
     assert round_ticks(-0.4, 8.3) == [0, 2, 4, 6, 8]
     assert round_ticks(-700, 160) == [-600, -400, -200, 0]
+
+
+def linked(findings, leads):
+    """By agent and opponent, the row of the log of the game that a lead is linked with, and the link's game."""
+    rows = findings.games.set_index("own_id")
+    return {pair: (rows.loc[game.game_id], game) for pair, game in games_by_opponent(findings, leads).items()}
+
+
+def test_a_lead_is_linked_with_a_game_that_went_otherwise_for_the_baseline(tmp_path):
+    rates = {"Base": 0.5, "Good": 0.8, "Poor": 0.2}
+    findings = findings_of(tmp_path, gauntlet(20, random_wins(rates), contenders=("Good", "Poor")))
+    found = leads(findings, judge(findings))
+    rows = findings.games.set_index("own_id")
+    for (agent, opponent), (row, game) in linked(findings, {pair: one.lead for pair, one in found.items()}).items():
+        assert {row.agent_1, row.agent_2} == {agent, opponent} == set(game.agents)
+        assert (game.agents[game.winner - 1] == agent) == (found[agent, opponent].lead >= 0)
+        if agent == "Base":
+            assert game.instead is None
+            continue
+        other = rows.loc[game.instead]
+        assert other.opening_id == row.opening_id
+        assert [other.agent_1, other.agent_2] == [name.replace(agent, "Base") for name in game.agents]
+        assert other.winner != row.winner
+
+
+def test_a_first_placement_is_linked_with_a_game_of_the_best_who_began_so(tmp_path):
+    run = Invented().agent("A", "baseline").agent("B", "contender").agent("C", "contender")
+    for opening in range(6):
+        for one, other, wins in (("A", "B", 1), ("A", "C", 2), ("B", "C", 2)):
+            run.pair(one, other, opening, wins, moves=[(0, 6, 42)[opening % 3], 24, 30, 31, 32, 33])
+    findings = findings_of(tmp_path, run)
+    games = games_by_placement(findings, placements(findings))
+    assert set(games) == {(0, True), (24, False)}
+    assert set(games[0, True].agents) == {"A", "B"}
+    assert games[0, True].moves[:2] in ((0, 24), (6, 24), (42, 24))
+
+
+def test_every_link_of_the_page_leads_to_one_game_of_its_list(tmp_path):
+    one, other = (gauntlet(6, random_wins({"Base": 0.4, "Good": 0.6}, seed)) for seed in (1, 2))
+    other.config["seed"] = 2
+    runs = [one.write(tmp_path / "one"), other.write(tmp_path / "other")]
+    text = report_page(load_findings(runs))
+    rows = re.findall(r'<tr id="(game-\d+-\d+)" data-size="7x7" data-moves="([^"]+)"', text)
+    assert set(re.findall(r'href="#(game-[^"]+)"', text)) == {anchor for anchor, _ in rows}
+    assert len({anchor for anchor, _ in rows}) == len(rows) > 0
+    for anchor, moves in rows:
+        run, game_id = map(int, anchor.split("-")[1:])
+        assert format_moves(read_game(runs[run], game_id)["moves"], 7) == moves
+
+
+def test_agents_that_differ_in_their_limit_only_are_lines_over_it(tmp_path):
+    run = Invented().agent("Base", "baseline")
+    for nodes, wins in ((500, 0), (1000, 1), (2000, 2)):
+        run.agent(f"Good@nodes={nodes}", "contender", heuristic="good", limit={"nodes": nodes})
+        for opening in range(8):
+            run.pair(f"Good@nodes={nodes}", "Base", opening, wins)
+    chart = limits_chart(findings_of(tmp_path, run))
+    good = next(line for line in chart.lines if line.name == "Good")
+    (x0, y0), (x1, y1), (x2, y2) = good.points
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)  # doublings are as far apart
+    assert y0 > y1 > y2
+    assert [label for _, label in chart.x_ticks] == ["500", "1,000", "2,000"]
+    assert limits_chart(findings_of(tmp_path / "alike", gauntlet(4))) is None
+
+
+def test_running_estimates_are_as_high_as_what_their_bands_came_to(tmp_path):
+    findings = findings_of(tmp_path, gauntlet(200, random_wins({"Base": 0.5, "Good": 0.5})))
+    (panel,) = running(findings, judge(findings))
+    ends = [tuple(map(float, point.split(","))) for point in panel.band.split()]
+    assert {y for x, y in ends if x < 2} == {0, 100}  # the first openings are beyond the box
+    assert max(abs(y - 50) for x, y in ends if x == 100) == pytest.approx(50 / 1.1, abs=0.1)
+
+
+def test_names_in_the_scatter_plot_overlap_nothing():
+    taken = [(x - 5, 95, x + 5, 105) for x in (100, 150, 200)]
+    before = list(taken)
+    label = place_label("ID_A", 150, 100, taken)
+    assert label is not None
+    (box,) = taken[len(before) :]
+    assert not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in before)
+    assert place_label("x" * 200, 150, 100, taken) is None

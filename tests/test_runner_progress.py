@@ -126,6 +126,19 @@ def test_what_is_to_be_known_of_a_run_is_said_in_a_pipe_at_once_and_once(plan: P
     assert [line for line in lines if line.startswith("Note:")] == ["Note: openings exhausted", "Note: it hangs"]
 
 
+def test_games_that_go_on_being_lost_are_told_once_for_each_player_in_a_pipe(plan: Plan) -> None:
+    console = Console(file=io.StringIO(), force_terminal=False, width=100)
+    with display(console) as show:
+        for games in (1, 2, 1_300):
+            notes = [f"Player_{number} lost {games:,} of {9 * games:,} games by error" for number in (1, 2)]
+            show(Progress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), tuple(notes)))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line for line in lines if line.startswith("Note:")] == [
+        "Note: Player_1 lost 1 of 9 games by error",
+        "Note: Player_2 lost 1 of 9 games by error",
+    ]
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_limits_at_equal_cost_are_printed_and_stay(plan: Plan, terminal: bool) -> None:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100)

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,6 +167,34 @@ def test_a_board_with_an_even_number_of_cells_is_won_by_player_2_however_large()
         assert solve(Board.from_moves([], size), limit).winner == 2
         assert solve(Board.from_moves([5], size), limit).winner == 2
         assert solve(Board.from_moves([5], size), limit).moves
+
+
+@cache
+def mobilities(rows: int, columns: int):
+    """A compiled function of blank cells, in two words: the mobility of each cell in row-major order."""
+    from numba import njit
+
+    from isolation.native.bits import contains
+    from isolation.native.kernels.mobility import mobility
+    from isolation.native.position import make_position
+
+    @njit
+    def of_each_cell(low, high):
+        ones, twos, fours = mobility(make_position(rows, columns, low, high, 0, 0, 0))
+        return [contains(ones, i) + 2 * contains(twos, i) + 4 * contains(fours, i) for i in range(rows * columns)]
+
+    return of_each_cell
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(["3x3", "5x7", "8x8", "9x9"]), st.integers(0, 2**81 - 1))
+def test_the_mobility_of_all_cells_at_once_is_that_of_each(size, blank):
+    rows, columns = parse_size(size)
+    blank &= (1 << rows * columns) - 1
+    around = [sum(blank >> near & 1 for near in jumps(cell, rows, columns)) for cell in range(rows * columns)]
+    assert mobilities(rows, columns)(np.uint64(blank & (1 << 64) - 1), np.uint64(blank >> 64)) == [
+        count % 8 for count in around
+    ]
 
 
 # What is answered

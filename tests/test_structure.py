@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("isolation", "heuristics", "experiments", "reports")
+ROOMS = ("isolation", "heuristics", "experiments", "reports", "sample_players")
 COMMANDS = ("cli", "commands")
 LONGEST_FUNCTION = 60
 

@@ -355,7 +355,7 @@ def test_names_that_scripts_import_are_there():
     "script",
     [
         ["-m", "unittest", "tests.test_my_custom_player"],
-        ["run_match.py", "-r", "1", "-t", "50", "-f", "-o", "GREEDY"],
+        ["run_match.py", "-r", "1", "-t", "10000", "-f", "-o", "GREEDY"],
     ],
 )
 def test_scripts_of_the_edition_run_unmodified(tmp_path, script):
@@ -459,7 +459,7 @@ def test_a_class_that_is_no_player_of_the_edition_is_refused(tmp_path, source, p
 # Among other agents
 
 
-@pytest.mark.parametrize("name", ["CustomPlayer", "FixedDepth", "Hashing", "TreeSearch", "Counting", "MobilityPlayer"])
+@pytest.mark.parametrize("name", ["Deepening", "FixedDepth", "Hashing", "TreeSearch", "Counting", "MobilityPlayer"])
 @pytest.mark.parametrize("size", ["9x11", "7x7"])
 def test_players_of_every_shape_play_agents_of_every_kind(name, size):
     player = parse_agent(f"{FILE}:{name}@cpu_ms={5000 if name in ('FixedDepth', 'MobilityPlayer') else 50}")

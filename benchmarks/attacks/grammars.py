@@ -21,7 +21,8 @@ RUNS = 100_000
 """How often each target is called."""
 REQUESTS = 5_000
 ADDRESSES = (b"/", b"/api/start", b"/api/runs/0/games?kind=longest&agent=Greedy", b"/api/runs/0/games/3",
-             b"/static/app.js", b"/static/../questions.py", b"/api/values", b"/api/solve")  # fmt: skip
+             b"/static/app.js", b"/static/../questions.py", b"/api/values", b"/api/solve",
+             b"/api/explore", b"/api/import", b"/api/export")  # fmt: skip
 EXPECTED = {200, 304, 307, 400, 403, 404, 405, 411, 413, 415, 422, 429, 503}
 
 
@@ -84,7 +85,9 @@ def _asked(folder: Path, requests: int) -> Attack:
 def _status(port: int, address: bytes, body: bytes) -> int:
     """What the board answers; 400 where the connection is closed, as for what is no request at all."""
     with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        method = "POST" if address.startswith((b"/api/v", b"/api/s", b"/api/m")) and body else "GET"
+        method = (
+            "POST" if address.startswith((b"/api/v", b"/api/s", b"/api/m", b"/api/e", b"/api/i")) and body else "GET"
+        )
         head = b"%s %s HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n" % (method.encode(), address.replace(b"\n", b""), port)
         kind = b"content-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
         connection.connect()

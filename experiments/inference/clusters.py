@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from experiments.inference.arguments import Floats, Ints, inside
 from experiments.inference.pairs import added_pairs
@@ -25,6 +25,8 @@ DRAWS = 5000
 _DISTINCT = 1000
 _GRID = 256
 """Steps of a grid between the smallest and the largest of values."""
+_NEGLIGIBLE = 1e-40
+"""Values of a characteristic function that add nothing to a probability."""
 _FAR = 9
 """Standard deviations beyond which there is nothing."""
 
@@ -84,7 +86,7 @@ def rate_interval(
     n = values.size + 2 * added
     mean = (values.sum() + added) / n
     squares = ((values - mean) ** 2).sum() + added * (mean**2 + (1 - mean) ** 2)
-    half = float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(squares) / n
+    half = float(ndtri(0.5 + confidence / 2)) * math.sqrt(squares) / n
     low, high = max(min(mean - half, rate), 0.0), min(max(mean + half, rate), 1.0)
     return Interval(rate, float(low), float(high), confidence)
 
@@ -158,11 +160,13 @@ def _resampled_quantiles(values: Floats, tail: float) -> tuple[float, float]:
     places = np.round((values - low) / step).astype(np.int64)
     around = round(float(places.mean()) * n)
     size = next_fast_len(int(2 * _FAR * places.std() * math.sqrt(n)) + 2 * _GRID, real=True)
-    characteristic = rfft(np.bincount(places, minlength=size) / n) ** n
+    of_one = rfft(np.bincount(places, minlength=size) / n)
+    left = np.flatnonzero(np.abs(of_one) > _NEGLIGIBLE ** (1 / n))
     # shifted, so that the mean lies in the middle
-    frequencies = np.arange(characteristic.size) / size
-    shift = np.exp(2j * np.pi * np.remainder(frequencies * (around - size // 2), 1))
-    chances = np.clip(irfft(characteristic * shift, size), 0, None).cumsum()
+    shift = np.exp(2j * np.pi * np.remainder(left / size * (around - size // 2), 1))
+    characteristic = np.zeros_like(of_one)
+    characteristic[left] = of_one[left] ** n * shift
+    chances = np.clip(irfft(characteristic, size), 0, None).cumsum()
     ends = np.searchsorted(chances / chances[-1], [tail, 1 - tail]) + around - size // 2
     lower, upper = (float(values.mean() + step * (end / n - places.mean())) for end in ends)
     return lower, upper
@@ -188,8 +192,8 @@ def student_tail(openings: int, confidence: float) -> float:
     """
     if openings < 2:
         return 0.0
-    student = math.sqrt(openings / (openings - 1)) * float(t.ppf(0.5 + confidence / 2, openings - 1))
-    return float(norm.cdf(-student))
+    student = math.sqrt(openings / (openings - 1)) * float(stdtrit(openings - 1, 0.5 + confidence / 2))
+    return float(ndtr(-student))
 
 
 def _ends(estimate: float, draws: Floats, openings: int, confidence: float) -> Interval:

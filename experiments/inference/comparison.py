@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.stats import chi2, f, norm
+from scipy.special import chdtrc, fdtrc, ndtri
 
 from experiments.inference.arguments import Floats, inside, whole
 from experiments.inference.clusters import Interval, Parts, bootstrap_difference, bootstrap_interval
@@ -318,12 +318,12 @@ def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float
     shift = contrasts @ effects
     q = float(shift @ np.linalg.solve(spread, shift))
     if len(samples) == 2:
-        return q, degrees, float(chi2.sf(q, degrees))
+        return q, degrees, float(chdtrc(degrees, q))
     if clusters <= degrees:
         return q, degrees, math.nan
     scale = (clusters - degrees) / ((clusters - 1) * degrees)
-    return q, degrees, float(f.sf(q * scale, degrees, clusters - degrees))
+    return q, degrees, float(fdtrc(degrees, clusters - degrees, q * scale))
 
 
 def _quantile(probability: float) -> float:
-    return float(norm.ppf(probability))
+    return float(ndtri(probability))

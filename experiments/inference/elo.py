@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from experiments.inference.arguments import counts as checked_counts
 from experiments.inference.arguments import inside
@@ -80,7 +80,7 @@ def estimate_elo(counts: Sequence[float], confidence: float = 0.95) -> EloEstima
     score = float(array @ outcomes) / n
     variance = max(float(array @ outcomes**2) / n - score**2, 0.0)
     games = games_per_outcome(array.size)
-    z = float(norm.ppf(0.5 + confidence / 2))
+    z = float(ndtri(0.5 + confidence / 2))
     half = z * math.sqrt(variance / n)
     ends = elo_from_score(min(score + half, 1.0)), elo_from_score(max(score - half, 0.0))
     deviation = math.sqrt(games * variance)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2, hypergeom, norm
+from scipy.special import chdtrc, ndtri
 
 from experiments.inference.arguments import Floats, inside, whole
 from experiments.inference.clusters import Interval
@@ -69,7 +69,7 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
     counts = np.array([[s.contender_wins, s.contender_losses, s.baseline_wins, s.baseline_losses] for s in used], float)
     estimate, padded = _difference(counts), counts + 1 / len(used)
     centre = _difference(padded)
-    half = float(norm.ppf(0.5 + confidence / 2)) * math.sqrt(_variance(padded))
+    half = float(ndtri(0.5 + confidence / 2)) * math.sqrt(_variance(padded))
     low, high = max(min(centre - half, estimate), -1.0), min(max(centre + half, estimate), 1.0)
     return MantelHaenszel(tuple(strata), Interval(estimate, low, high, confidence), _exact_p(counts.astype(np.int64)))
 
@@ -99,7 +99,7 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
     if not np.any(spread):
         return Homogeneity(kept, 0.0, degrees, 1.0)
     q = float(shift @ np.linalg.pinv(spread) @ shift)
-    return Homogeneity(kept, q, degrees, float(chi2.sf(q, degrees)))
+    return Homogeneity(kept, q, degrees, float(chdtrc(degrees, q)))
 
 
 def _difference(counts: Floats) -> float:
@@ -121,6 +121,8 @@ def _variance(counts: Floats) -> float:
 
 
 def _exact_p(counts: Floats) -> float:
+    from scipy.stats import hypergeom
+
     chances, least = np.ones(1), 0
     for a, b, c, d in counts.astype(int).tolist():
         low, high = max(0, a + c - (c + d)), min(a + c, a + b)

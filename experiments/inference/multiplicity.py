@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from experiments.inference.arguments import inside, shares
 from experiments.inference.clusters import Parts
@@ -60,5 +60,5 @@ def joint_stretch(estimates: Sequence[Parts], confidence: float = 0.95, seed: in
     rng = np.random.default_rng(seed)
     errors = rng.multivariate_normal(np.zeros(len(uncertain)), parts.T @ parts, _DRAWS, method="eigh")
     largest = np.abs(errors).max(axis=1) / np.sqrt(rng.chisquare(degrees, _DRAWS) / degrees)
-    alone, at_most = (float(t.ppf(1 - (1 - confidence) / 2 / many, degrees)) for many in (1, len(uncertain)))
+    alone, at_most = (float(stdtrit(degrees, 1 - (1 - confidence) / 2 / many)) for many in (1, len(uncertain)))
     return min(max(float(np.quantile(largest, confidence)), alone), at_most) / alone

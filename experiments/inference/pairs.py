@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.stats import binomtest, chi2, norm
+from scipy.special import ndtri
 
 from experiments.inference.arguments import Floats, inside, one_of, whole
 from experiments.inference.elo import elo_from_score
@@ -143,7 +142,7 @@ def pair_interval(
 
 def added_pairs(confidence: float) -> float:
     """How many lost, and as many won, pairs Agresti–Coull on pairs adds: two at 95 %."""
-    return 2 * float(norm.ppf(0.5 + confidence / 2) / norm.ppf(0.975)) ** 2
+    return 2 * float(ndtri(0.5 + confidence / 2) / ndtri(0.975)) ** 2
 
 
 def agresti_coull_ends(
@@ -157,7 +156,7 @@ def agresti_coull_ends(
     total = n + 2 * added
     score = (won + added + split / 2) / total
     variance = (won + added + split / 4) / total - score**2
-    half = float(norm.ppf(0.5 + confidence / 2)) * np.sqrt(np.maximum(variance, 0) / total * unseen)
+    half = float(ndtri(0.5 + confidence / 2)) * np.sqrt(np.maximum(variance, 0) / total * unseen)
     if not pool:
         return np.clip(score - half, 0, 1), np.clip(score + half, 0, 1)
     half = half + 1 / (4 * pool)
@@ -166,6 +165,9 @@ def agresti_coull_ends(
 
 
 def _profile(pairs: PairCounts, confidence: float) -> tuple[float, float]:
+    from scipy.optimize import brentq
+    from scipy.stats import chi2
+
     counts, score, bound = np.array(pairs.as_tuple(), float), pairs.score, chi2.ppf(confidence, 1)
 
     def excess(mean: float) -> float:
@@ -197,6 +199,8 @@ def sign_test(pairs: PairCounts) -> SignTest:
 
     The same as McNemar's exact test of the two games of each pair.
     """
+    from scipy.stats import binomtest
+
     decided = pairs.won + pairs.lost
     return SignTest(pairs, float(binomtest(pairs.won, decided).pvalue) if decided else 1.0)
 

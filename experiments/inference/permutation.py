@@ -18,6 +18,8 @@ SHUFFLES = 19_999
 
 _STEPS = 20
 _NOTHING = 1e-12
+_NEGLIGIBLE = 1e-40
+"""Values of a characteristic function that add nothing to a probability."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +80,25 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     """The attainable sums Σ ±v over all openings, `times[i]` of them of size `sizes[i]`, with their probabilities.
 
     Such a sum is 2·W − Σ v·mᵥ, W = Σ v·Bᵥ with Bᵥ binomial(mᵥ, ½). The characteristic function of W at frequency f is
-    the product of (cos πfv · e^{-πifv})^mᵥ.
+    the product of (cos πfv · e^{-πifv})^mᵥ. With many openings next to all of its values are negligible.
     """
     reach = int(sizes @ times)
     length = next_fast_len(reach + 1, real=True)
     frequencies = np.arange(length // 2 + 1) / length
-    cosines = np.ones(frequencies.size)
-    for size, count in zip(sizes.tolist(), times.tolist(), strict=True):
-        cosines *= np.cos(np.pi * np.remainder(frequencies * size, 2)) ** count
-    phase = np.pi * np.remainder(frequencies * reach, 2)
-    chances = irfft(cosines * np.exp(-1j * phase), length)[: reach + 1]
+    left, cosines = np.arange(frequencies.size), np.ones(frequencies.size)
+    for place in np.argsort(-times, kind="stable"):
+        size, count = int(sizes[place]), int(times[place])
+        half_turns = frequencies[left] * size
+        # the remainder by 2, exactly; NumPy's own, and powers of negative numbers, are many times slower
+        cosine = np.cos(np.pi * (half_turns - 2 * np.floor(half_turns / 2)))
+        matters = np.abs(cosine) > (_NEGLIGIBLE / np.abs(cosines)) ** (1 / count)
+        left, cosine = left[matters], cosine[matters]
+        power = np.abs(cosine) ** count
+        cosines = cosines[matters] * (np.copysign(power, cosine) if count % 2 else power)
+    phase = np.pi * np.remainder(frequencies[left] * reach, 2)
+    characteristic = np.zeros(frequencies.size, np.complex128)
+    characteristic[left] = cosines * np.exp(-1j * phase)
+    chances = irfft(characteristic, length)[: reach + 1]
     return 2 * np.arange(reach + 1) - reach, np.clip(chances, 0, 1)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.special import ndtri
 
 from experiments.inference.arguments import Floats, inside, positive
 from experiments.inference.comparison import Comparison
@@ -82,7 +82,7 @@ def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPl
     positive("variance", variance)
     inside("power", power, 0.5)
     inside("alpha", alpha)
-    needed = variance * (float(norm.ppf(1 - alpha / 2)) + float(norm.ppf(power))) ** 2 / effect**2
+    needed = variance * (float(ndtri(1 - alpha / 2)) + float(ndtri(power))) ** 2 / effect**2
     return FixedPlan(effect, variance, power, alpha, max(round(needed), 1))
 
 
@@ -91,6 +91,8 @@ def _power(pairs: int, decided: float, won: float, alpha: float) -> float:
 
     `decided` is the share of pairs that are not split, `won` the share of those that are won.
     """
+    from scipy.stats import binom
+
     numbers = np.arange(pairs + 1)
     enough = binom.isf(alpha / 2, numbers, 0.5) + 1
     return float(binom.pmf(numbers, pairs, decided) @ binom.sf(enough - 1, numbers, won))
@@ -162,7 +164,7 @@ def reach_of(one: Comparison | Duel, worth: float = WORTH) -> Reach:
     else:
         variance, played = one.variance_per_opening, one.openings
         more = openings_after_pilot(one, worth, POWER, alpha).more
-    wanted = float(norm.ppf(1 - alpha / 2)) + float(norm.ppf(POWER))
+    wanted = float(ndtri(1 - alpha / 2)) + float(ndtri(POWER))
     return Reach(worth, wanted * math.sqrt(variance / played), more)
 
 
@@ -186,13 +188,13 @@ def power_over_every_opponent(one: Comparison, lead: float) -> float:
 def _leads_needed(one: Comparison) -> Floats:
     """For every draw of errors, the common lead at which the hardest of the one-sided tests is passed."""
     ends = np.array([effect.difference.high - effect.difference.low for effect in one.effects])
-    deviation = ends / (2 * float(norm.ppf(0.5 + one.confidence / 2)))
+    deviation = ends / (2 * float(ndtri(0.5 + one.confidence / 2)))
     covariance = np.array(one.covariance)
     own = np.sqrt(np.diag(covariance))
     correlation = np.divide(covariance, np.outer(own, own), out=np.eye(own.size), where=np.outer(own, own) > 0)
     rng = np.random.default_rng(one.seed)
     errors = deviation * rng.multivariate_normal(np.zeros(own.size), correlation, _DRAWS, method="eigh")
-    return np.asarray((float(norm.ppf(1 - one.alpha)) * deviation - errors).max(axis=1))
+    return np.asarray((float(ndtri(1 - one.alpha)) * deviation - errors).max(axis=1))
 
 
 @dataclass(frozen=True)

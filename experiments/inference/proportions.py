@@ -10,8 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.stats import binomtest
-
 from experiments.inference.arguments import inside, whole
 
 
@@ -47,6 +45,8 @@ def _proportion(wins: int, games: int, confidence: float, method: Literal["wilso
         raise ValueError(f"wins must be at most games, not {wins} of {games}")
     if games == 0:
         return Proportion(wins, games, confidence, name, math.nan, 0.0, 1.0)
+    from scipy.stats import binomtest
+
     interval = binomtest(wins, games).proportion_ci(confidence, method)
     # rounding can leave the interval a hair short of the estimate at its ends
     estimate = wins / games

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from experiments.inference.arguments import Floats, inside, whole
@@ -153,6 +152,8 @@ def outside_main_group(wins: Floats) -> npt.NDArray[np.bool_]:
     Agents are of one group if each has beaten the other, directly or through a chain. All outside the largest group
     (of the groups of one size, the one with most games) are marked; those with no games at all too.
     """
+    from scipy.sparse.csgraph import connected_components
+
     groups, group = connected_components(wins > 0, directed=True, connection="strong")
     sizes = np.bincount(group, minlength=groups)
     games = np.bincount(group, wins.sum(axis=0) + wins.sum(axis=1), groups)

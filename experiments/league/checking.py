@@ -44,10 +44,13 @@ def check_all(
 ) -> dict[str, Check]:
     """The checks of some submissions by name, `jobs` at a time."""
     checks: dict[str, Check] = {}
-    with ThreadPoolExecutor(jobs) as threads:
+    threads = ThreadPoolExecutor(jobs)
+    try:
         for player, check in zip(players, threads.map(check_one, players), strict=True):
             checks[player.name] = check
             show(len(checks), len(players))
+    finally:  # Ctrl-C does not wait for checks that are under way: they end with this process
+        threads.shutdown(wait=False, cancel_futures=True)
     return checks
 
 

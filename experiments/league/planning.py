@@ -10,7 +10,7 @@ from experiments import runs
 from experiments.config import CLASSIC_OPPONENTS, Config, load_config
 from experiments.league.book import Book, Entry
 from experiments.play.extension import extended_config
-from experiments.roster import parse_limit
+from experiments.roster import complete, parse_limit, parse_spec
 from isolation.editions.players import THIRD
 
 LeagueFormat = Literal["round-robin", "classic"]
@@ -43,12 +43,18 @@ def league_config(book: Book, format_: LeagueFormat, keys: Mapping[str, Any]) ->
         ValueError: fewer than two would play.
     """
     players = [entry.player for entry in book.entries]
-    others = CLASSIC_OPPONENTS if format_ == "classic" else ()
+    others = _classic_beside({player.name for player in players}) if format_ == "classic" else []
     if not players or len(players) + len(others) < 2:
         raise ValueError(f"a league needs two players, and {len(players)} of the submissions can play")
     board = THIRD.usual_size if any(player.edition == THIRD.name for player in players) else USUAL_BOARD
     contenders = (*(player.spec for player in players), *others)
     return load_config(None, {**keys, "format": "round-robin", "board": board, "contenders": contenders})
+
+
+def _classic_beside(names: set[str]) -> list[str]:
+    """The classic seven as specs, with names that none of the players has."""
+    usual = [(spec, complete(parse_spec(spec)).name) for spec in CLASSIC_OPPONENTS]
+    return [f"Classic_{name}={spec}" if name in names else spec for spec, name in usual]
 
 
 def newcomers(run: Path, book: Book) -> list[Entry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from experiments import log, runs
 from experiments.inference.ratings import Ratings
-from experiments.labels import has_labels, label_run, labelled_games
+from experiments.labels import OutOfReachError, has_labels, label_run, labelled_games
 from experiments.verdicts.findings import Findings, load_findings
 from experiments.verdicts.ratings import rate
 from isolation.engines.apart import file_name
-from isolation.geometry import format_size
+from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.outcome import Reason
 
@@ -23,6 +23,8 @@ MOST_LABELLED = 1000
 """Games whose moves are compared with perfect play, drawn at random from those that were decided on the board."""
 LABELS_LIMIT = Limit(nodes=2_000_000)
 """For each position: some hundredths of a second, and all but the first plies of 7x7."""
+SMALL, FIRST_OF_LARGE = 64, 48
+"""Cells of a board that is looked at from the beginning, and the ply from which on larger ones are, as 9x11."""
 MOST_MISTAKES = 5
 _COLUMNS = (
     "game_id",
@@ -86,14 +88,17 @@ class Blunder:
 
 @dataclass(frozen=True)
 class Results:
-    """A class, judged. `why_unlabelled` says why there are no blunders to be told; empty where there are labels."""
+    """A class, judged.
+
+    `labelled` are the ids of the games that were compared with perfect play; `why_unlabelled` says why none were.
+    """
 
     findings: Findings
     ratings: Ratings
     games: tuple[Game, ...]
     forfeits: tuple[Forfeit, ...]
     blunders: tuple[Blunder, ...]
-    labelled: int
+    labelled: frozenset[int]
     why_unlabelled: str
 
     def of(self, agent: str) -> tuple[Game, ...]:
@@ -101,10 +106,17 @@ class Results:
         return tuple(game for game in self.games if agent in game.agents)
 
 
-def label_games(run: Path, jobs: int) -> str:
+def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda labelled, games: None) -> str:
     """Compare moves of a run with perfect play, as far as that can be computed quickly; why not, where it cannot be."""
+    board = runs.load_run(run).requested["board"]
+    rows, columns = parse_size(board)
+    first_ply = 0 if rows * columns <= SMALL else FIRST_OF_LARGE
     try:
-        label_run(run, sample=MOST_LABELLED, forfeits=False, limit=LABELS_LIMIT, jobs=jobs)
+        label_run(
+            run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
+        )
+    except OutOfReachError:
+        return f"exact results are out of reach on {board}"
     except ValueError as error:
         return str(error)
     return ""
@@ -118,7 +130,7 @@ def read_results(run: Path, why_unlabelled: str = "") -> Results:
     """
     findings = load_findings([run])
     games = tuple(_games(run))
-    blunders, labelled = _blunders(run, games) if has_labels(run) else ((), 0)
+    blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
     forfeits = tuple(_forfeits(run, games))
     return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
 
@@ -158,8 +170,8 @@ def _tracebacks(run: Path, agent: str) -> dict[str, str]:
     return found
 
 
-def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], int]:
-    """Moves that gave wins away, those first that had most winning moves to choose from; and of how many games."""
+def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
+    """Moves that gave wins away, those first that had most winning moves to choose from; and the games looked at."""
     table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
     by_id = {game.id: game for game in games}
     found: list[Blunder] = []
@@ -167,7 +179,7 @@ def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], 
         for ply in np.flatnonzero(np.array(row["kept"]) == 0).tolist():
             found.append(Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply]))
     found.sort(key=lambda one: (-one.winning / max(one.legal, 1), -one.winning, one.game.id, one.ply))
-    return tuple(found), len(table)
+    return tuple(found), frozenset(table["game_id"].to_pylist())
 
 
 def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:

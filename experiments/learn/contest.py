@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from experiments.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.cluster.addresses import chosen
 from experiments.play.cluster.travel import UserFile, files_of, placed_specs
-from experiments.play.spreading import spread
+from experiments.play.spreading import spreading
 from experiments.roster import Spec, complete, make_agent, named, parse_spec
 from experiments.suite.store import Split, split_of
 from isolation.geometry import parse_size
@@ -130,11 +131,21 @@ def with_values(spec: Spec, values: Mapping[str, float]) -> str:
     )
 
 
-def play_all(batches: Iterable[Batch], size: str, jobs: int, cluster: str | None) -> Iterator[Pairs]:
-    """What becomes of batches, in no order; see `spreading.spread`."""
-    some = list(batches)
-    files = files_of(spec for batch in some for spec in (batch.first, batch.second)) if chosen(cluster, jobs) else ()
-    return spread(play_batch, ((batch, size, files) for batch in some), jobs, cluster)
+Play = Callable[[Sequence[Batch]], Iterator[Pairs]]
+"""What becomes of batches, in no order."""
+
+
+@contextmanager
+def playing(size: str, jobs: int, cluster: str | None) -> Iterator[Play]:
+    """What plays batches, again and again, on boards of a size; see `spreading.spreading`."""
+    with spreading(jobs, cluster) as spread:
+
+        def play(batches: Sequence[Batch]) -> Iterator[Pairs]:
+            specs = (spec for batch in batches for spec in (batch.first, batch.second))
+            files = files_of(specs) if chosen(cluster, jobs) else ()
+            return spread(play_batch, ((batch, size, files) for batch in batches))
+
+        yield play
 
 
 def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs:

@@ -54,7 +54,9 @@ class Response:
             nothing speaks are held at the start.
         low, high: float64[p], between which 95 % of the best points lie that the games allow.
         p_values: float64[p], see `importance`.
-        promised: the share of games that the best point should win of the start, or gain against the opponent.
+        promised: the share of games that the best point should win of the start, or gain against the opponent: what
+            each half of the games says of the best point of the other half, as no game speaks fairly of a point that it
+            helped to choose.
         promised_low, promised_high: its 95 % interval.
         edges: float64[2, p], between which games were played.
     """
@@ -99,18 +101,58 @@ def respond(contests: Contests, start: Floats, p_values: Floats) -> Response:
         start: float64[p], the point that the best one is compared with.
         p_values: float64[p], see `importance`; those for whose move nothing speaks are held at the start.
     """
-    rows = _rows(contests)
-    beta, covariance = _fitted(rows, contests)
     ends = contests.upper if contests.lower is None else np.vstack([contests.upper, contests.lower])
     edges = np.array([ends.min(axis=0), ends.max(axis=0)])
-    offset = int(contests.lower is None)
-    best = _top(beta[offset:], np.where(p_values <= ALPHA, edges, start), start)
-    draws = np.random.default_rng(_SEED).multivariate_normal(beta, covariance, DRAWS, method="eigh")
-    tops = np.array([_top(one[offset:], edges, best) for one in draws])
+    allowed = np.where(p_values <= ALPHA, edges, start)
+    generator = np.random.default_rng(_SEED)
+    whole = _model(contests, generator)
+    best = _top(whole.terms, allowed, start)
+    tops = np.array([_top(terms, edges, best) for terms in whole.drawn_terms])
     low, high = np.quantile(tops, [0.025, 0.975], axis=0)
-    worst, most = np.quantile([_promised(one, best, start, offset) for one in draws], [0.025, 0.975])
-    promised = _promised(beta, best, start, offset)
-    return Response(best, low, high, p_values, promised, float(worst), float(most), edges)
+    halves = [_model(_some(contests, slice(first, None, 2)), generator) for first in (0, 1)]
+    promises = [
+        judging.promises(_top(choosing.terms, allowed, start), start) for judging, choosing in (halves, halves[::-1])
+    ]
+    promised, *drawn = np.mean(promises, axis=0)
+    worst, most = np.quantile(drawn, [0.025, 0.975])
+    return Response(best, low, high, p_values, float(promised), float(worst), float(most), edges)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """Coefficients of the quadratic, float64[k], others that the games allow as well, float64[draws, k], and whether
+    the first of them is the strength of an opponent."""
+
+    beta: Floats
+    drawn: Floats
+    has_opponent: bool
+
+    @property
+    def terms(self) -> Floats:
+        """The coefficients of the parameters' terms."""
+        return self.beta[int(self.has_opponent) :]
+
+    @property
+    def drawn_terms(self) -> Floats:
+        """The same of the others."""
+        return self.drawn[:, int(self.has_opponent) :]
+
+    def promises(self, best: Floats, start: Floats) -> Floats:
+        """What the coefficients promise of a point, and what the others do: float64[1 + draws]."""
+        offset = int(self.has_opponent)
+        return np.array([_promised(one, best, start, offset) for one in (self.beta, *self.drawn)])
+
+
+def _model(contests: Contests, generator: np.random.Generator) -> _Model:
+    beta, covariance = _fitted(_rows(contests), contests)
+    drawn = generator.multivariate_normal(beta, covariance, DRAWS, method="eigh")
+    return _Model(beta, drawn, contests.lower is None)
+
+
+def _some(contests: Contests, rows: slice) -> Contests:
+    """Some of the contests."""
+    lower = None if contests.lower is None else contests.lower[rows]
+    return Contests(contests.upper[rows], lower, contests.wins[rows], contests.games[rows], contests.squares[rows])
 
 
 def features(points: Floats) -> Floats:

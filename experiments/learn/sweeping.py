@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.inference.clusters import Interval, rate_interval
-from experiments.learn.contest import Batch, Pool, play_all, pool_of, prepare
+from experiments.learn.contest import Batch, Pool, playing, pool_of, prepare
 from experiments.learn.journal import Journal
 from experiments.roster import Spec, parse_limit, settings_text
 from isolation.limits import Limit
@@ -106,9 +106,10 @@ def sweep(
     batches = _batches(meetings, pool)
     missing = [batch for batch in batches if batch.key not in journal.tallies]
     show(len(batches) - len(missing), len(batches))
-    for done, played in enumerate(play_all(missing, size, jobs, cluster) if missing else (), start=1):
-        journal.add(played)
-        show(len(batches) - len(missing) + done, len(batches))
+    with playing(size, jobs, cluster) as play:
+        for done, played in enumerate(play(missing) if missing else (), start=1):
+            journal.add(played)
+            show(len(batches) - len(missing) + done, len(batches))
     per = len(batches) // len(meetings)
     return [
         _point(values, journal, range(place * per, (place + 1) * per), pool)

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from experiments.inference.clusters import Interval, bootstrap_interval, rate_interval
 from experiments.inference.permutation import sign_flip_test
-from experiments.learn.contest import Batch, Pool, play_all, pool_of, prepare, with_values
+from experiments.learn.contest import Batch, Play, Pool, playing, pool_of, prepare, with_values
 from experiments.learn.journal import Journal, Tally
 from experiments.learn.response import ALPHA, Contests, Response, importance, respond
 from experiments.learn.spsa import Plan, directions, ends, moved
 from experiments.learn.subject import Space, Vector, space_of
-from experiments.roster import Spec, settings_text
+from experiments.roster import Spec, make_agent, settings_text
 
 Floats = NDArray[np.float64]
 OPENINGS = 4000
@@ -121,6 +121,17 @@ class Judgement:
     gain_p_value: float = float("nan")
 
 
+def tunable(spec: Spec, wanted: Sequence[str]) -> Space:
+    """What there is to tune of an agent, all or what is named.
+
+    Raises:
+        ValueError: there is nothing to tune.
+    """
+    heuristic = make_agent(spec).heuristic
+    assert heuristic is not None
+    return space_of(heuristic, wanted)
+
+
 def tune(
     question: Question,
     out: Path | None = None,
@@ -135,7 +146,7 @@ def tune(
 
     Args:
         out: where games are kept; see `journal`.
-        jobs, cluster: see `spreading.spread`.
+        jobs, cluster: see `spreading.spreading`.
         show: called after each round.
 
     Raises:
@@ -150,13 +161,14 @@ def tune(
     path = [_scaled(space, space.start)]
     contests: list[_Contest] = []
     show(Progress(0, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
-    for round_ in range(1, question.plan.rounds + 1):
-        signs = directions(question.plan, round_, len(space.free))
-        played = _play_round(question, space, pool, journal, ends(path[-1], signs, round_), round_, jobs, cluster)
-        contests += played
-        leads = np.array([one.lead for one in played])
-        path.append(moved(question.plan, path[-1], signs, leads, round_))
-        show(Progress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
+    with playing(question.size, jobs, cluster) as play:
+        for round_ in range(1, question.plan.rounds + 1):
+            signs = directions(question.plan, round_, len(space.free))
+            played = _play_round(question, space, pool, journal, ends(path[-1], signs, round_), round_, play)
+            contests += played
+            leads = np.array([one.lead for one in played])
+            path.append(moved(question.plan, path[-1], signs, leads, round_))
+            show(Progress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
     uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
     matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
     found = respond(_contests(contests, question.opponent is None), path[0], matters)
@@ -178,7 +190,8 @@ def judge(
     meetings = [(new, old)]
     if question.opponent is not None:
         meetings += [(new, str(question.opponent)), (old, str(question.opponent))]
-    wins = _play_meetings(meetings, pool, question.size, jobs, cluster, show)
+    with playing(question.size, jobs, cluster) as play:
+        wins = _play_meetings(meetings, pool, play, show)
     rate, p_value = _rate(wins[0], pool), _p_value(wins[0] - 1, pool)
     if len(wins) == 1:
         return Judgement(len(pool), rate, p_value)
@@ -228,8 +241,7 @@ def _play_round(
     journal: Journal,
     both: tuple[Vector, Vector],
     round_: int,
-    jobs: int,
-    cluster: str | None,
+    play: Play,
 ) -> list[_Contest]:
     """Play what is missing of a round."""
     uppers, lowers = (np.array([_played(space, point) for point in points]) for points in both)
@@ -246,7 +258,7 @@ def _play_round(
             due += [pool.batch(key + n, text, str(question.opponent), start, count) for n, text in enumerate(texts)]
             keys.append((key, key + 1))
     missing = [batch for batch in due if batch.key not in journal.tallies]
-    for pairs in play_all(missing, question.size, jobs, cluster) if missing else ():
+    for pairs in play(missing) if missing else ():
         journal.add(pairs)
     return [
         _Contest(upper, lower, tuple(journal.tallies[key] for key in own))
@@ -306,9 +318,7 @@ def _tuning(space: Space, found: Response, contests: Sequence[_Contest], path: F
 def _play_meetings(
     meetings: Sequence[tuple[str, str]],
     pool: Pool,
-    size: str,
-    jobs: int,
-    cluster: str | None,
+    play: Play,
     show: Callable[[int, int], None],
 ) -> list[NDArray[np.int64]]:
     """Games won of each opening's two, by meeting."""
@@ -320,7 +330,7 @@ def _play_meetings(
     ]
     found: dict[int, NDArray[np.int64]] = {}
     show(0, len(batches))
-    for pairs in play_all(batches, size, jobs, cluster):
+    for pairs in play(batches):
         found[pairs.key] = pairs.wins
         show(len(found), len(batches))
     per = len(starts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import heuristics
 from experiments.roster.spec import APART, ENGINE, Spec, fail
 from isolation.limits import Limit
+from isolation.loading import is_name
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -162,7 +163,7 @@ def _read_file(text: str, start: int, end: int, example: str) -> str:
     if word.endswith(".py"):
         return f"{word}:"
     path, _, name = word.rpartition(".py:")
-    if not path or not name.isidentifier():
+    if not path or not is_name(name):
         fail(
             f"a file is followed by the name inside it, like {word.partition('.py')[0]}.py:{example}", text, start, end
         )

@@ -7,22 +7,41 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from isolation.editions.players import edition_of
+from isolation.clues import is_of_third_edition
+from isolation.editions.players import THIRD, edition_of
+from isolation.editions.third.scores import StateScore
 from isolation.limits import Limit
-from isolation.loading import LoadError, is_heuristic, is_player, load_module, load_player
+from isolation.loading import (
+    LoadError,
+    is_heuristic,
+    is_player,
+    is_third_edition_player,
+    load_heuristic,
+    load_module,
+    load_player,
+)
 
 
 def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
     """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
 
+    Of a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
+
     Raises:
         LoadError: the file cannot be loaded.
     """
-    return {name: value for name, value in vars(load_module(path)).items() if is_heuristic(value)}
+    module = load_module(path)
+    names = [name for name, value in vars(module).items() if is_heuristic(value)]
+    for name, value in vars(module).items():
+        if is_third_edition_player(value) and value.__module__ == module.__name__:
+            names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
+    found = {name: load_heuristic(path, name).value for name in names}
+    is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
+    return {name: value for name, value in found.items() if isinstance(value, StateScore) or not is_third}
 
 
 def only_heuristic(path: str | Path) -> str:
-    """The name of a file's heuristic: `score`, `custom_score`, or its only function of (game, player).
+    """The name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
 
     Where there are helpers of two arguments as well, the names of the parameters tell which it is.
 
@@ -30,14 +49,26 @@ def only_heuristic(path: str | Path) -> str:
         LoadError: there is none, or there are several.
     """
     found = heuristics_in(path)
-    for name in ("score", "custom_score"):
+    for name in ("score", "custom_score", "CustomPlayer.score"):
         if name in found:
             return name
     likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
     if len(likely) == 1:
         return likely[0]
-    many = f"several functions of (game, player); say which, as in {path}:{likely[0]}" if likely else ""
-    raise LoadError(f"{path} has {many or 'no function of (game, player)'}")
+    if likely:
+        raise LoadError(f"{path} has several functions of (game, player); say which, as in {path}:{likely[0]}")
+    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
+
+
+def _player_hint(path: str | Path) -> str:
+    """What a file without a heuristic has instead, if that is one player."""
+    try:
+        name = only_player(path)
+    except LoadError:
+        return ""
+    edition = edition_of(getattr(load_module(path), name)).name
+    score = f", a method score(self, state) of it would as ID:{path}:{name}.score" if edition == THIRD.name else ""
+    return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
 
 
 def only_player(path: str | Path) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.arguments import Ints
-from experiments.log import read_table
+from experiments.log import over_parts
 from experiments.verdicts.findings import Findings
 
 QUICKEST_MOVE = 5
 """Microseconds a move on average below which times say nothing: the log has whole ones."""
+
+_SUMMED = ("depth", "nodes", "time_us")
+_COLUMNS = ("agent_1", "agent_2", "opening", "plies", *_SUMMED)
 
 FEWEST_MOVES = 100
 LEAST_SECONDS = 1
@@ -64,15 +69,11 @@ class Effort:
 def measure_effort(findings: Findings) -> dict[str, Effort]:
     """Every agent's effort, over all games of all runs."""
     names = list(findings.agents)
-    sums = np.zeros((4, len(names)))
-    for number in range(len(findings.sources)):
-        players, opening, plies = _players(findings, number, names)
-        # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
-        moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
-        columns = [moves, *(_sums(findings, number, name) for name in ("depth", "nodes", "time_us"))]
-        for row, by_side in enumerate(columns):
-            for side, values in enumerate(by_side):
-                sums[row] += np.bincount(players[side], values, len(names))
+    sums = np.zeros((1 + len(_SUMMED), len(names)))
+    for source in findings.sources:
+        called = dict(source.names)
+        for part in over_parts(source.info.path, _COLUMNS, partial(_sums, names, called)):
+            sums += part
     return {name: Effort(*(int(value) for value in sums[:, place])) for place, name in enumerate(names)}
 
 
@@ -93,24 +94,29 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _players(findings: Findings, number: int, names: list[str]) -> tuple[list[Ints], Ints, Ints]:
-    source = findings.sources[number]
-    table = read_table(source.info.path, ["agent_1", "agent_2", "opening", "plies"])
-    players = [agent_codes(table[column], names, dict(source.names)) for column in ("agent_1", "agent_2")]
-    return players, pc.list_value_length(table["opening"]).to_numpy(), table["plies"].to_numpy().astype(np.int64)
+def _sums(names: list[str], called: dict[str, str], _: Path, table: pa.Table) -> npt.NDArray[np.float64]:
+    """[moves and each of `_SUMMED`, agent]: sums over these games."""
+    players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
+    opening, plies = pc.list_value_length(table["opening"]).to_numpy(), table["plies"].to_numpy().astype(np.int64)
+    # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
+    moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
+    columns = [moves, *(_by_side(table, column) for column in _SUMMED)]
+    return np.array(
+        [sum(np.bincount(*side, len(names)) for side in zip(players, values, strict=True)) for values in columns]
+    )
 
 
-def _sums(findings: Findings, number: int, column: str) -> list[npt.NDArray[np.int64]]:
+def _by_side(table: pa.Table, column: str) -> list[Ints]:
     """For each game, the sum of a column over the plies of its first and of its second player."""
-    table = read_table(findings.sources[number].info.path, [column])
-    first, second = [], []
+    sides: tuple[list[Ints], list[Ints]] = ([], [])
     for offsets, values in list_chunks(table, column):
-        before = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
-        alternating = np.concatenate(
-            [[0], np.cumsum(np.where(np.arange(values.size) % 2, -1, 1) * values.astype(np.int64))]
-        )
-        total = before[offsets[1:]] - before[offsets[:-1]]
-        lead = (alternating[offsets[1:]] - alternating[offsets[:-1]]) * np.where(offsets[:-1] % 2, -1, 1)
-        first.append((total + lead) // 2)
-        second.append((total - lead) // 2)
-    return [np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in (first, second)]
+        # sums of all values before each even place, and before each odd one, over the games of the chunk
+        before = np.zeros((values.size // 2 + 2, 2), np.int64)
+        for odd in (0, 1):
+            every_other = values[odd::2]
+            np.cumsum(every_other, dtype=np.int64, out=before[1 : every_other.size + 1, odd])
+        start, end = offsets[:-1], offsets[1:]
+        for side, found in enumerate(sides):
+            place = (start + side) % 2
+            found.append(before[(end + 1 - place) // 2, place] - before[(start + 1 - place) // 2, place])
+    return [np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in sides]

@@ -63,9 +63,15 @@ class Findings:
         """The same, with the games of controls that count as the baseline's under its name."""
         if not self.pooled_controls:
             return self.pairs
-        names = dict.fromkeys(self.pooled_controls, self.baseline or "")
-        sides = {side: self.games[side].astype(str).replace(names) for side in ("agent_1", "agent_2")}
+        sides = {side: self._with_controls(self.games[side]) for side in ("agent_1", "agent_2")}
         return pair_games(self.games.assign(**sides), cluster="orbit")
+
+    def _with_controls(self, players: pd.Series[str]) -> pd.Series[str]:
+        """A column of names, with the baseline's for controls that count as it."""
+        called = [self.baseline if name in self.pooled_controls else name for name in players.cat.categories]
+        kinds = list(dict.fromkeys(called))
+        codes = np.array([kinds.index(name) for name in called], np.int64)[players.cat.codes]
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(kinds)), players.index)
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""

@@ -36,6 +36,7 @@ from isolation.compiling.rewrites.sources import Definition, definition, paramet
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.unrolling import Unroll
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
 from isolation.parameters import Parameter, opened, owners, untuned
 from isolation.syntax import parse, parse_expression
@@ -122,7 +123,7 @@ def _rewrite(heuristic: Callable[[Any, Any], float], prunes: bool = False) -> Re
 
 
 def _slots(heuristic: Any) -> tuple[Slots, tuple[Parameter, ...]]:
-    """The variables that hold the parameters of a heuristic's functions, and these parameters."""
+    """The variables that hold the parameters of what a heuristic is made of, and these parameters."""
     slots: dict[int, Mapping[str, str]] = {}
     parameters: list[Parameter] = []
     for part, own in owners(heuristic):
@@ -167,6 +168,8 @@ class _Module:
         if hasattr(heuristic, "phases"):
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
+        if isinstance(heuristic, StateScore):
+            return self._of_state(heuristic)
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
@@ -177,6 +180,20 @@ class _Module:
         at(_checked(callee), asked)
         kinds: dict[str, Kind] = {"game": "game", "player": "player"}
         scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked.body)
+        assert isinstance(written, ast.expr)
+        return written
+
+    def _of_state(self, heuristic: StateScore) -> ast.expr:
+        """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
+        text = (
+            f"lambda game, player: FIRST({SUPPORT}.as_state(game)) if player == 0 else SECOND({SUPPORT}.as_state(game))"
+        )
+        asked = parse_expression(text)
+        assert isinstance(asked, ast.Lambda)
+        at(definition(heuristic.__wrapped__), asked)
+        known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
+        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
         written = Call(Place(scope, self.counter), self).visit(asked.body)
         assert isinstance(written, ast.expr)
         return written
@@ -236,13 +253,14 @@ class _Module:
     def composite(self, composite: Any, node: ast.AST, slots: Slots = NO_SLOTS) -> str:
         """Write a composite as one function: the end judged once, then the phase's weighted sum.
 
-        It takes (game, player) and all slots, from which its parts have their parameters; without slots, as where a
-        function calls it, these are at their defaults.
+        It takes (game, player) and all slots, from which it and its parts have their parameters; without slots, as
+        where a function calls it, these are at their defaults.
         """
         key = ("composite", id(composite), bool(slots))
         if key in self.names:
             return self.names[key]
         self.kept.append(composite)
+        own = slots.get(id(composite), {})
         new = self.names[key] = self._fresh("h", "composite")
         lines = ["over = game.utility(player)", "if over:", "    return over", "cells = game.width * game.height"]
         lines += ["filled = (cells - len(game.get_blank_spaces())) / cells"]
@@ -251,7 +269,8 @@ class _Module:
             lines += ["if True:" if last else f"if filled < {float(until)!r}:", "    total = 0.0"]
             for weight, part in parts:
                 value = ast.unparse(self.evaluate(part, "a part of the composite", slots))
-                lines.append(f"    total += {float(weight)!r} * {value}")
+                weighed = own.get(getattr(weight, "name", ""), repr(float(weight)))
+                lines.append(f"    total += {weighed} * {value}")
             lines.append("    return total")
         self.add(at(node, function(new, ["game", "player", *_variables(slots)], statements("\n".join(lines)))))
         return new

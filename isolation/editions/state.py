@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from isolation.extended import added_method
 from isolation.geometry import Move, cell_of, full_mask
-from isolation.loading import added_method
 
 Locations = tuple[int | None, int | None]
 _VIEWS = ("_rows_view", "_flat_view", "_moves_view")

@@ -14,6 +14,7 @@ import pickle
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -114,7 +115,8 @@ def listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
     for line in lines:
         questions.put(line)
     if hasattr(os, "killpg"):
-        os.killpg(os.getpgrp(), signal.SIGKILL)
+        with suppress(PermissionError):  # of a confined process, whose keeper does that
+            os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
 
 

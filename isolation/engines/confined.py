@@ -27,10 +27,13 @@ _FORBIDDEN = {
     ),
     **dict.fromkeys(
         ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod",
-         "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "shutil.rmtree", "shutil.move"),
+         "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "shutil.rmtree", "shutil.move",
+         "sqlite3.connect"),
         "change files",
     ),
-    **dict.fromkeys(("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"), "use the network"),
+    **dict.fromkeys(
+        ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"), "use the network"
+    ),
     **dict.fromkeys(("resource.setrlimit", "resource.prlimit"), "change its limits"),
 }  # fmt: skip
 """What Python tells its auditors of, and what it is in words."""

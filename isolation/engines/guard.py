@@ -34,8 +34,9 @@ def start_process() -> Transport:
 
 def python_program(code: str) -> list[str]:
     """The command of a Python process that runs some code with our modules, wherever it works."""
-    folders = [os.path.abspath(folder) for folder in sys.path if isinstance(folder, str)]
-    return [sys.executable, "-P", "-c", code, *folders]
+    folders = (folder for folder in sys.path if isinstance(folder, str))
+    whole = (os.path.abspath(folder) if os.path.isdir(folder or ".") else folder for folder in folders)
+    return [sys.executable, "-P", "-c", code, *whole]
 
 
 @dataclass

@@ -137,6 +137,16 @@ def difference(typingctx: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
+def exclusive(typingctx: Any, a: Any, b: Any) -> Any:
+    """The cells in one of two sets, but not in both."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.xor(*args)
+
+    return a(a, b), codegen
+
+
+@intrinsic
 def contains(typingctx: Any, bits: Any, cell: Any) -> Any:
     """Whether the set holds the cell."""
 

@@ -98,7 +98,7 @@ for _member in ("blank", "cell_0", "cell_1", "turn"):
 make_attribute_wrapper(CellsType, "mask", "_mask")
 
 
-def _table(builder: Any, name: str, width: int, values: tuple[int, ...]) -> Any:
+def constant_table(builder: Any, name: str, width: int, values: tuple[int, ...]) -> Any:
     """A constant array of the module under construction; one per name, so that equal loads are seen to be equal."""
     module = builder.module
     if name in module.globals:
@@ -111,7 +111,8 @@ def _table(builder: Any, name: str, width: int, values: tuple[int, ...]) -> Any:
     return table
 
 
-def _look_up(builder: Any, table: Any, index: Any) -> Any:
+def look_up(builder: Any, table: Any, index: Any) -> Any:
+    """What a constant array holds at an index, which must lie in it."""
     return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), 0), index], inbounds=True))
 
 
@@ -123,7 +124,7 @@ def _to_move(builder: Any, cell: Any, columns: int) -> tuple[Any, Any]:
 def _knight_moves(builder: Any, board: Any, cell: Any) -> Any:
     masks = knight_masks(board.rows, board.columns)
     name = f"isolation_knight_{board.rows}x{board.columns}"
-    return _look_up(builder, _table(builder, name, board.bitboard.width, masks), cell)
+    return look_up(builder, constant_table(builder, name, board.bitboard.width, masks), cell)
 
 
 def _single(builder: Any, board: Any, cell: Any) -> Any:
@@ -133,7 +134,7 @@ def _single(builder: Any, board: Any, cell: Any) -> Any:
         return bits.single(builder, cell, width)
     masks = tuple(1 << cell for cell in range(board.rows * board.columns))
     name = f"isolation_single_{board.rows}x{board.columns}"
-    return _look_up(builder, _table(builder, name, width, masks), cell)
+    return look_up(builder, constant_table(builder, name, width, masks), cell)
 
 
 # --- making and stepping ------------------------------------------------------------------------------------------
@@ -281,6 +282,25 @@ def _neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
         return reached
 
     return mask(board, mask), codegen
+
+
+@intrinsic
+def each_step(typingctx: Any, position: Any) -> Any:
+    """For each of the eight knight's moves, the cells that it takes to from a blank cell, and cells off the board."""
+    columns, width = position.columns, position.bitboard.width
+    steps = types.UniTuple(position.bitboard, 8)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(width)
+        blank = cgutils.create_struct_proxy(position)(context, builder, value=args[0]).blank
+        reached = []
+        for across, down in ((1, 2 * columns), (-1, 2 * columns), (2, columns), (-2, columns)):
+            moved = _sideways(builder, position, blank, across)
+            for shift in (builder.shl, builder.lshr):
+                reached.append(shift(moved, ir.Constant(whole, down)) if down < width else ir.Constant(whole, 0))
+        return context.make_tuple(builder, steps, reached)
+
+    return steps(position), codegen
 
 
 @intrinsic
@@ -562,7 +582,7 @@ def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any
 
 def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
     """Where the present column is used up, go on to the next one that holds a cell of the set."""
-    table = _table(
+    table = constant_table(
         builder,
         f"isolation_columns_{cells.rows}x{cells.columns}",
         cells.bitboard.width,
@@ -577,7 +597,7 @@ def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:
         builder.cbranch(builder.and_(used_up, more), step, done)
     with builder.goto_block(step):
         column = builder.load(iterator.column)
-        builder.store(builder.and_(iterator.whole, _look_up(builder, table, column)), iterator.rest)
+        builder.store(builder.and_(iterator.whole, look_up(builder, table, column)), iterator.rest)
         builder.store(builder.add(column, ir.Constant(column.type, 1)), iterator.column)
         builder.branch(check)
     builder.position_at_end(done)

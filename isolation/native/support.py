@@ -18,8 +18,9 @@ from numba.typed.typedobjectutils import _nonoptional
 from isolation.native import bits
 from isolation.native.kernels.inner import inner
 from isolation.native.position import CellsType, PositionType, as_cells, turned
+from isolation.native.state import as_state, count_open, is_open
 
-__all__ = ["builtins", "jit", "math", "np"]
+__all__ = ["as_state", "builtins", "count_open", "is_open", "jit", "math", "np"]
 
 # Without bounds checks an index out of range would read whatever lies there.
 jit = inner(error_model="python", boundscheck=True)

@@ -29,7 +29,7 @@ INTERPRETED_DEPTH = 3
 """The deepest look of a heuristic that does not compile, or on a board that compiled code does not serve."""
 PLACING_DEPTH = 1
 """The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
-SOLVING_MS = 3000
+SOLVING_MS, BRIEF_SOLVING_MS = 3000, 1000
 _LONGEST_ERROR = 300
 _NOTICED_SECONDS = 0.2
 
@@ -119,7 +119,7 @@ def exact(question: SolveQuestion) -> dict[str, Any]:
         return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
     from isolation import solve
 
-    solution = solve(board, Limit(ms=SOLVING_MS))
+    solution = solve(board, Limit(ms=BRIEF_SOLVING_MS if question.brief else SOLVING_MS))
     return {
         "winner": solution.winner,
         "moves": list(solution.moves),

@@ -59,11 +59,12 @@ class MoveQuestion(BaseModel):
 
 
 class SolveQuestion(BaseModel):
-    """Who wins?"""
+    """Who wins? `brief` asks for what is known soon."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     position: Position
+    brief: bool = False
 
 
 class GamesQuestion(BaseModel):

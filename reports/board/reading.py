@@ -39,7 +39,8 @@ def _listed(value: Any) -> Any:
 
 def _scores(value: Any) -> Any:
     """What JSON has as null, where there is no score."""
-    return [float("nan") if one is None else one for one in _listed(value)] if value else ()
+    listed = _listed(value)
+    return [float("nan") if one is None else one for one in listed] if isinstance(listed, list) else listed
 
 
 Cells = Annotated[tuple[Cell, ...], BeforeValidator(_listed)]

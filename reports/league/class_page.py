@@ -47,7 +47,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
         ("Games", played if len(results.games) == info.games else f"{played} of {info.games:,} planned"),
         ("Board", requested["board"]),
         ("Limit of a move", requested["limit"]),
-        ("Hard cap", f"{requested['hard_cap']:g} s"),
+        ("Hard cap", f"{requested['hard_cap']:g} s" if requested["hard_cap"] else "none"),
         ("Played", info.created_at[:10]),
     ]
 

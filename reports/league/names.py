@@ -10,9 +10,9 @@ INDEX = "index.html"
 
 def page_of(agent: str) -> str:
     """The file of a player's page."""
-    return f"{file_name(agent)}.html"
+    return f"player-{file_name(agent)}.html"
 
 
 def games_of(agent: str) -> str:
     """The file of the page with a player's games."""
-    return f"{file_name(agent)}.games.html"
+    return f"games-{file_name(agent)}.html"

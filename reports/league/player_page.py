@@ -39,7 +39,7 @@ def player_page(agent: str, book: Book, results: Results) -> str:
         findings=_findings(entry),
         forfeits=[_forfeit(one) for one in results.forfeits if one.agent == agent],
         blunders=[_blunder(one) for one in worst_of(results, agent)],
-        no_blunders=_no_blunders(results),
+        no_blunders=_no_blunders(agent, results),
         opponents=_opponents(agent, results),
         links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
         games=_games(agent, results),
@@ -98,10 +98,13 @@ def _blunder(one: Blunder) -> dict[str, Any]:
     return {"url": data_url("image/svg+xml", svg), "text": text, "game": one.game.id}
 
 
-def _no_blunders(results: Results) -> str:
+def _no_blunders(agent: str, results: Results) -> str:
     if results.why_unlabelled:
         return f"Its moves were not compared with perfect play: {results.why_unlabelled}."
-    return f"None were found in the {counted(results.labelled, 'game')} that were compared with perfect play."
+    games = sum(game.id in results.labelled for game in results.of(agent))
+    if not games:
+        return "None of its games was compared with perfect play: those that somebody forfeited are left out."
+    return f"None were found in {counted(games, 'game')} of its own that were compared with perfect play."
 
 
 def _opponents(agent: str, results: Results) -> Section:

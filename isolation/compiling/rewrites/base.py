@@ -71,7 +71,7 @@ class Rewrite(ast.NodeTransformer):
             return Known(Callee(Nested(node, self.scope)))
         if isinstance(node, ast.Attribute):
             base = self.known(node.value)
-            if base is not None and _holds_constants(base.value):
+            if base is not None and holds_constants(base.value):
                 if not hasattr(base.value, node.attr):
                     refuse(f"{ast.unparse(node.value)} has no {node.attr}", node)
                 return Known(getattr(base.value, node.attr))
@@ -149,10 +149,16 @@ class Rewrite(ast.NodeTransformer):
         node.body = self.rewrite_body(node.body)
 
 
-def _holds_constants(value: object) -> bool:
-    """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data."""
+def holds_constants(value: object) -> bool:
+    """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data, `is_asked`."""
     frozen = getattr(getattr(value, "__dataclass_params__", None), "frozen", False)
-    return isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
+    is_kept = isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
+    return is_kept or is_asked(value)
+
+
+def is_asked(value: object) -> bool:
+    """Whether a value is a player of the third edition: nothing but its evaluations is called, which change nothing."""
+    return not isinstance(value, type) and hasattr(value, "get_action")
 
 
 def at(place: ast.AST, node: Node) -> Node:

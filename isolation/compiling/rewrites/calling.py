@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import math
 from collections.abc import Mapping
 from types import FunctionType, ModuleType
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from isolation.compiling.rewrites import constants
-from isolation.compiling.rewrites.base import Place, Rewrite, at, call, name, support
+from isolation.compiling.rewrites.base import Place, Rewrite, at, call, holds_constants, is_asked, name, support
 from isolation.compiling.rewrites.errors import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.rewrites.literals import written_out
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
@@ -75,11 +76,13 @@ class Call(Rewrite):
         """Write a known attribute of a module, such as math.pi, in its place."""
         if isinstance(node.value, ast.Name) and node.value.id == SUPPORT:
             return node
+        if isinstance(node.ctx, ast.Store):
+            known = self.known(node.value)
+            refusal = refuse if known is None else refuse_unrepeatable
+            refusal(f"it changes {ast.unparse(node)}" + (", which outlives the call" if known else ""), node)
         found = self.known(node)
         if found is not None:
             return self._constant(found.value, node)
-        if isinstance(node.ctx, ast.Store):
-            refuse(f"it changes {ast.unparse(node)}", node)
         return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -142,7 +145,12 @@ class Call(Rewrite):
     def _method(self, node: ast.Call, function: ast.Attribute) -> ast.expr | None:
         """Rewrite a method of a known value; refuse one that changes it."""
         owner = self.known(function.value)
-        if owner is None or owner.value is SUPPORT or isinstance(owner.value, ModuleType | type):
+        if (
+            owner is None
+            or owner.value is SUPPORT
+            or isinstance(owner.value, ModuleType | type)
+            or is_asked(owner.value)
+        ):
             return None
         what = ast.unparse(function.value)
         if function.attr in CHANGING_METHODS:
@@ -226,6 +234,7 @@ class Call(Rewrite):
         if callee is not None:
             return type(known)(Callee(callee.target, variables_read(callee), callee.defaults))
         whole = isinstance(known.value, str | Mapping | list | set | np.ndarray) or callable(known.value)
+        whole = whole or holds_constants(known.value)
         return known if known.value is None or whole else None
 
     def _arguments(self, callee: Callee, node: ast.Call) -> tuple[list[str], dict[str, ast.expr]]:
@@ -282,6 +291,8 @@ class Call(Rewrite):
         called = builtin_name(value)
         if called is not None:
             return at(node, self._builtin(called))
+        if isinstance(value, enum.EnumType):
+            value = tuple(value)
         if isinstance(value, type):
             refuse(f"it uses the class {what}, which compiled code does not have", node)
         written = at(node, constants.expression(value, node, what))

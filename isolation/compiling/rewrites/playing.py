@@ -1,5 +1,6 @@
 # ruff: noqa: N802 -- visit_Name and the like are named by ast
-"""The classic game object: its private names, moves made on a copy, and who is to move."""
+"""The classic game object: its private names, moves made on a copy, who is to move; and the board of the third
+edition's states."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 from isolation.board import Board
 from isolation.compiling.rewrites.base import Rewrite, at, call, name, support, target
 from isolation.compiling.rewrites.errors import refuse
+from isolation.editions.third.state import DebugState
 
 _PRIVATE_ATTRIBUTES = {
     "_active_player": "active_player",
@@ -114,6 +116,17 @@ class Play(Rewrite):
             if self.kind(node.args[0]) == "game":
                 return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
             return at(node, call(self.place.builtin("list"), self.visit(node.args[0])))
+        if found is not None and found.value is DebugState.from_state and len(node.args) == 1:
+            return self.visit(node.args[0])
+        if state := _state_counted(node):
+            return at(node, support("count_open", self.visit(state)))
+        return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Rewrite looking for a cell in the board of a state, a number with more bits than compiled code has."""
+        if isinstance(node.op, ast.BitAnd) and (looked := _cell_looked_for(node)):
+            state, cell = looked
+            return at(node, support("is_open", self.visit(state), self.visit(cell)))
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
@@ -134,3 +147,25 @@ class Play(Rewrite):
                 meant = f": did you mean {near[0]}?" if near else ""
                 refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not have{meant}", node)
         return self.generic_visit(node)
+
+
+def _state_counted(node: ast.Call) -> ast.expr | None:
+    """The state whose open cells are counted, ``bin(state.board).count("1")``."""
+    match node:
+        case ast.Call(
+            ast.Attribute(ast.Call(ast.Name("bin"), [ast.Attribute(state, "board")]), "count"), [ast.Constant("1")]
+        ):
+            return state
+    return None
+
+
+def _cell_looked_for(node: ast.BinOp) -> tuple[ast.expr, ast.expr] | None:
+    """The state and the cell of ``state.board & (1 << cell)`` and ``state.board >> cell & 1``."""
+    match (node.left, node.right):
+        case (ast.Attribute(state, "board"), ast.BinOp(ast.Constant(1), ast.LShift(), cell)):
+            return state, cell
+        case (ast.BinOp(ast.Constant(1), ast.LShift(), cell), ast.Attribute(state, "board")):
+            return state, cell
+        case (ast.BinOp(ast.Attribute(state, "board"), ast.RShift(), cell), ast.Constant(1)):
+            return state, cell
+    return None

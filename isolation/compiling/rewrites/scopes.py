@@ -8,7 +8,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Literal
 
 from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
@@ -190,6 +190,8 @@ def as_callee(value: object) -> Callee | None:
             return None
         positional = dict(zip(inspect.signature(inner.target).parameters, value.args, strict=False))
         return Callee(inner.target, (), {**inner.defaults, **positional, **value.keywords})
+    if isinstance(value, MethodType) and isinstance(value.__func__, FunctionType):
+        return Callee(value.__func__, (), {next(iter(inspect.signature(value.__func__).parameters)): value.__self__})
     if hasattr(value, "py_func"):
         return as_callee(value.py_func)
     if isinstance(value, functools._lru_cache_wrapper):

@@ -98,10 +98,13 @@ def take_turn(player: Any, state: Isolation, time_left: TimeLeft) -> Any:
 
 
 def _copy_for_a_turn(player: Any) -> Any:
-    """A copy whose attributes, and whose own lists, dictionaries and sets, can change without changing the player."""
+    """A copy whose attributes, and whose own lists, dictionaries and sets, can change without changing the player.
+
+    Its `data` it shares, since opening books are large, and players only read them.
+    """
     turn = copy.copy(player)
     for name, value in getattr(player, "__dict__", {}).items():
-        if type(value) in (list, dict, set):
+        if type(value) in (list, dict, set) and name != "data":
             setattr(turn, name, value.copy())
     return turn
 

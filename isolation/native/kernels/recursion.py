@@ -20,12 +20,18 @@ from isolation.native.layout import CHECKPOINT, GIVEN_UP, NODE_LIMIT
 @intrinsic
 def again(typingctx: Any, position: Any, depth: Any, ply: Any, alpha: Any, beta: Any, desk: Any) -> Any:
     """Call the function that this stands in, which takes these arguments and returns a float64."""
+    return types.float64(position, depth, ply, alpha, beta, desk), _call
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        flat = context.get_arg_packer(signature.args).as_arguments(builder, args)
-        return builder.call(_way_in(builder.function), flat, cconv="fastcc")
 
-    return types.float64(position, depth, ply, alpha, beta, desk), codegen
+@intrinsic
+def again_whether(typingctx: Any, position: Any, left: Any, desk: Any) -> Any:
+    """Call the function that this stands in, which takes these arguments and returns an int64, 1 or 0."""
+    return types.int64(position, left, desk), _call
+
+
+def _call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    flat = context.get_arg_packer(signature.args).as_arguments(builder, args)
+    return builder.call(_way_in(builder.function), flat, cconv="fastcc")
 
 
 def _way_in(body: Any) -> Any:

@@ -1,10 +1,8 @@
 // Who wins under perfect play: said in words, shown on the board, and as a line of moves to the end.
 
-import { make } from "./board.js";
 import { cellName } from "./game.js";
-import { askedPosition, complain, find, goTo, show, state, waiting, whenMoved, whenShown } from "./page.js";
+import { askedPosition, complain, find, lineButtons, pause, show, state, waiting, whenMoved, whenShown } from "./page.js";
 import { ask } from "./server.js";
-import { addMoves } from "./tree.js";
 
 let known = null, solving = null;
 
@@ -26,14 +24,16 @@ async function refresh() {
   const isShown = find("show-exact").checked, isWanted = isShown || find("explorer-part").open;
   find("exact").textContent = "";
   if (known?.node === state.node && isShown) find("exact").textContent = describe();
-  if (!isWanted || state.editing || known?.node === state.node) return show();
+  if (!isWanted || state.editing || (known?.node === state.node && !(isShown && isCutShort()))) return show();
   const { node } = state;
   const asking = solving = new AbortController();
   const stop = isShown ? waiting("exact", "Solving", "") : () => {};
   try {
-    const answer = await ask("/api/solve", { position: askedPosition() }, asking.signal);
+    if (!isShown) await pause(asking.signal);
+    const question = { position: askedPosition(), brief: !isShown };
+    const answer = await ask("/api/solve", question, asking.signal, isShown ? "" : "-explorer");
     if (state.node !== node) return;
-    known = { ...answer, node };
+    known = { ...answer, node, isBrief: !isShown };
     stop();
     if (find("show-exact").checked) find("exact").textContent = describe();
     show();
@@ -43,6 +43,11 @@ async function refresh() {
   } finally {
     stop();
   }
+}
+
+/** Whether more would be known if the solver had taken its time, which it does for those who ask by the box. */
+function isCutShort() {
+  return known.isBrief && (known.winner === null || known.undecided.length > 0);
 }
 
 function describe() {
@@ -61,11 +66,7 @@ function describe() {
 function showLine() {
   const here = state.editing ? null : exactHere();
   find("exact-line").hidden = !here?.line.length;
-  find("exact-line").replaceChildren(...(here?.line ?? []).map((cell, index) => {
-    const button = make("button", { type: "button" }, cellName(cell, here.node.position.columns));
-    button.onclick = () => goTo(addMoves(here.node, here.line.slice(0, index + 1)).at(-1));
-    return button;
-  }));
+  find("exact-line").replaceChildren(...lineButtons(state.node, here?.line ?? []));
 }
 
 export function wireExact() {

@@ -3,7 +3,7 @@
 import { make } from "./board.js";
 import { resultOf } from "./exact.js";
 import { cellName } from "./game.js";
-import { askedPosition, choose, complain, counted, find, state, whenMoved, whenShown } from "./page.js";
+import { askedPosition, choose, complain, counted, find, pause, state, whenMoved, whenShown } from "./page.js";
 import { ask } from "./server.js";
 
 const MOST_SHOWN = 2; // of the moves that are one by symmetry
@@ -18,7 +18,8 @@ async function refresh() {
   const { node } = state, { signal } = asking, run = find("explorer-run").value;
   find("explorer").setAttribute("aria-busy", "true");
   try {
-    const answer = await ask("/api/explore", { run, position: askedPosition() }, signal);
+    await pause(signal);
+    const answer = await ask("/api/explore", { run, position: askedPosition() }, signal, "-explorer");
     if (state.node !== node) return;
     found = { ...answer, node };
     list();

@@ -3,7 +3,7 @@
 import { make } from "./board.js";
 import { cellName } from "./game.js";
 import { toLink } from "./link.js";
-import { find, goTo, show, state, whenShown } from "./page.js";
+import { find, goTo, lineButtons, refill, show, state, whenShown } from "./page.js";
 import { isMistake } from "./reviewing.js";
 import { branching, lineThrough, pathTo, promote, remove, sibling, variationOf } from "./tree.js";
 
@@ -27,8 +27,10 @@ function list() {
   find("delete").disabled = !node.parent || state.logged.includes(node);
   find("undo").hidden = Boolean(state.editing) || !state.undo;
   find("undo").textContent = state.undo?.what ?? "";
-  find("moves").replaceChildren(...items(root));
+  refill("moves", items(root));
   find("note").textContent = node.note || (root.children.length ? "" : "Click a cell to play, or drag the knight there.");
+  find("note-line").hidden = !node.line?.length;
+  find("note-line").replaceChildren(...(node.line?.length ? lineButtons(node.parent, node.line) : []));
   const here = find("moves").querySelector("[aria-current]");
   if (here) keepInView(here);
 }

@@ -63,8 +63,9 @@ async function letMove() {
     if (thinking !== asking) return false;
     const next = addMove(node, answer.move);
     next.note = noteOf(answer, node.position.columns);
+    next.line = answer.line.length > 1 ? answer.line : [];
     goTo(next);
-    find("agent-state").textContent = next.note;
+    find("agent-state").textContent = `${answer.agent} played ${cellName(answer.move, node.position.columns)}.`;
     return true;
   } catch (error) {
     if (thinking === asking) stop();
@@ -78,7 +79,7 @@ async function letMove() {
 function noteOf(answer, columns) {
   const searched = answer.depth ? `, score ${showValue(answer.score)}, depth ${answer.depth}` : "";
   const known = typeof answer.score === "string" ? `, a proven ${answer.score}` : searched;
-  const line = answer.line.length > 1 ? `, expecting ${answer.line.map((cell) => cellName(cell, columns)).join(" ")}` : "";
+  const line = answer.line.length > 1 ? ", expecting the line below" : "";
   const prepared = answer.preparing ? `, compiled or loaded in ${answer.preparing.toFixed(1)} s` : "";
   return `${answer.agent} played ${cellName(answer.move, columns)}${known}, ` +
     `${answer.nodes.toLocaleString("en")} nodes in ${answer.ms} ms${line}${prepared}`;

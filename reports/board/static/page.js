@@ -1,7 +1,8 @@
 // What all parts of the page share: what it remembers, who is told when that changes, and small means of showing it.
 
 import { make } from "./board.js";
-import { addMove, lineThrough, makeRoot, question } from "./tree.js";
+import { cellName } from "./game.js";
+import { addMove, addMoves, lineThrough, makeRoot, question } from "./tree.js";
 
 export const find = (id) => document.getElementById(id);
 
@@ -19,6 +20,7 @@ export const state = {
   choices: { heuristics: [], agents: [], runs: [], kinds: [], deepest: 1, longest: 0 },
 };
 
+const PAUSE = 150; // milliseconds
 const drawn = [], moved = [], chosen = [];
 
 /** Have a function called whenever the page is to be drawn anew. */
@@ -91,6 +93,30 @@ export function waiting(place, word, hint) {
     seconds.textContent = ` ${Math.round((performance.now() - began) / 1000)} s${hint}`;
   }, 1000);
   return () => clearInterval(timer);
+}
+
+/** The moves of a line from a node, each a button that leads to its end. */
+export function lineButtons(node, cells) {
+  return cells.map((cell, index) => {
+    const button = make("button", { type: "button" }, cellName(cell, node.position.columns));
+    button.onclick = () => goTo(addMoves(node, cells.slice(0, index + 1)).at(-1));
+    return button;
+  });
+}
+
+/** Wait until a person has probably stopped stepping; an AbortError if `signal` says that nobody waits any more. */
+export function pause(signal) {
+  return new Promise((resolve, reject) => {
+    setTimeout(resolve, PAUSE);
+    signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+  });
+}
+
+/** Fill a list anew; where the focus was in it, it is on the part that is current. */
+export function refill(id, parts) {
+  const list = find(id), hadFocus = list.contains(document.activeElement);
+  list.replaceChildren(...parts);
+  if (hadFocus) list.querySelector("[aria-current]")?.focus();
 }
 
 /** Give a select its options: values and texts. */

@@ -2,7 +2,7 @@
 
 import { make } from "./board.js";
 import { cellName } from "./game.js";
-import { complain, currentLine, find, goTo, show, state, whenChosen, whenShown } from "./page.js";
+import { complain, currentLine, find, goTo, refill, show, state, whenChosen, whenShown } from "./page.js";
 import { describeMistake, describeReview, mistakesOf, solveLine, throwsAway } from "./review.js";
 import { ask } from "./server.js";
 import { remove } from "./tree.js";
@@ -72,7 +72,7 @@ async function start() {
 function draw() {
   for (const id of ["mistake-before", "mistake-after"]) find(id).hidden = !review?.mistakes.length;
   find("retry").hidden = !mistakeShown();
-  find("mistakes").replaceChildren(...(review?.mistakes ?? []).map((ply) => {
+  refill("mistakes", (review?.mistakes ?? []).map((ply) => {
     const node = review.line[ply];
     const button = make("button", { type: "button" }, describeMistake(node, review.answers.get(ply)));
     if (node === state.node) button.setAttribute("aria-current", "step");

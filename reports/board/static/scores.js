@@ -3,6 +3,7 @@
 import { make } from "./board.js";
 import { drawChart, heuristicSeries, loggedSeries } from "./chart.js";
 import { currentLine, find, goTo, state, whenShown } from "./page.js";
+import { isMistake } from "./reviewing.js";
 import { graphOf } from "./values.js";
 
 function drawScores() {
@@ -14,7 +15,7 @@ function drawScores() {
   find("legend").replaceChildren(...series.map((one) => make("span", { className: one.kind }, one.name)));
   if (!series.length) return;
   drawChart(find("chart"), {
-    plies: line.length - 1, series, depths: isLogged ? state.game.depth : [], mistakes: isLogged ? state.game.mistakes : [],
+    plies: line.length - 1, series, depths: isLogged ? state.game.depth : [], mistakes: line.filter(isMistake).map((node) => node.ply),
     ply: state.node.ply, onPly: (ply) => goTo(line[ply]),
   });
 }

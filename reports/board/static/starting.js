@@ -6,11 +6,15 @@ import { reviewShown, setReview } from "./reviewing.js";
 import { ask } from "./server.js";
 import { addMoves, makeRoot, pathTo } from "./tree.js";
 
+const IMPORTED = "imported"; // the name under which the browser keeps a game until the page is closed
+
 /** Begin with a node of another tree. The game before it can be brought back. */
 export function startNew(node, title) {
   const { node: before, game, source, logged } = state, review = reviewShown(), titleBefore = find("title").textContent;
   const root = pathTo(before)[0];
-  if (root.children.length && root !== pathTo(node)[0]) {
+  const { visited = [], knights = [null, null] } = root.setup;
+  const isWorthKeeping = root.children.length || visited.length || knights.some((cell) => cell !== null);
+  if (isWorthKeeping && root !== pathTo(node)[0]) {
     state.undo = {
       what: "Game before",
       act: () => {
@@ -38,6 +42,7 @@ export function startGame(game, source, title) {
   const nodes = attach(root, game);
   startNew(root, title ?? titleOf(game));
   Object.assign(state, { game, source, logged: nodes });
+  if (!source) sessionStorage.setItem(IMPORTED, JSON.stringify(game));
   show();
   revealBoard();
 }
@@ -56,7 +61,7 @@ function titleOf(game) {
 export async function openLink(fragment) {
   try {
     const { root, ply, source } = fromLink(fragment);
-    const game = source && await loggedGame(source);
+    const game = source ? await loggedGame(source) : importedBefore(root);
     if (!game) {
       startNew(nodeAt(root, ply), fragment ? "A position from a link." : "A new game.");
     } else {
@@ -71,6 +76,15 @@ export async function openLink(fragment) {
     startNew(makeRoot({ size: "7x7" }), "A new game.");
     complain(new Error(`The link does not lead to a position. ${error.message}`));
   }
+}
+
+/** The game imported last, if it is in the tree: a link has its moves, and this page what else was said of it. */
+function importedBefore(root) {
+  const game = JSON.parse(sessionStorage.getItem(IMPORTED));
+  if (game?.size !== root.setup.size) return null;
+  let node = root;
+  for (const cell of game.moves) node = node?.children.find((child) => child.cell === cell);
+  return node && game.moves.length ? game : null;
 }
 
 /** The game of a run that a link names; null where the board has no such run. */

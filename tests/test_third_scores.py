@@ -1,0 +1,220 @@
+"""Heuristics of the third edition: asked about states, interpreted and compiled alike."""
+
+import pickle
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments.roster import parse_agent
+from experiments.roster.naming import only_heuristic
+from isolation import Board, Limit, search
+from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
+from isolation.engines.crossing import from_bytes, to_bytes
+from isolation.loading import LoadError, load, load_heuristic
+from isolation.match import play_games
+
+HEAD = """
+import math
+from isolation import DebugState, Isolation
+from isolation.isolation import Action, _HEIGHT, _WIDTH
+from sample_players import DataPlayer
+
+CENTER, CORNERS = 57, (0, 10, 104, 114)
+
+def distance(a, b):
+    ax, ay = DebugState.ind2xy(a)
+    return abs(ax - b % 13) + abs(ay - b // 13)
+
+class CustomPlayer(DataPlayer):
+    K = 1.5
+
+    def __init__(self, player_id):
+        super().__init__(player_id)
+        self.weights = [1, 2, 3]
+        self.seen = {}
+        self.calls = 0
+
+    def get_action(self, state):
+        self.queue.put(state.actions()[0])
+
+    def moves(self, state, who):
+        return len(state.liberties(state.locs[who]))
+
+    def base(self, state):
+        return self.moves(state, self.player_id) - 2 * self.moves(state, 1 - self.player_id)
+
+    def score(self, state):
+"""
+PLAIN = "return self.base(state)"
+BODIES = {
+    "places": """
+        debug = DebugState.from_state(state)
+        x, y = debug.ind2xy(state.locs[self.player_id])
+        wall = min(x, _WIDTH - 1 - x, y, _HEIGHT - 1 - y)
+        far = math.sqrt(distance(state.locs[self.player_id], CENTER))
+        in_corner = state.locs[self.player_id] in CORNERS
+        weight = self.weights[1] if state.ply_count < 20 else self.K
+        return weight * self.base(state) + wall - far - 3 * in_corner""",
+    "liberties": """
+        own, other = (state.liberties(state.locs[who]) for who in (self.player_id, 1 - self.player_id))
+        shared = [cell for cell in own if cell in other]
+        total = len(shared) * (1 if state.player() == self.player_id else -1)
+        for place, cell in enumerate(own):
+            total += (place + 1) * cell * len(state.liberties(cell))
+        return total + (own[0] + 100 * own[-1] if own else 0)""",
+    "open cells": """
+        middle = 5 if state.board & (1 << CENTER) else 0
+        total = sum((state.board >> cell & 1) * cell for cell in range(40, 115))
+        total += sum(place * cell for place, cell in enumerate(state.liberties(None)))
+        return bin(state.board).count('1') + middle + total""",
+    "the end": """
+        if state.terminal_test():
+            return state.utility(self.player_id)
+        return -9 if not state._has_liberties(self.player_id) else self.base(state)""",
+    "a ply ahead": """
+        best = len(state.actions()) * (1 if state.actions() else -1)
+        for action in state.actions():
+            after = state.result(action)
+            best = max(best, len(after.liberties(after.locs[1 - state.player()])) + action)
+        return best""",
+    "any number": """
+        steps = sum((state.locs[0] + a) in state.liberties(state.locs[0]) for a in Action)
+        return 100 * steps + sum(len(state.liberties(number)) for number in (state.locs[0] + 13, -20, -3, 120, 999))""",
+}
+
+
+def written(folder, body):
+    file = folder / "my_custom_player.py"
+    file.write_text(HEAD + textwrap.indent(textwrap.dedent(body).strip(), " " * 8) + "\n")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("body", "size"), [*((body, (9, 11)) for body in BODIES), ("places", (7, 7)), ("the end", (7, 7))]
+)
+def test_what_reads_states_compiles_and_says_the_same(tmp_path, body, size):
+    heuristic = load_heuristic(written(tmp_path, BODIES[body]), "CustomPlayer.score").value
+    compiled = compile_heuristic(heuristic, size)
+    for board in sample_positions(size, 60, seed=7):
+        for index, player in enumerate(board.players):
+            assert compiled.evaluate(board, index) == heuristic(board, player)
+
+
+def test_the_heuristic_is_asked_for_the_side_it_is_to_speak_for(tmp_path):
+    heuristic = load_heuristic(written(tmp_path, "return 1000 * self.player_id + state.locs[self.player_id]"),
+                               "CustomPlayer.score").value  # fmt: skip
+    board = Board.from_moves([0, 98], "9x11")
+    assert [heuristic(board, player) for player in board.players] == [114, 1000]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("self.calls += 1\nreturn self.calls", "it changes self.calls, which outlives the call"),
+        ("self.seen[state.board] = 1\nreturn 0", "it changes self.seen, which outlives the call"),
+        ("self.weights.append(1)\nreturn 0", "it changes self.weights, which outlives the call"),
+        ("return self.nothing", "self has no nothing"),
+        ("import random\nreturn random.random()", "so its value depends on chance"),
+    ],
+)
+def test_what_does_more_than_read_runs_interpreted_and_says_why(tmp_path, body, reason):
+    heuristic = load_heuristic(written(tmp_path, body), "CustomPlayer.score").value
+    with pytest.raises(CompileError) as refused:
+        compile_heuristic(heuristic, (9, 11))
+    assert reason in str(refused.value)
+
+
+def test_a_function_of_a_state_and_a_player_id_is_a_heuristic_too(tmp_path):
+    file = tmp_path / "scores.py"
+    file.write_text(
+        "from isolation import Isolation\n"
+        "def score(state, player_id):\n"
+        "    return len(state.liberties(state.locs[player_id])) + 100 * player_id\n"
+    )
+    heuristic = load_heuristic(file, "score").value
+    board = Board.from_moves([0, 98], "9x11")
+    assert [heuristic(board, player) for player in board.players] == [2, 102]
+    assert compile_heuristic(heuristic, (9, 11)).evaluate(board, 1) == 102
+
+
+def test_a_function_of_a_classic_file_is_asked_about_the_game_whatever_its_arguments_are_called(tmp_path):
+    file = tmp_path / "scores.py"
+    file.write_text("def score(state, player):\n    return state.width\n")
+    assert load_heuristic(file, "score").value(Board(1, 2), 1) == 7
+
+
+def test_it_plays_by_search_on_every_board_that_states_know(tmp_path):
+    file = written(tmp_path, PLAIN)
+    agent = parse_agent(f"ID:{file}:CustomPlayer.score@depth=3")
+    assert agent.heuristic_name == "my_custom_player.py:CustomPlayer.score"
+    assert play_games(agent, parse_agent("random"), [(0, 20)], [1], "7x7").reason.tolist() == [0]
+    assert play_games(agent, parse_agent("random"), [(0, 20)], [1], "9x11", interpreted=True).reason.tolist() == [0]
+    with pytest.raises(ValueError, match="players of the third edition know boards of up to 9x11, not 10x10"):
+        play_games(agent, parse_agent("random"), [(0, 20)], [1], "10x10")
+
+
+def test_interpreted_and_compiled_searches_agree(tmp_path):
+    heuristic = load_heuristic(written(tmp_path, BODIES["the end"]), "CustomPlayer.score").value
+    for board in list(sample_positions((7, 7), 40, seed=3))[::8]:
+        if board.legal_cells():
+            found = [search(board, heuristic, Limit(depth=2), interpreted=interpreted) for interpreted in (True, False)]
+            assert (found[0].move, found[0].score) == (found[1].move, found[1].score)
+
+
+def test_it_goes_to_other_processes_by_its_name(tmp_path):
+    file = written(tmp_path, PLAIN)
+    heuristic = load_heuristic(file, "CustomPlayer.score").value
+    assert load_heuristic(file, "CustomPlayer.score").value is heuristic
+    assert from_bytes(to_bytes(heuristic)) is heuristic
+
+
+def test_a_file_alone_means_the_score_of_its_player(tmp_path):
+    assert only_heuristic(written(tmp_path, PLAIN)) == "CustomPlayer.score"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("CustomPlayer", "is a player of the third edition, no heuristic; it plays as"),
+        ("CustomPlayer.scor", "CustomPlayer has no 'scor'; did you mean score?"),
+        ("CustomPlayer.moves", "must be a method (self, state) of a third-edition player's class"),
+    ],
+)
+def test_what_is_no_heuristic_of_the_edition_is_refused_by_name(tmp_path, name, told):
+    with pytest.raises(LoadError) as refused:
+        load_heuristic(written(tmp_path, PLAIN), name)
+    assert told in str(refused.value)
+
+
+def test_a_file_whose_player_has_no_score_is_told_so_by_its_edition_and_what_works(tmp_path):
+    file = written(tmp_path, PLAIN)
+    file.write_text(file.read_text().replace("def score", "def worth"))
+    result = CliRunner().invoke(main, ["try", str(file)])
+    assert result.exit_code == 2, result.output
+    assert f"its player, of the third edition, plays as {file}:CustomPlayer" in result.output
+    assert f"ID:{file}:CustomPlayer.score" in result.output
+
+
+def test_a_player_that_cannot_be_made_is_told(tmp_path):
+    file = written(tmp_path, PLAIN)
+    file.write_text(file.read_text().replace("self.calls = 0", "self.calls = 1 / 0"))
+    with pytest.raises(LoadError, match=r"making a CustomPlayer .*ZeroDivisionError"):
+        load_heuristic(file, "CustomPlayer.score")
+
+
+def test_it_is_tried_like_any_other(tmp_path):
+    file = written(tmp_path, PLAIN)
+    result = CliRunner().invoke(main, ["heuristics", "--file", str(file)])
+    assert result.exit_code == 0
+    assert "CustomPlayer.score" in result.output
+
+
+def test_the_data_of_a_player_is_there_for_its_heuristic(tmp_path):
+    file = written(tmp_path, "return self.data['weight'] * self.base(state)")
+    (tmp_path / "data.pickle").write_bytes(pickle.dumps({"weight": 3}))
+    heuristic = load(file, "CustomPlayer.score").value
+    board = Board.from_moves([0, 98], "9x11")
+    assert heuristic(board, 1) == 3 * (2 - 2 * 2)
+    assert compile_heuristic(heuristic, (9, 11)).evaluate(board, 0) == heuristic(board, 1)
