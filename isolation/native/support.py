@@ -501,10 +501,6 @@ def float_array(values):
     """Return numpy.array(values, dtype=float)."""
 
 
-def dot(a, b):
-    """Return numpy.dot(a, b) of two vectors of any numbers."""
-
-
 def numeric(values):
     """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
 
@@ -530,13 +526,15 @@ def _float_array(values):
     return lambda values: array(values).astype(np.float64)
 
 
-@overload(dot)
-def _dot(a, b):
-    if isinstance(a, types.Array) and isinstance(b, types.Array) and a.ndim == b.ndim == 1:
-        if isinstance(a.dtype, types.Integer) and isinstance(b.dtype, types.Integer):
-            return lambda a, b: (a * b).sum()
-        return lambda a, b: np.dot(a.astype(np.float64), b.astype(np.float64))
-    return lambda a, b: np.dot(a, b)
+@overload(np.dot)
+def _dot_of_mixed(a, b):
+    """Vectors of whole numbers, and of these and fractions, of which numba's own knows nothing."""
+    if not (isinstance(a, types.Array) and isinstance(b, types.Array) and a.ndim == b.ndim == 1):
+        return None
+    whole = [isinstance(kind.dtype, types.Integer) for kind in (a, b)]
+    if all(whole):
+        return lambda a, b: (a * b).sum()
+    return (lambda a, b: np.dot(a.astype(np.float64), b.astype(np.float64))) if any(whole) else None
 
 
 @overload(numeric)

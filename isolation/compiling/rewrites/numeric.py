@@ -37,13 +37,11 @@ class Numbers(Rewrite):
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
         self.arrays = set[str]()
-        self.arrays = {
-            place.id
-            for statement in ast.walk(node)
-            if isinstance(statement, ast.Assign) and self._is_array(statement.value)
-            for place in statement.targets
-            if isinstance(place, ast.Name)
-        }
+        assigned = [
+            one for one in ast.walk(node) if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
+        ]
+        for _ in assigned:
+            self.arrays |= {ast.unparse(one.targets[0]) for one in assigned if self._is_array(one.value)}
         super().apply(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -82,7 +80,9 @@ class Numbers(Rewrite):
         return self.generic_visit(node)
 
     def _is_array(self, node: ast.expr) -> bool:
-        """Whether an expression is made by NumPy's `array`."""
+        """Whether an expression is made by NumPy's `array`, or computed from what is."""
+        if isinstance(node, ast.BinOp):
+            return self._is_array(node.left) or self._is_array(node.right)
         if isinstance(node, ast.Call):
             return self._path(node.func) in ("numpy.array", "numpy.asarray")
         return isinstance(node, ast.Name) and node.id in self.arrays
@@ -117,8 +117,6 @@ class Numbers(Rewrite):
             return support("mean_along", support("numeric", node.args[0]), keywords["axis"])
         if function in _OF_COLLECTIONS:
             node.args = [support("numeric", argument) for argument in node.args]
-        if function == "dot" and len(node.args) == 2 and not node.keywords:
-            return support("dot", *node.args)
         return node
 
 

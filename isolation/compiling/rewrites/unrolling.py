@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from isolation.compiling.rewrites.base import Rewrite, at, mark_written_out
+from isolation.compiling.rewrites.errors import CompileError
 from isolation.compiling.rewrites.scopes import as_callee
 from isolation.compiling.rewrites.sources import bound_names, changed_name
 
@@ -62,6 +63,8 @@ class Unroll(Rewrite):
 
     def _rounds(self, place: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
         """What the variables of a loop stand for in each of its rounds, if it is over functions."""
+        if not self._is_about_functions(items, body):
+            return None
         rows = self._rows(items)
         by_index = self._indices(place, items, body)
         if by_index is not None:
@@ -80,6 +83,17 @@ class Unroll(Rewrite):
         if len(rows) > _MOST_ROUNDS or None in rounds or stored & (used | own):
             return None
         return [given for given in rounds if given is not None]
+
+    def _is_about_functions(self, items: ast.expr, body: list[Any]) -> bool:
+        """Whether an iterable, or what the body of a loop over it looks into, mentions tables of functions."""
+        looked_up = [inner.value for part in body for inner in ast.walk(part) if isinstance(inner, ast.Subscript)]
+        mentioned = [*ast.walk(items), *looked_up]
+        return any(
+            (isinstance(one, ast.Name) and one.id in self.lists)
+            or (isinstance(one, ast.Name | ast.Attribute) and _has_function(self._table(one)))
+            or (isinstance(one, ast.List | ast.Tuple) and self._holds_functions(one))
+            for one in mentioned
+        )
 
     def _rows(self, node: ast.expr) -> list[ast.expr] | None:
         """The elements of an iterable as expressions, if they are all known."""
@@ -140,8 +154,11 @@ class Unroll(Rewrite):
         return self._rows(items)
 
     def _table(self, node: ast.expr) -> Any:
-        """The known list, tuple or dictionary that an expression stands for."""
-        found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        """The known list, tuple or dictionary that an expression stands for; variables of comprehensions are none."""
+        try:
+            found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        except CompileError:
+            return None
         return found.value if found is not None and isinstance(found.value, list | tuple | Mapping) else None
 
     def _known_rows(self, table: Any) -> list[ast.expr] | None:
@@ -159,7 +176,10 @@ class Unroll(Rewrite):
             return any(map(self._holds_functions, node.elts))
         if isinstance(node, ast.Dict):
             return any(map(self._holds_functions, node.values))
-        return isinstance(node, ast.Name | ast.Attribute | ast.Lambda) and self.callee(node) is not None
+        try:
+            return isinstance(node, ast.Name | ast.Attribute | ast.Lambda) and self.callee(node) is not None
+        except CompileError:
+            return False
 
 
 def _has_function(value: Any) -> bool:
