@@ -173,7 +173,8 @@ def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath
     """
     whole("classes", classes, 2)
     is_score = sprt.model == "score"
-    array: Ints | Floats = np.asarray(outcomes, dtype=np.float64 if is_score else np.int64).ravel()
+    array: Ints | Floats = np.asarray(outcomes, np.float64) if is_score else np.asarray(outcomes, np.int64)
+    array = array.ravel()
     wrong = array[~((array >= 0) & (array <= classes - 1))]
     if wrong.size:
         raise ValueError(f"outcomes must be class numbers from 0 to {classes - 1}, not {wrong[0]:g}")
