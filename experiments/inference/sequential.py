@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -173,7 +173,7 @@ def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath
     """
     whole("classes", classes, 2)
     is_score = sprt.model == "score"
-    array = np.asarray(outcomes, dtype=np.float64 if is_score else np.int64).ravel()
+    array: Any = np.asarray(outcomes, dtype=np.float64 if is_score else np.int64).ravel()
     wrong = array[~((array >= 0) & (array <= classes - 1))]
     if wrong.size:
         raise ValueError(f"outcomes must be class numbers from 0 to {classes - 1}, not {wrong[0]:g}")
