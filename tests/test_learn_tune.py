@@ -112,7 +112,7 @@ def test_nothing_is_promised_where_there_is_nothing_to_gain(
         wins = np.random.default_rng([seed, 1]).binomial(40, 0.5, 60).astype(float)
         found = respond(replace(even, wins=wins), np.full(3, 0.5), np.zeros(3))
         promised.append(found.promised - (0.5 if against_itself else 0.0))
-    assert abs(np.mean(promised)) < 0.03
+    assert abs(np.mean(promised)) < 0.05  # 0.08 and more if games speak of what they chose
 
 
 def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_luck() -> None:
