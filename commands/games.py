@@ -14,7 +14,7 @@ from commands.completion import complete_run, complete_spec
 from commands.options import board_option, format_option, moves_option, position_asked_for, run_or_latest
 from commands.output import print_rows, write_pieces
 from isolation.shell import command
-from reports.tables import Format
+from reports.tables import Format, terminal_width, wrapped
 
 ITS_FEN = "its own"
 """What `show --fen` is given without a FEN."""
@@ -129,7 +129,8 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
         return
     click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
     if rows and "mistakes" not in rows[0]:
-        click.echo(f"Who threw a won game away, and how often, is known after {command('label', path)}.")
+        told = f"Who threw a won game away, and how often, is known after {command('label', path)}."
+        click.echo(wrapped(told, terminal_width()))
 
 
 @click.command("board")
