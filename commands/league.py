@@ -105,10 +105,7 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
 
 def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
     """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
-    from experiments.league.results import read_results
     from isolation.shell import command
-    from reports.league.pages import write_pages
-    from reports.league.tables import league_sections
     from reports.tables import terminal_width, wrapped
 
     games = f"{outcome.logged:,} of {outcome.total:,} games"
@@ -117,6 +114,10 @@ def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
         click.echo(f"Interrupted with {games} played. Go on with: {goes_on}")
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
         sys.exit(1)
+    from experiments.league.results import read_results
+    from reports.league.pages import write_pages
+    from reports.league.tables import league_sections
+
     results = read_results(outcome.path, _labelled(outcome, jobs))
     for note in outcome.plan.notes:
         click.echo(wrapped(f"Note: {note}", terminal_width()))

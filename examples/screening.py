@@ -21,11 +21,11 @@ from scipy.stats import pearsonr, spearmanr
 
 from experiments import log
 from experiments.inference.clusters import Interval
-from experiments.roster import parse_agent
+from experiments.roster import parse_agent, parse_limit
 from experiments.suite import Suite, read_suite, shipped_suites
 from experiments.suite.agreement import agreement_with, win_rates
 from experiments.suite.asking import Asked, ask, ask_all
-from experiments.suite.history import Agreement
+from experiments.suite.history import Agreement, known_agreements
 from experiments.suite.screening import Screening, score, screen, worth
 from experiments.verdicts.comparisons import Verdicts, judge
 from experiments.verdicts.findings import Findings
@@ -103,6 +103,7 @@ def page_text(scale: Scale, suite: Suite, results: Sequence[AtLimit]) -> str:
         screen_orbits=len(np.unique(suite.orbit)),
         field=", ".join(f"`{spec}`" for spec in suite.field),
         agreement_rows=[_agreement_row(result, suite, scale.draws) for result in results],
+        other_rows=[_other_row(one) for name in shipped_suites() if name != SIZE for one in known_agreements(name)],
         ranks=[_rank_row(result, "ID_Horizon") for result in results if "ID_Horizon" in result.gauntlet.measured],
         information=[_information_row(result) for result in results],
         nodes=f"{scale.nodes:,}",
@@ -152,6 +153,12 @@ def _agreement_row(result: AtLimit, suite: Suite, draws: int) -> list[str]:
         *(f"{value:.3f}" for value in (one.kept, one.trouble, one.both, kept, both)),
         f"{both - kept:+.3f} ({low:+.3f} to {high:+.3f})".replace("-", "−"),
     ]  # fmt: skip
+
+
+def _other_row(one: Agreement) -> list[str]:
+    """What is known of a suite of another board."""
+    nodes = parse_limit(one.limit).nodes
+    return [one.size, f"{nodes:,}", f"{one.pairs:,}", *(f"{value:.3f}" for value in (one.kept, one.trouble, one.both))]
 
 
 @dataclass(frozen=True)

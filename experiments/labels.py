@@ -27,7 +27,6 @@ from experiments import log
 from experiments.locks import locked
 from experiments.openings import mixed
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
-from experiments.play.spreading import spread
 from isolation.board import Board
 from isolation.durable import sweep
 from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
@@ -245,6 +244,8 @@ def _label_in_parallel(
     # Compiled here once, so that the workers find it in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
+    from experiments.play.spreading import spread  # here, as who only reads labels spreads nothing
+
     # The first by itself: it may tell that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
     batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))

@@ -29,7 +29,7 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
             "range": between(*one.range),
             "before": short(one.before),
             "after": short(one.after),
-            "interval": between(one.low, one.high),
+            "interval": f"{short(one.low)} to {short(one.high)}",
             "matters": one.matters,
         }
         for one in fit.parameters
@@ -111,7 +111,7 @@ def tuning_sections(tuning: Tuning) -> tuple[Section, ...]:
             "range": between(*one.range),
             "before": short(one.before),
             "after": short(one.after),
-            "best": between(one.low, one.high),
+            "best": f"{short(one.low)} to {short(one.high)}",
             "p_value": PValue(one.p_value),
         }
         for one in tuning.parameters

@@ -12,7 +12,7 @@ from experiments.verdicts.findings import Findings
 from experiments.verdicts.sequential import SequentialTest, bounds_of, run_tests
 from reports.cells import Estimate, Points, Share, counted
 from reports.sections import Section
-from reports.wording import told_decision
+from reports.wording import pooled_sentence, told_decision
 
 _STEPS = 20
 
@@ -27,6 +27,7 @@ def sprt_sections(
     rows = [_row(test) for test in tests]
     steps = [row for test in tests for row in _steps(test)]
     notes = [_method(test) for test in tests[:1]]
+    notes.append(_with_control(findings, tests))
     notes += [_several(tests)] if len(tests) > 1 else []
     notes += [_exact(test) for test in tests if test.is_duel and test.exhausted]
     return (
@@ -89,6 +90,12 @@ def _method(test: SequentialTest) -> str:
         "looking after every observation, and so was the interval beside the score (95 %, at any time). "
         "Both are about the openings of the run's kind on its board."
     )
+
+
+def _with_control(findings: Findings, tests: Sequence[SequentialTest]) -> str:
+    """Whose openings are read with the baseline's; empty if nobody's."""
+    pooled = pooled_sentence(findings)
+    return f"Here {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
 
 
 def _several(tests: Sequence[SequentialTest]) -> str:

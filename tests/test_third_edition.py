@@ -258,12 +258,12 @@ def test_the_last_action_put_in_time_counts():
 
 @pytest.mark.parametrize("kind", [Endless, Overrunning, Stubborn])
 def test_a_player_that_goes_on_for_ever_is_stopped_and_its_action_counts(kind):
-    assert fork_get_action(Isolation(), kind(0), 20) == 57
+    assert fork_get_action(Isolation(), kind(0), 300) == 57
 
 
 def test_a_player_that_will_not_stop_is_told_again():
     Stubborn.told = 0
-    fork_get_action(Isolation(), Stubborn(0), 10)
+    fork_get_action(Isolation(), Stubborn(0), 300)
     assert Stubborn.told == 3
 
 
@@ -305,7 +305,7 @@ def test_only_the_context_lasts_from_turn_to_turn():
 def test_what_a_turn_writes_into_a_table_of_the_player_is_gone_in_the_next():
     player = load(FILE, "Hashing").value(player_id=0)
     state = state_of(board_after(6))
-    fork_get_action(state, player, 20)
+    fork_get_action(state, player, 300)
     assert player.table == {}
 
 
@@ -462,7 +462,7 @@ def test_a_class_that_is_no_player_of_the_edition_is_refused(tmp_path, source, p
 @pytest.mark.parametrize("name", ["Deepening", "FixedDepth", "Hashing", "TreeSearch", "Counting", "MobilityPlayer"])
 @pytest.mark.parametrize("size", ["9x11", "7x7"])
 def test_players_of_every_shape_play_agents_of_every_kind(name, size):
-    player = parse_agent(f"{FILE}:{name}@cpu_ms={5000 if name in ('FixedDepth', 'MobilityPlayer') else 50}")
+    player = parse_agent(f"{FILE}:{name}@cpu_ms={60 if name in ('Deepening', 'Hashing', 'TreeSearch') else 5000}")
     classic = parse_agent(f"{THIRD.parent / 'second' / 'game_agent.py'}:MinimaxPlayer@cpu_ms=5000")
     opening = random_game(random.Random(7), *parse_size(size), plies=20 if size == "7x7" else 50).history
     for number, opponent in enumerate([parse_agent("AB:improved@depth=2"), classic]):
@@ -537,8 +537,8 @@ def test_a_larger_board_is_refused_before_anything_is_played(size):
 
 @pytest.mark.parametrize("name", ["TreeSearch", "FixedDepth"])
 def test_a_hard_cap_puts_a_player_into_a_process_of_its_own(name):
-    player = parse_agent(f"{FILE}:{name}@ms=20")
-    games = play_games(player, RandomAgent(), [(0, 5)], [1], "7x7", hard_cap=20.0)
+    player = parse_agent(f"{FILE}:{name}@cpu_ms={100 if name == 'TreeSearch' else 5000}")
+    games = play_games(player, RandomAgent(), [(0, 5)], [1], "7x7", hard_cap=30.0)
     assert games.reason.tolist() == [0], games.detail
 
 

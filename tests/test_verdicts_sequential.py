@@ -11,7 +11,7 @@ from invented_runs import Invented
 from numpy.typing import NDArray
 
 from experiments.config import load_config
-from experiments.design import Plan, make_plan
+from experiments.design import CONTROL_SUFFIX, Plan, make_plan
 from experiments.inference.contender_tests import duel_path, gauntlet_path, opening_leads
 from experiments.inference.pairing import Record
 from experiments.log import read_games
@@ -73,8 +73,10 @@ def findings_of(plan: Plan, points: NDArray[np.int8], path: Path) -> Findings:
         include={"format", "contenders", "baseline", "opponents", "sprt"}, exclude_none=True
     )
     run = Invented(config=config if config["format"] != "head-to-head" else {**config, "opponents": None})
+    run.pools_control = plan.pools_control
     for entrant in plan.entrants:
-        run.agent(entrant.agent.name, *entrant.roles)
+        name = entrant.agent.name
+        run.agent(name, *entrant.roles, heuristic=name.removesuffix(CONTROL_SUFFIX))
     schedule = plan.schedule
     ids = np.flatnonzero(points.reshape(-1) >= 0)
     players, openings = schedule.players(ids), schedule.opening_rows(ids)
@@ -166,6 +168,40 @@ def test_leads_are_over_shared_opponents_once_an_opening_in_the_order_of_play() 
     leads, most = opening_leads(own, base)
     # 9 met one of them only; opening 10 lacks a pair with 8; the second pair with 7 from 30 is left out
     assert (leads.tolist(), most) == ([1, -3], 4)
+
+
+def test_with_a_control_the_baseline_is_what_it_won_under_both_names_as_far_as_the_control_has_played() -> None:
+    own = record(*((7, opening, wins) for opening, wins in enumerate([1, 1, 2, 2])))
+    base = record(*((7, opening, wins) for opening, wins in enumerate([2, 0, 1, 1])))
+    control = record((7, 20, 2), (7, 22, 0), (8, 22, 2), (8, 21, 2), (7, 23, 0))
+    leads, most = opening_leads(own, base, control)
+    # the third opening is the first to know that the contender's wins do not go with the baseline's: half counts each;
+    # the fourth has no opening of the control's beside it
+    assert (leads.tolist(), most) == ([-1, 1, 1.5, 1], 2)
+
+
+def test_who_plays_like_the_baseline_is_compared_with_it_alone() -> None:
+    base = record(*((7, opening, wins) for opening, wins in enumerate([2, 0, 1, 1, 2])))
+    control = record(*((7, 10 + opening, wins) for opening, wins in enumerate([0, 0, 0, 2, 2])))
+    assert opening_leads(base, base, control)[0].tolist() == [0] * 5
+
+
+def test_with_a_control_tests_take_fewer_openings_and_err_no_more() -> None:
+    rng, length = np.random.default_rng(1), 900
+    openings = np.arange(length)
+
+    def played(mean: float, first: int = 0) -> Record:
+        wins = rng.binomial(2, mean, (7, length))
+        return Record(np.repeat(np.arange(7), length), np.tile(openings + first, 7), np.tile(openings, 7), wins.ravel())
+
+    taken, wrong = np.zeros(2), np.zeros(2)
+    for _ in range(60):
+        own, base, control = played(0.5), played(0.5), played(0.5, length)
+        paths = [gauntlet_path(own, base, 0, 3, control=other) for other in (None, control)]
+        taken += [path.decided_after or length for path in paths]
+        wrong += [path.decision == "H1" for path in paths]
+    assert taken[1] < 0.92 * taken[0]
+    assert wrong[1] <= 6
 
 
 def test_without_opponents_in_common_there_is_nothing_to_read() -> None:

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from experiments.inference.arguments import Floats, inside, one_of, whole
+from experiments.inference.arguments import Floats, Ints, inside, one_of, whole
 from experiments.inference.arguments import counts as checked_counts
 from experiments.inference.elo import NORMALIZED_ELO_PER_SIGMA, games_per_outcome, score_from_elo
 from experiments.inference.likelihood import constrain_deviations, constrain_mean
@@ -84,7 +84,9 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     array = checked_counts("counts", counts)
     n = array.sum(axis=-1)
     if sprt.model == "score":
-        return np.where(n > 0, _normal_ratio(array, sprt), 0.0)
+        steps = array.shape[-1] - 1
+        outcomes = np.linspace(0, 1, steps + 1)
+        return np.where(n > 0, _normal_ratio(n, array @ outcomes, array @ outcomes**2, steps, sprt), 0.0)
     filled = np.where(array == 0, _EMPTY_CELL, array)
     shares = filled / filled.sum(axis=-1, keepdims=True)
     if sprt.model == "normalized":
@@ -96,18 +98,17 @@ def log_likelihood_ratio(counts: npt.ArrayLike, sprt: Sprt) -> Floats:
     return np.where(n > 0, ratio, 0.0)
 
 
-def _normal_ratio(counts: Floats, sprt: Sprt) -> Floats:
+def _normal_ratio(times: Floats, sums: Floats, squares: Floats, steps: int, sprt: Sprt) -> Floats:
     """That of normal outcomes of unknown variance, with half an observation added on either side of the middle.
 
     They lie half a difference away (a quarter of the scale), further where an outcome sums up few games: with one
-    opponent and two games, 5 classes, a whole one.
+    opponent and two games, 5 classes, a whole one. Given are the number of outcomes, their sum and that of their
+    squares.
     """
-    steps = counts.shape[-1] - 1
-    outcomes, middle = np.linspace(0, 1, steps + 1), (sprt.low + sprt.high) / 2
-    reach = max(0.25, 1 / math.sqrt(steps))
-    n = counts.sum(axis=-1) + 2 * _ADDED
-    mean = (counts @ outcomes + 2 * _ADDED * middle) / n
-    variance = (counts @ outcomes**2 + 2 * _ADDED * (middle**2 + reach**2)) / n - mean**2
+    middle, reach = (sprt.low + sprt.high) / 2, max(0.25, 1 / math.sqrt(steps))
+    n = times + 2 * _ADDED
+    mean = (sums + 2 * _ADDED * middle) / n
+    variance = (squares + 2 * _ADDED * (middle**2 + reach**2)) / n - mean**2
     ratio = np.log((variance + (mean - sprt.low) ** 2) / (variance + (mean - sprt.high) ** 2))
     return np.asarray(n / 2 * ratio, dtype=np.float64)
 
@@ -122,7 +123,11 @@ def sprt_crossings(counts: npt.ArrayLike, sprt: Sprt) -> npt.NDArray[np.int8]:
     guard = np.zeros(array.shape[-1])
     if sprt.model != "score":
         guard[[0, -1]] = _ADDED
-    ratios = np.stack([log_likelihood_ratio(array, sprt), log_likelihood_ratio(array + guard, sprt)])
+    return _crossings(np.stack([log_likelihood_ratio(array, sprt), log_likelihood_ratio(array + guard, sprt)]), sprt)
+
+
+def _crossings(ratios: Floats, sprt: Sprt) -> npt.NDArray[np.int8]:
+    """The bound that all ratios (r, …) are beyond: 1, −1 or 0; shape (…)."""
     accepted = (ratios >= sprt.upper_bound).all(axis=0)
     rejected = (ratios <= sprt.lower_bound).all(axis=0)
     return np.asarray(accepted.astype(np.int8) - rejected.astype(np.int8), dtype=np.int8)
@@ -148,13 +153,13 @@ def sprt_result(counts: Sequence[float], sprt: Sprt) -> SprtResult:
 class SprtPath:
     """The test after every observation, in playing order.
 
-    `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs); `llr[i]` is the ratio after i + 1 of
-    them. After `decided_after` observations the test stopped with `decision`; both None while it is open. Later
-    entries of `llr` are what would have been seen by going on.
+    `outcomes` are class numbers 0 … k−1, worst to best (games won, for pairs), or with model "score" anything from 0 to
+    k−1; `llr[i]` is the ratio after i + 1 of them. After `decided_after` observations the test stopped with `decision`;
+    both None while it is open. Later entries of `llr` are what would have been seen by going on.
     """
 
     sprt: Sprt
-    outcomes: npt.NDArray[np.int64]
+    outcomes: Ints | Floats
     classes: int
     llr: Floats
     decided_after: int | None
@@ -162,14 +167,23 @@ class SprtPath:
 
 
 def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath:
-    """Run the test over `outcomes`, class numbers 0 … classes − 1 in playing order (games won in each pair, for 3)."""
+    """Run the test over `outcomes`, class numbers 0 … classes − 1 in playing order (games won in each pair, for 3).
+
+    With model "score" they may also lie between classes.
+    """
     whole("classes", classes, 2)
-    array = np.asarray(outcomes, dtype=np.int64).ravel()
-    wrong = array[(array < 0) | (array >= classes)]
+    is_score = sprt.model == "score"
+    array = np.asarray(outcomes, dtype=np.float64 if is_score else np.int64).ravel()
+    wrong = array[~((array >= 0) & (array <= classes - 1))]
     if wrong.size:
-        raise ValueError(f"outcomes must be class numbers from 0 to {classes - 1}, not {wrong[0]}")
-    counts = np.cumsum(array[:, None] == np.arange(classes), axis=0, dtype=np.float64)
-    llr, crossings = log_likelihood_ratio(counts, sprt), sprt_crossings(counts, sprt)
+        raise ValueError(f"outcomes must be class numbers from 0 to {classes - 1}, not {wrong[0]:g}")
+    if is_score:
+        values, times = array / (classes - 1), np.arange(1.0, array.size + 1)
+        llr = _normal_ratio(times, values.cumsum(), (values**2).cumsum(), classes - 1, sprt)
+        crossings = _crossings(llr[None], sprt)
+    else:
+        counts = np.cumsum(array[:, None] == np.arange(classes), axis=0, dtype=np.float64)
+        llr, crossings = log_likelihood_ratio(counts, sprt), sprt_crossings(counts, sprt)
     stops = np.flatnonzero(crossings)
     first = int(stops[0]) if stops.size else None
     return SprtPath(

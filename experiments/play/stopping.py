@@ -49,24 +49,28 @@ def sprt_rule(plan: Plan) -> Stop | None:
 
     Head to head the two values are Elo differences to the baseline, and the test reads pairs. In a gauntlet they are
     differences of win rate to the baseline in percentage points, and the test reads openings: all games a contender
-    played from one, against the opponents it shares with the baseline, minus the baseline's. A contender that is
-    decided stops in all its matches; those in which it is somebody's opponent go on.
+    played from one, against the opponents it shares with the baseline, minus the baseline's, the control's included
+    where it counts as the baseline. A contender that is decided stops in all its matches; those in which it is
+    somebody's opponent go on.
     """
     if plan.config.sprt is None:
         return None
     low, high = plan.config.sprt
     is_duel = plan.config.format == "head-to-head"
     (baseline,) = _having(plan, "baseline")
-    contenders = _having(plan, "contender")
+    contenders, controls = _having(plan, "contender"), _having(plan, "control") if plan.pools_control else []
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
         from experiments.inference.contender_tests import duel_path, gauntlet_path
 
-        base = record_so_far(plan.schedule, pairs, baseline)
+        base, *others = (record_so_far(plan.schedule, pairs, agent) for agent in (baseline, *controls))
+        control = others[0] if others else None
         stopped: list[int] = []
         for contender in contenders:
             own = record_so_far(plan.schedule, pairs, contender)
-            path = duel_path(own, baseline, low, high) if is_duel else gauntlet_path(own, base, low, high)
+            path = (
+                duel_path(own, baseline, low, high) if is_duel else gauntlet_path(own, base, low, high, control=control)
+            )
             if path.decision:
                 stopped += [place for place, match in enumerate(plan.schedule.matches) if match.first == contender]
         return stopped

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
+import pandas as pd
 
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.plies import chosen_moves
@@ -45,7 +45,7 @@ class Scores:
             won = int(self.won[at].sum())
             pairs = won * (int(at.sum()) - won)
             if pairs:
-                ranks = rankdata(self.score[at])[self.won[at]].sum()
+                ranks = pd.Series(self.score[at]).rank().to_numpy()[self.won[at]].sum()
                 weighted += ranks - won * (won + 1) / 2
                 total += pairs
         return weighted / total if total else math.nan

@@ -91,7 +91,8 @@ def _test(
         pool = findings.pool_of([name, baseline])
         known = pool if pool and pool >= path.outcomes.size else None
     else:
-        path = gauntlet_path(own, base, low, high, alpha, beta)
+        controls = [_record(findings, control) for control in findings.pooled_controls]
+        path = gauntlet_path(own, base, low, high, alpha, beta, controls[0] if len(controls) == 1 else None)
     live = confidence_sequence(path.outcomes / (path.classes - 1), pool=known)
     played_out = len(findings.games) + findings.repeated == findings.planned
     census = known is not None and known == path.outcomes.size

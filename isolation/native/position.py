@@ -265,7 +265,7 @@ def _sideways(builder: Any, board: Any, mask: Any, step: int) -> Any:
 
 
 @intrinsic
-def _neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
+def neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
     """The bitboard of all cells a knight's move away from any cell of a bitboard, by eight shifts.
 
     Bits below the last row of the board may be set, too: what comes out is meant to be cut down to blank cells.
@@ -376,7 +376,7 @@ def _get_blank_spaces(game):
 @overload_method(PositionType, "reach")
 def _reach(game, cells):
     if isinstance(cells, CellsType):
-        return lambda game, cells: as_cells(game, bits.common(_neighbours(game, cells._mask), game._blank), False)
+        return lambda game, cells: as_cells(game, bits.common(neighbours(game, cells._mask), game._blank), False)
 
     def reach(game, cells):
         reached = bits.difference(game._blank, game._blank)

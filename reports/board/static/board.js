@@ -98,7 +98,7 @@ function classes(cell, shown, share, position) {
   ];
 }
 
-/** Point from one cell to another; with no `from`, nothing is pointed at. */
+/** Point from one cell to another, short of what it says; with no `from`, nothing is pointed at. */
 export function drawArrow(container, from, to) {
   container.querySelector(".arrow")?.remove();
   if (from === null || to === undefined) return;
@@ -106,9 +106,10 @@ export function drawArrow(container, from, to) {
     const button = container.querySelector(`button[data-cell="${cell}"]`);
     return [button.offsetLeft + button.offsetWidth / 2, button.offsetTop + button.offsetHeight / 2];
   };
-  const [[x, y], [toX, toY]] = [centre(from), centre(to)];
-  const length = Math.hypot(toX - x, toY - y), tip = container.querySelector("button[data-cell]").offsetWidth / 4;
-  const [dx, dy] = [(toX - x) / length, (toY - y) / length];
+  const [[x, y], [centreX, centreY]] = [centre(from), centre(to)];
+  const length = Math.hypot(centreX - x, centreY - y), tip = container.querySelector("button[data-cell]").offsetWidth / 4;
+  const [dx, dy] = [(centreX - x) / length, (centreY - y) / length];
+  const [toX, toY] = [centreX - dx * tip, centreY - dy * tip];
   const [baseX, baseY] = [toX - dx * tip, toY - dy * tip];
   const head = [[toX, toY], [baseX - dy * tip / 2, baseY + dx * tip / 2], [baseX + dy * tip / 2, baseY - dx * tip / 2]];
   container.append(makeSvg("svg", { class: "arrow", "aria-hidden": "true" },

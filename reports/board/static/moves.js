@@ -72,7 +72,8 @@ function promoteVariation() {
 function deleteFromHere() {
   const { node } = state;
   const putBack = remove(node);
-  state.undo = { what: "Undo delete", act: () => { putBack(); state.undo = null; goTo(node); } };
+  const act = () => { putBack(); state.undo = null; goTo(node); };
+  state.undo = { what: "Undo delete", within: pathTo(node)[0], act };
   goTo(node.parent);
 }
 

@@ -7,8 +7,9 @@ import { addMove, addMoves, lineThrough, makeRoot, question } from "./tree.js";
 export const find = (id) => document.getElementById(id);
 
 /**
- * What the page remembers: the node shown; the game of a run that was loaded, where it comes from and its nodes; what is
- * being edited; and how to undo what was done last. The parts of the page keep what only they need.
+ * What the page remembers: the node shown; the game that was loaded, where it comes from and its nodes; what is being
+ * edited; and how to undo what was done last, `within` the tree of a root if it can be undone nowhere else. What only
+ * one part of the page needs, that part keeps.
  */
 export const state = {
   node: makeRoot({ size: "7x7" }),

@@ -14,6 +14,7 @@ export function startNew(node, title) {
   const root = pathTo(before)[0];
   const { visited = [], knights = [null, null] } = root.setup;
   const isWorthKeeping = root.children.length || visited.length || knights.some((cell) => cell !== null);
+  if (state.undo?.within === root) state.undo = null;
   if (isWorthKeeping && root !== pathTo(node)[0]) {
     state.undo = {
       what: "Game before",
