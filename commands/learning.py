@@ -61,7 +61,8 @@ def fit_heuristic(
         path, function = heuristic_named(reference)
         heuristic = load_heuristic(path, function).value
         if patch:
-            check_patch(patch, path, function, space_of(heuristic, wanted).names)
+            check_place(patch, path)
+            check_defaults(path, function, space_of(heuristic, wanted).names)
         held_out = read_suite(name, "screen")
         found = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
         screening = screened(heuristic, found.values, held_out, screen_limit)
@@ -88,21 +89,28 @@ def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
     click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec)}")
 
 
-def check_patch(patch: Path, path: str, function: str, names: Sequence[str]) -> None:
-    """Refuse a patch that could not be written, before anything is computed.
+def check_place(patch: Path, path: str) -> None:
+    """Refuse a patch of no file of the user's, or to where none can be written, before anything is computed.
 
     Raises:
-        ValueError: the function is none of a user's file, or has no defaults of these names there; or there is no
-            folder for the patch.
+        ValueError: the heuristic is none of a file, or there is no folder for the patch.
     """
-    from experiments.learn.patching import patch_of_defaults
-
     if not path.endswith(".py"):
         raise ValueError("--patch: there is no file of yours to patch; only FILE.py:FUNCTION has one")
     if patch.is_dir():
         raise ValueError(f"--patch: {patch} is a directory; name a file")
     if not patch.parent.is_dir():
         raise ValueError(f"--patch: there is no directory {patch.parent} to write {patch} to")
+
+
+def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
+    """Refuse to patch defaults that a file does not have, before anything is computed.
+
+    Raises:
+        ValueError: the function has no defaults of these names there.
+    """
+    from experiments.learn.patching import patch_of_defaults
+
     patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
 
 
@@ -166,9 +174,10 @@ def tune_agent(
     agent = subject_of(spec, chosen)
     path, _, function = agent.target.rpartition(":")
     if patch:
+        check_place(patch, path)
         with containing(spec):
             names = tunable(agent, wanted).names
-        check_patch(patch, path, function, names)
+        check_defaults(path, function, names)
     other = complete(opponent_of(opponent), chosen) if opponent else None
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
