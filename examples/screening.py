@@ -135,7 +135,7 @@ def _suite_row(suite: Suite) -> list[str]:
     won = np.bincount(suite.opening_winner, minlength=3)
     return [
         suite.name, f"{telling:,}", f"{len(suite) - telling:,}", f"{len(np.unique(suite.orbit)):,}",
-        f"{plies.min()}–{plies.max()}", Share(math.nan if won[0] else won[1] / len(suite)).shown,
+        f"{plies.min() + 1}–{plies.max() + 1}", Share(math.nan if won[0] else won[1] / len(suite)).shown,
         Share(float((suite.split == "screen").mean())).shown,
     ]  # fmt: skip
 
