@@ -71,6 +71,8 @@ def engine_sources() -> list[Path]:
         "outcome",
         "seeds",
         "board",
+        "editions/third/state",
+        "editions/third/translating",
         "compiling/compiler",
         "compiling/explaining",
         "compiling/linking",
