@@ -57,6 +57,7 @@ ASKED_WRONGLY = [
     (["heuristics", "--file", "nowhere.py"], "no such file: nowhere.py"),
     (["heuristics", "more"], "Got unexpected extra argument (more) (see isolation heuristics --help)"),
     (["test-agent", "there.py"], "there.py has no class with a method get_move"),
+    (["test-agent", "."], ". is a folder: name the file in it, as "),
     (["perft", "--depth", "0"], "--depth: 0 is less than 1 (see isolation perft --help)"),
     (["perft", "--depth", "x"], "--depth: 'x' is not a whole number (see isolation perft --help)"),
     (["perft", "--board", "7"], "a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
