@@ -25,7 +25,8 @@ _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
 @click.command("league")
 @click.argument("submissions", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--pairs", type=click.IntRange(min=1), help="Openings each two play, each twice with sides swapped: 10.")
-@click.option("--limit", help="Time of a move: cpu_ms=150 if not given; ms=N is by the wall clock.")
+@click.option("--limit", help="Time of a move: cpu_ms=150 if not given; ms=N is by the wall clock. Near 10 ms, players "
+              "that keep 10 ms in reserve forfeit.")  # fmt: skip
 @click.option("--hard-cap", type=float, help="Seconds after which a player that does not answer loses: 2.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Whether the classic seven play too.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")

@@ -325,6 +325,9 @@ def _sources(file: Path) -> dict[Path, bytes]:
 
 def _resolve(path: str | Path) -> Path:
     file = expanded(path).resolve()
+    if file.is_dir():
+        source = next((one.name for one in sorted(file.glob("*.py"))), "FILE.py")
+        raise LoadError(f"{path} is a folder: name the file in it, as {Path(path) / source}")
     if not file.is_file():
         meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
         raise LoadError(f"no such file: {path}{meant}")

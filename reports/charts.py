@@ -41,7 +41,10 @@ _LETTER, _LINE = 9.2, 18.0
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a chart: places in per cent of its width. `wide` is a fainter interval behind the other."""
+    """A line of a chart: places in per cent of its width. `wide` is a fainter interval behind the other.
+
+    `open_at` are the edges that `ends` run out of, 0 or 100: nothing bounds the interval there.
+    """
 
     name: str
     kind: str
@@ -49,6 +52,7 @@ class Row:
     ends: tuple[float, float]
     wide: tuple[float, float] | None
     text: str
+    open_at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,20 +136,20 @@ def forest(findings: Findings, verdicts: Verdicts) -> RowChart | None:
 
 
 def ladder(ratings: Section, zero: str | None) -> RowChart | None:
-    """Ratings with their intervals; an open end runs to the edge."""
+    """Ratings with their intervals; one without bound runs out of the chart, with an arrow."""
     rows = []
     ends_of = [(float(row["rating"].low), float(row["rating"].high)) for row in ratings.rows]
     finite = [end for ends in ends_of for end in ends if math.isfinite(end)]
     if not finite:
         return None
-    finite += [float(row["rating"].value) for row in ratings.rows]
-    least, most = min(finite) - 20, max(finite) + 20
     for row in ratings.rows:
         rating = row["rating"]
-        ends = max(float(rating.low), least), min(float(rating.high), most)
+        ends = float(rating.low), float(rating.high)
         kind = "control" if row["agent"] == zero else ""
         rows.append((row["agent"], kind, float(rating.value), ends, None, Elo(rating.value).shown))
-    return _row_chart(rows, 0.0, "Elo, with 95 % intervals", _signed)
+    is_open = len(finite) < 2 * len(rows)
+    arrows = "; an arrow: nothing bounds the rating on that side" if is_open else ""
+    return _row_chart(rows, 0.0, f"Elo, with 95 % intervals{arrows}", _signed)
 
 
 def spread(found: Distribution, order: Sequence[str], axis: str, is_log: bool = False) -> RowChart | None:
@@ -167,18 +171,28 @@ def _row_chart(
     is_log: bool = False,
 ) -> RowChart:
     ends = [value for _, _, at, inner, wide, _ in rows for value in (at, *inner, *(wide or inner))]
-    values = [*ends, *([] if zero is None else [zero])]
+    values = [*filter(math.isfinite, ends), *([] if zero is None else [zero])]
     scale: Callable[[float], float] = (lambda value: math.log10(max(value, 1))) if is_log else (lambda value: value)
     low, high = min(map(scale, values)), max(map(scale, values))
     margin = 0.03 * (high - low) or 1.0
     low, high = low - margin, high + margin
 
     def place(value: float) -> float:
+        if math.isinf(value):
+            return 0.0 if value < 0 else 100.0
         return round(100 * (scale(value) - low) / (high - low), 1)
 
     marks = [10.0**power for power in range(math.ceil(low), math.floor(high) + 1)] if is_log else round_ticks(low, high)
     drawn = [
-        Row(name, kind, place(at), (place(inner[0]), place(inner[1])), wide and (place(wide[0]), place(wide[1])), text)
+        Row(
+            name,
+            kind,
+            place(at),
+            (place(inner[0]), place(inner[1])),
+            wide and (place(wide[0]), place(wide[1])),
+            text,
+            tuple(edge for edge, end in zip((0, 100), inner, strict=True) if math.isinf(end)),
+        )
         for name, kind, at, inner, wide, text in rows
     ]
     ticks = tuple((place(mark), label(mark)) for mark in marks)

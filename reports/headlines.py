@@ -20,6 +20,7 @@ from reports.best_of import contest_rows, contest_sentence
 from reports.cells import Elo, Estimate, Points, Share, counted, estimate_of
 from reports.compare import clearest_first, cost_of, cost_sentence, price_sentence, ranked_comparisons
 from reports.ratings import TABLES as RATING_TABLES
+from reports.ratings import highest
 from reports.sections import Section
 from reports.summary import TABLES as SUMMARY_TABLES
 from reports.summary import run_notes
@@ -114,13 +115,13 @@ def ratings_headline(findings: Findings, zero: str | None = None, lines: int | N
     ratings = rate(findings, zero)
     rows: list[dict[str, Any]] = [
         {"rank": rank, "agent": one.agent, "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high))}
-        for rank, one in enumerate(ratings.ratings, start=1)
+        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
     ]
     shown, left_out = _first(rows, lines)
     if not rows:
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    told = f"{rows[0]['agent']} is rated highest of {counted(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
+    told = f"{highest(ratings)} rated highest of {counted(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
     notes = [f"Elo in this pool, {of_zero}; 95 % intervals, openings resampled."]
     if added := ratings.half_game_added:
         notes.append(f"Half a game won and half a game lost were added for {', '.join(added)}: no finite rating fits.")

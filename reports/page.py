@@ -156,12 +156,14 @@ def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
     if contest := read_contest(findings):
         return [contest_sentence(contest)]
     if verdicts is None:
-        best = next((row for row in rating_sections(findings)[0].rows), None)
-        if best is None:
+        rows = rating_sections(findings)[0].rows
+        if not rows:
             return ["No games to judge yet."]
+        best = rows[0]
         if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
             return ["Who is strongest cannot be told: nothing bounds the ratings yet."]
-        return [f"Rated highest: {best['agent']}, {best['rating'].shown} Elo."]
+        equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
+        return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
     found = {
         one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.difference, Points).shown}")
         for one in sorted(verdicts.claims, key=lambda one: -one.difference.estimate)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
@@ -10,6 +12,8 @@ from reports.sections import Section
 from reports.summary import run_notes
 
 TABLES = ("ratings", "superiority")
+
+_NUMBERED = "Agents of equal rating, which share a rank, are numbered in their order here, so that each has a column."
 
 
 def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
@@ -24,7 +28,7 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
             "wins": one.wins,
             "share": Share(one.wins / one.games),
         }
-        for rank, one in enumerate(ratings.ratings, start=1)
+        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
     ]
     names = [one.agent for one in ratings.ratings]
     matrix = [
@@ -38,9 +42,18 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
             "superiority",
             "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
             tuple(matrix),
+            (_NUMBERED,) if len(set(ratings.ranks)) < len(names) else (),
             panels=True,
         ),
     )
+
+
+def highest(ratings: Ratings) -> str:
+    """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
+    first, *others = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
+    if not others:
+        return f"{first} is"
+    return f"{first} and {others[0] if len(others) == 1 else f'{len(others)} others'} are"
 
 
 def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
@@ -56,9 +69,20 @@ def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
         f"{', '.join(boards)} at {', '.join(limits)}, not for any other. {100 * ratings.confidence:.0f} % intervals by "
         f"resampling {counted(ratings.openings, 'opening')} {ratings.draws} times (seed {ratings.seed})."
     )
+    return (*notes, *_boundlessness(ratings))
+
+
+def _boundlessness(ratings: Ratings) -> Iterator[str]:
+    """Who was helped to a finite rating, and whose interval is open, which need not be the same, and why."""
     if ratings.half_game_added:
-        notes.append(
-            f"{', '.join(ratings.half_game_added)}: won or lost everything, or never met the others, so that no finite "
-            "rating fits; half a game won and half a game lost were added, and nothing bounds the rating on that side."
+        yield (
+            f"{', '.join(ratings.half_game_added)}: wins do not lead both ways between each of them and the largest "
+            "group in which everybody has beaten everybody, directly or through others, so that no finite rating fits; "
+            "half a game won and half a game lost were added for each."
         )
-    return tuple(notes)
+    if ratings.open_ended:
+        yield (
+            f"{', '.join(ratings.open_ended)}: in too many resamples of the openings no chain of wins over "
+            f"{ratings.anchor} bounds the rating from below, or of losses to it from above, which is shown as ∞; few "
+            f"openings make that likelier. Chains are counted from {ratings.anchor}, whose own interval is never open."
+        )

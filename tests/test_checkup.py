@@ -182,7 +182,7 @@ def test_time_that_others_take_is_not_the_players():
 
     finding = seen_of(Sleeper, "time")
     assert finding.ok
-    assert "by the clock on the wall 20 took longer" in finding.seen
+    assert "20 lasted longer by the wall clock, which only a limit in ms would hold against it" in finding.seen
 
 
 # The third edition
@@ -270,3 +270,5 @@ def test_players_of_the_third_edition_are_named_so_and_know_both_sides():
     assert seen_of(Sided, "signature").seen == "get_action of the third edition"
     assert seen_of(Sided, "moves").seen == "legal on 22 positions"
     assert sides == {0, 1}
+    time_finding = seen_of(Sided, "time")
+    assert (time_finding.ok, time_finding.seen) == (True, "not asked; the last action on the queue counts")

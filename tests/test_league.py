@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -17,7 +18,7 @@ from experiments.league import checking
 from experiments.league.book import Book, Entry, read_book
 from experiments.league.checking import Check, check_one
 from experiments.league.planning import league_config, league_keys
-from experiments.league.results import read_results
+from experiments.league.results import Forfeit, read_results
 from experiments.league.submissions import Submission, find_submissions
 from experiments.roster import complete, parse_agent, parse_spec
 from experiments.roster.unloaded import player_in
@@ -29,6 +30,7 @@ from isolation.limits import Limit
 from isolation.match import GameRecord, play
 from isolation.solver import solve
 from reports.league.names import INDEX, games_of, page_of
+from reports.league.player_page import player_page
 
 ROOT = Path(__file__).parent.parent
 HONEST = """
@@ -123,6 +125,20 @@ def test_players_of_all_editions_are_told_from_their_sources(tmp_path: Path) -> 
     assert found["second"] == ("AlphaBetaPlayer", "second")
     assert found["third"] == ("CustomPlayer", "third")
     assert found["inherits"] == "has several players (Base, Mine) and none of them is called CustomPlayer"
+
+
+@pytest.mark.parametrize("names", [("MinimaxPlayer", "AlphaBetaPlayer"), ("AlphaBetaPlayer", "CustomPlayer")])
+def test_of_several_players_checks_take_the_one_that_plays_in_the_league(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    source = "".join(
+        f"class {name}:\n    def get_move(self, game, time_left): return min(game.get_legal_moves())\n"
+        for name in names
+    )
+    path = submit(tmp_path, "dan", source)
+    assert player_in(path) == (names[1], "second")
+    told = CliRunner().invoke(main, ["test-agent", str(path)], catch_exceptions=False).output
+    assert told.splitlines()[0] == f"{path}:{names[1]}"
 
 
 def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_reason(tmp_path: Path) -> None:
@@ -320,6 +336,16 @@ def test_the_pages_lead_from_the_class_to_each_player_and_its_games(home: Path) 
         text = (pages / f"player-{name}.html").read_text()
         assert "default-src 'none'" in text
         assert "http" not in re.sub(r"http-equiv|http://www.w3.org/\S+", "", text)
+
+
+def test_a_player_that_answers_out_of_time_is_told_what_its_answer_means(home: Path) -> None:
+    book = read_book(home / "run")
+    assert book is not None
+    lost = (Forfeit("raises", "illegal_move", "played (-1, -1)", (3,), ""),
+            Forfeit("raises", "illegal_move", "played (3, 3)", (4,), ""))  # fmt: skip
+    page = player_page("raises", book, replace(read_results(home / "run"), forfeits=lost))
+    assert "played (-1, -1), which is what players return whose time is up before they have found a move" in page
+    assert "<p>played (3, 3)</p>" in page
 
 
 def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> None:

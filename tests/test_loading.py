@@ -303,8 +303,9 @@ def message(load_it, *arguments):
 
 def test_a_missing_file_is_named(tmp_path):
     assert message(load, tmp_path / "nowhere.py", "x") == f"no such file: {tmp_path}/nowhere.py"
-    assert message(load_module, tmp_path) == f"no such file: {tmp_path}"
+    assert message(load_module, tmp_path) == f"{tmp_path} is a folder: name the file in it, as {tmp_path}/FILE.py"
     write(tmp_path, mine="")
+    assert message(load_module, tmp_path) == f"{tmp_path} is a folder: name the file in it, as {tmp_path}/mine.py"
     assert message(load_module, tmp_path / "mine") == f"no such file: {tmp_path}/mine; did you mean {tmp_path}/mine.py?"
     assert isinstance(LoadError(), ValueError)
 

@@ -1,5 +1,6 @@
 import json
 import math
+from itertools import combinations
 
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
@@ -8,6 +9,8 @@ from scipy.stats import norm
 from experiments.inference.elo import score_from_elo
 from experiments.published import analyse_file
 from experiments.verdicts.findings import load_findings
+from experiments.verdicts.ratings import rate
+from reports.headlines import ratings_headline
 from reports.plan import plan_sections
 from reports.published import published_sections
 from reports.ratings import rating_sections
@@ -48,6 +51,53 @@ def test_ratings_say_who_got_half_a_game_and_what_the_zero_is(tmp_path):
     assert "half a game won" in notes
     other = " ".join(tables(rating_sections(load_findings([run]), zero="Opp_A"))["notes"])
     assert "Opp_A is 0" in other
+
+
+def everybody_meets(names, openings, wins):
+    """A run in which `wins` says how many games of a pair the first of two names wins."""
+    run = Invented(config={"format": "round-robin", "contenders": ["random", "greedy"]})
+    for name in names:
+        run.agent(name, "contender")
+    for opening in range(openings):
+        for one, other in combinations(names, 2):
+            run.pair(one, other, opening, wins(one, other))
+    return run
+
+
+def test_a_group_that_never_lost_to_the_other_is_told_from_agents_whose_intervals_are_open(tmp_path):
+    # each of a, b, c wins and loses within the group, and wins everything against d and e
+    run = everybody_meets("abcde", 12, lambda one, other: 2 if one in "abc" and other in "de" else 1)
+    helped, opened = tables(rating_sections(load_findings([run.write(tmp_path / "run")])))["notes"][-3:-1]
+    assert helped.startswith("d, e: wins do not lead both ways between each of them and the largest group")
+    assert opened.startswith("d, e: in too many resamples of the openings no chain of wins over a bounds the rating")
+    assert "whose own interval is never open" in opened
+    assert "won or lost everything" not in helped
+
+
+def test_few_openings_open_intervals_of_agents_that_needed_no_help_and_they_are_named(tmp_path):
+    run = everybody_meets("abc", 1, lambda one, other: 1)
+    findings = load_findings([run.write(tmp_path / "run")])
+    opened = [one.agent for one in rate(findings).ratings if math.inf in (-one.low, one.high)]
+    assert opened == ["b", "c"]
+    notes = tables(rating_sections(findings))["notes"]
+    assert not any("half a game won" in note for note in notes)
+    assert any(note.startswith("b, c: in too many resamples of the openings no chain of wins over a") for note in notes)
+
+
+def test_equals_share_a_rank_and_each_keeps_a_column_of_the_matrix(tmp_path):
+    run = everybody_meets("zyxab", 6, lambda one, other: 1 if other in "yxa" and one in "yxa" else 2)
+    found = tables(rating_sections(load_findings([run.write(tmp_path / "run")])))
+    assert [(row["rank"], row["agent"]) for row in found["ratings"]][::4] == [(1, "z"), (5, "b")]
+    assert [row["rank"] for row in found["ratings"]] == [1, 2, 2, 2, 5]
+    assert [row["rank"] for row in found["superiority"]] == [1, 2, 3, 4, 5]
+    assert found["notes"][-1].startswith("Agents of equal rating, which share a rank")
+
+
+def test_of_equals_that_are_rated_highest_none_is_put_above_the_other(tmp_path):
+    run = everybody_meets("abc", 6, lambda one, other: 2 if other == "c" else 1)
+    told = ratings_headline(load_findings([run.write(tmp_path / "run")])).section
+    assert "a and b are rated highest of 3 agents" in told.title
+    assert [row["rank"] for row in told.rows] == [1, 1, 3]
 
 
 def test_sprt_of_a_clear_duel_is_decided_on_the_way(tmp_path):

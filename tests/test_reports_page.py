@@ -18,7 +18,7 @@ from experiments.verdicts.findings import load_findings
 from experiments.verdicts.placements import placements
 from experiments.verdicts.telling import games_by_opponent, games_by_placement
 from isolation.notation import format_moves
-from reports.charts import forest, leads, place_label, placement_maps, round_ticks, running, strength_by_cost
+from reports.charts import forest, ladder, leads, place_label, placement_maps, round_ticks, running, strength_by_cost
 from reports.lines import limits_chart
 from reports.page import headline, report_page, write_report
 from reports.ratings import rating_sections
@@ -128,6 +128,25 @@ def test_a_round_robin_is_headed_by_its_ratings(tmp_path):
     text = "".join(Page(page_of(run, tmp_path)).text)
     assert "Rated highest: A" in text
     assert "Each against each" in text
+
+
+def test_an_interval_without_bound_runs_out_of_the_chart_with_an_arrow(tmp_path):
+    run = Invented(config={"format": "round-robin", "contenders": ["random", "greedy"]})
+    for name in ("A", "B", "C"):
+        run.agent(name, "contender")
+    for opening in range(10):
+        run.pair("A", "B", opening, 2).pair("A", "C", opening, 2).pair("B", "C", opening, 1)
+    findings = load_findings([run.write(tmp_path / "run")])
+    ratings, _ = rating_sections(findings)
+    chart = ladder(ratings, None)
+    assert chart is not None
+    best, *others = chart.rows
+    assert (best.name, best.open_at, best.ends[1]) == ("A", (100,), 100)
+    assert 0 < best.ends[0] < best.at < 100
+    assert [one.open_at for one in others] == [(), ()]
+    assert all(0 < end < 100 for one in others for end in one.ends)
+    assert chart.axis.endswith("an arrow: nothing bounds the rating on that side")
+    assert report_page(findings).count('class="open"') == 1
 
 
 def test_forfeits_head_the_page_and_what_they_do_to_the_rest_is_said(tmp_path):

@@ -5,7 +5,8 @@ differences: the zero is a choice, and they hold for this pool of agents, under 
 
 The likeliest ratings are infinite for agents that won or lost everything, and undetermined between groups that never
 met or where one group won everything. Those agents get half a game won and half a game lost, spread over all others,
-and are named in `half_game_added`. Their intervals are open on the side on which nothing bounds them.
+and are named in `half_game_added`. Intervals are another matter: they are open on a side on which too many resamples
+have nothing that bounds them, which of few openings happens to others as well.
 
 Intervals come from resampling openings. Resamples of a few openings, or of openings in which somebody never loses, vary
 too little, so openings never played are added to those drawn from: for every agent one in which it wins all its games
@@ -18,6 +19,7 @@ Sources: R. A. Bradley and M. E. Terry (1952); L. R. Ford (1957) for when the ma
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,14 +40,16 @@ _LONGEST_STEP = 2.0
 _SETTLED = 1e-10
 _STILL = 1e-6
 """Rounding can keep the logits of hundreds of thousands of games moving a little: less than this is 0.0002 Elo."""
+_EQUAL = 0.001
+"""Ratings in Elo that differ by less are equal but for rounding."""
 
 
 @dataclass(frozen=True)
 class Rating:
     """One agent's rating in Elo above the zero, with its interval over resampled openings.
 
-    An end is infinite where too many resamples have no result that bounds it: games lost by agents not weaker, or won
-    against agents not stronger than the zero, directly or through a chain.
+    An end is infinite where too many resamples have nothing that bounds it: the low one no win over the anchor of
+    `Ratings`, directly or through a chain of agents that beat the next, the high one no such loss to it.
     """
 
     agent: str
@@ -60,18 +64,35 @@ class Rating:
 class Ratings:
     """Ratings, best first. `superiority[i][j]` is the likelihood that `ratings[i]` is above `ratings[j]`.
 
-    `zero` names the agent at 0, None when the mean of the pool is 0. `unfinished` pairs are left out.
+    `zero` names the agent at 0, None when the mean of the pool is 0. `anchor` is the agent from which on results bound
+    the others, so that its own interval is never open: the one at 0, or else the one whose wins or losses,
+    whichever are fewer, are most. `unfinished` pairs are left out.
     """
 
     ratings: tuple[Rating, ...]
     superiority: tuple[tuple[float, ...], ...]
     zero: str | None
+    anchor: str | None
     half_game_added: tuple[str, ...]
     openings: int
     unfinished: int
     confidence: float
     draws: int
     seed: int
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The rank of each of `ratings`: 1 and as many more as are rated above it, so that equals share theirs."""
+        found: list[int] = []
+        for place, one in enumerate(self.ratings, start=1):
+            is_equal = place > 1 and self.ratings[place - 2].elo - one.elo < _EQUAL
+            found.append(found[-1] if is_equal else place)
+        return tuple(found)
+
+    @property
+    def open_ended(self) -> tuple[str, ...]:
+        """Those whose intervals are infinite on one side or both, best first."""
+        return tuple(one.agent for one in self.ratings if math.isinf(one.low) or math.isinf(one.high))
 
 
 def rate_agents(
@@ -94,7 +115,7 @@ def rate_agents(
     met, won, lost = _by_opening(table)
     openings = len(won)
     if not openings:
-        return Ratings((), (), zero, (), 0, table.unfinished, confidence, draws, seed)
+        return Ratings((), (), zero, None, (), 0, table.unfinished, confidence, draws, seed)
     totals = _win_matrix(np.ones((1, openings)), won, lost, met, agents)
     added = outside_main_group(totals[0])
     logits = _anchored(fit_ratings(totals), zero_code)[0]
@@ -124,6 +145,7 @@ def rate_agents(
         ),
         superiority=tuple(tuple(float(p) for p in row) for row in superiority),
         zero=zero,
+        anchor=table.agents[anchor],
         half_game_added=tuple(table.agents[i] for i in np.flatnonzero(added)),
         openings=openings,
         unfinished=table.unfinished,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from experiments.roster.unloaded import USUAL_PLAYERS
 from isolation.clues import is_of_third_edition
 from isolation.editions.players import THIRD, edition_of
 from isolation.editions.third.scores import StateScore
@@ -72,7 +73,8 @@ def _player_hint(path: str | Path) -> str:
 
 
 def only_player(path: str | Path) -> str:
-    """The name of a file's class of players: its only one with a `get_move` or `get_action`, else `CustomPlayer`.
+    """The name of a file's class of players: its only one with a `get_move` or `get_action`, else the likeliest of
+    `USUAL_PLAYERS`, as of a file that is not run.
 
     Raises:
         LoadError: there is none, or there are several.
@@ -85,8 +87,8 @@ def only_player(path: str | Path) -> str:
     ]
     if len(found) == 1:
         return found[0]
-    if "CustomPlayer" in found:
-        return "CustomPlayer"
+    if usual := next((name for name in USUAL_PLAYERS if name in found), None):
+        return usual
     if found:
         raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
     hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""

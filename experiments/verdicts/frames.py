@@ -79,8 +79,8 @@ def ratings_frame(findings: Findings, zero: str | None = None) -> pd.DataFrame:
     """A row an agent, the highest rating first: Bradley-Terry ratings in Elo, with intervals by resampled openings.
 
     The baseline is at 0, or the agent `zero`, whose `is_zero` is true; without either the mean of the pool. An end of
-    an interval is infinite where the results do not bound it. `half_game_added`: an agent that only won or only lost,
-    or is not connected to the others, was given half a game more.
+    an interval is infinite where the results do not bound it. `half_game_added`: an agent was given half a game won and
+    half a game lost, as wins between it and the largest group went one way only or not at all.
 
     Raises:
         ValueError: no games of `zero`.

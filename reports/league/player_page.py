@@ -10,6 +10,7 @@ from experiments.league.results import Blunder, Forfeit, Results, forfeited, wor
 from isolation.board import Board
 from isolation.notation import cell_name
 from isolation.render import to_svg
+from isolation.sample_players import NO_MOVE
 from isolation.scene import Marks
 from reports.cells import Share, counted
 from reports.league.names import INDEX, games_of, page_of
@@ -18,12 +19,14 @@ from reports.sections import Section
 from reports.templating import data_url, page_template, script_of
 
 _MOST_GAMES_NAMED = 8
+_OUT_OF_TIME = ", which is what players return whose time is up before they have found a move"
 
 
 def player_page(agent: str, book: Book, results: Results) -> str:
     """The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
     script, digest = script_of("report.js")
-    rank, rated = next((n, one) for n, one in enumerate(results.ratings.ratings, 1) if one.agent == agent)
+    ranked = zip(results.ratings.ranks, results.ratings.ratings, strict=True)
+    rank, rated = next((rank, one) for rank, one in ranked if one.agent == agent)
     entry = book.entry(agent)
     return page_template("submission.html").render(
         title=agent,
@@ -78,9 +81,8 @@ class _Told:
 
 def _forfeit(one: Forfeit) -> _Told:
     shown = one.games[:_MOST_GAMES_NAMED]
-    return _Told(
-        one.reason, counted(len(one.games), "game"), one.detail, shown, len(one.games) - len(shown), one.traceback
-    )
+    detail = one.detail + (_OUT_OF_TIME if one.detail == f"played {NO_MOVE}" else "")
+    return _Told(one.reason, counted(len(one.games), "game"), detail, shown, len(one.games) - len(shown), one.traceback)
 
 
 def _blunder(one: Blunder) -> dict[str, Any]:

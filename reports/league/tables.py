@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.league.book import Book
 from experiments.league.results import Results, forfeited
 from reports.cells import Elo, Estimate, Share, counted
-from reports.ratings import rating_notes
+from reports.ratings import highest, rating_notes
 from reports.sections import Section
 
 
@@ -27,7 +27,7 @@ def ranking_section(results: Results) -> Section:
             "share": Share(one.wins / one.games),
             "forfeits": sum(forfeited(results, one.agent).values()),
         }
-        for rank, one in enumerate(results.ratings.ratings, start=1)
+        for rank, one in zip(results.ratings.ranks, results.ratings.ratings, strict=True)
     )
     return Section("ranking", "Ranking", rows, rating_notes(results.findings, results.ratings))
 
@@ -86,7 +86,7 @@ def leading(results: Results) -> str:
     if not doubtful:
         return f"{first.agent} is rated highest, and above everybody else beyond what luck explains."
     few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
-    return f"{first.agent} is rated highest; luck may explain the difference to {few}."
+    return f"{highest(results.ratings)} rated highest; luck may explain the difference to {few}."
 
 
 _SURE = 0.975
