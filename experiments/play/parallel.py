@@ -54,8 +54,8 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
 def _end_workers_in_the_end() -> None:
     """Have the workers, which wait minutes for more to do, ended when this process is about to end.
 
-    Loky does so itself when Python has joined its thread, but the command line, which waits for no threads, ends before;
-    multiprocessing would then wait for the workers to give up.
+    Loky would do so itself once Python joins threads; the command line waits for none, and multiprocessing would wait
+    for the workers to give up.
     """
     atexit.register(_end_workers)
 
