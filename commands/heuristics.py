@@ -81,6 +81,11 @@ def list_heuristics(file: Path | None, output: Format) -> None:
 
     with containing(str(file or "")):
         listings = file_catalogue(file) if file else registry_catalogue()
+    if file and not listings and output == "table":
+        click.echo(
+            f"{file} has no heuristic: no function of (game, player), or of (state, player_id), that gives a number"
+        )
+        return
     print_rows([asdict(one) for one in listings], output)
 
 

@@ -67,7 +67,7 @@ def screen_agents(
         sections.append(parts_section(others[0].name, own.name, where_it_errs(suite, others[0], own)))
         sections.append(mistakes_section(others[0].name, mistakes[others[0].name], suite.size))
     print_sections(sections, output, only)
-    if len(others) == 1 and output == "table" and only is None:
+    if len(others) == 1 and mistakes[others[0].name] and output == "table" and only is None:
         click.echo("\n" + mistake_texts(mistakes[others[0].name], suite.size))
     if html:
         write_text(html, screening_page(sections, mistakes, suite.size, command("screen", *specs)))

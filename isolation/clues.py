@@ -13,11 +13,16 @@ _OF_BOARDS = {
     "print_board", "to_string", "utility", "_Board__get_moves", "__get_moves", "__get_moves__",
 }  # fmt: skip
 """What boards of the editions have for their players; beyond that, code has added it."""
+_OF_STATES = {"liberties", "locs"}
 _IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
 
 
 def is_of_third_edition(source: str | bytes) -> bool:
-    """Whether a source imports what only the third edition has, or has or calls a `get_action`."""
+    """Whether a source shows that it is about the third edition.
+
+    It does if it imports what only that has, has or calls a `get_action`, reads `state.locs` or `state.liberties`, or
+    has a function of (state, player_id) that asks the state for nothing that only boards have.
+    """
     try:
         tree = parse(source)
     except (SyntaxError, ValueError):  # loading it will say so
@@ -37,8 +42,24 @@ def _is_clue(node: ast.AST) -> bool:
         home = (node.module or "").partition(".")[0]
         return bool(names & {"isolation": _IN_ISOLATION, "sample_players": _IN_SAMPLE_PLAYERS}.get(home, set()))
     if isinstance(node, ast.FunctionDef):
-        return node.name == "get_action"
-    return isinstance(node, ast.Attribute) and node.attr == "get_action"
+        return node.name == "get_action" or _is_about_a_state(node)
+    return isinstance(node, ast.Attribute) and (node.attr == "get_action" or _is_of_state(node, _OF_STATES))
+
+
+def _is_about_a_state(function: ast.FunctionDef) -> bool:
+    names = [one.arg for one in function.args.args]
+    of_boards = _OF_BOARDS - {"utility"}  # which states have as well
+    return names[:2] == ["state", "player_id"] and not any(_is_of_state(node, of_boards) for node in ast.walk(function))
+
+
+def _is_of_state(node: ast.AST, names: set[str]) -> bool:
+    """Whether a node reads one of these attributes of something called `state`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr in names
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "state"
+    )
 
 
 def added_to_board(source: str | bytes) -> set[str]:

@@ -58,7 +58,7 @@ def screening_sections(
         "A node's nanoseconds are by the clock, while all were asked."
     )
     return (
-        Section("screen", headline(screening), tuple(rows), tuple(notes)),
+        Section("screen", " ".join([*_mostly_failed(screening), headline(screening)]), tuple(rows), tuple(notes)),
         Section("halves", "Wins kept and trouble made", halves, (note,)),
     )
 
@@ -84,7 +84,7 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
     rows = tuple(
         {
             "ply": len(one.moves) + 1,
-            "played": None if one.played is None else format_moves([one.played], columns),
+            "played": format_moves([one.played], columns),
             "winning": format_moves(one.winning, columns),
             "field_keeps": Share(one.field),
             "baseline_keeps": one.baseline_keeps,
@@ -93,7 +93,8 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
         for one in mistakes
     )
     note = "Of the wins it threw away, those that most of the reference field keep. isolation show --moves … draws one."
-    return Section("mistakes", f"The most telling mistakes of {name}", rows, (note,) if rows else ())
+    title = f"The most telling mistakes of {name}" if rows else f"{name} threw no win away by a move."
+    return Section("mistakes", title, rows, (note,) if rows else ())
 
 
 def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
@@ -194,12 +195,22 @@ def _failures(scores: Sequence[Score]) -> list[str]:
     ]
 
 
+def _mostly_failed(screening: Screening) -> list[str]:
+    """A sentence for each contender of which the verdict says little, as most of the time it made no move."""
+    asked = [(score, score.repeats * len(screening.suite)) for score, _ in screening.contenders]
+    return [
+        f"{score.agent} failed {score.failed:,} of {times:,} times: {score.detail}."
+        for score, times in asked
+        if 2 * score.failed > times
+    ]
+
+
 def _described(mistake: Mistake, columns: int) -> str:
-    played = "It made no move" if mistake.played is None else f"It plays {format_moves([mistake.played], columns)}"
+    played = format_moves([mistake.played], columns)
     keep = "keeps" if len(mistake.winning) == 1 else "keep"
     rest = "." if mistake.baseline_keeps else "; the baseline errs as well."
     return (
-        f"{played}; {format_moves(mistake.winning, columns)} {keep} the win, "
+        f"It plays {played}; {format_moves(mistake.winning, columns)} {keep} the win, "
         f"as {100 * mistake.field:.0f} % of the field do{rest}"
     )
 
@@ -210,6 +221,6 @@ def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
     inf = float("inf")
     values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
     own = board.locations[board.active_index]
-    arrows = () if mistake.played is None or own is None else ((own, mistake.played),)
+    arrows = () if own is None else ((own, mistake.played),)
     svg = to_svg(board, marks=Marks(values=values, arrows=arrows, numbers=False))
     return {"url": data_url("image/svg+xml", svg), "text": _described(mistake, parse_size(size)[1])}

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from textwrap import indent
 
 from experiments.inference.pairs import PairInterval
 from experiments.trial import NODES, Trial
 from isolation.checkup import Finding
 from reports.cells import Points, Share, counted, estimate_of
 from reports.screening import verdict
+from reports.tables import is_terminal, terminal_width, wrapped
+
+_INDENT = "  "
 
 
 def describe_trial(name: str, trial: Trial, doubts: Sequence[str] = ()) -> str:
-    """What a trial found, a line each; `doubts` is what Python warns of in the file."""
+    """What a trial found, a line each, broken where the terminal ends; `doubts` is what Python warns of in the file."""
     warnings = [f"Python warns: {doubt}" for doubt in doubts]
     lines = (*_compiling(trial), *_cost(trial), *warnings, *_soundness(trial), *_strength(trial), *_screening(trial))
-    return "\n".join([name, *(f"  {line}" for line in lines)])
+    width = terminal_width() - (len(_INDENT) if is_terminal() else 0)
+    return "\n".join([name, *(indent(wrapped(line, width), _INDENT) for line in lines)])
 
 
 def _compiling(trial: Trial) -> list[str]:

@@ -64,11 +64,30 @@ def test_a_command_ends_when_its_work_is_done_though_a_player_s_threads_go_on(tm
     assert "moves: legal on 20 positions" in ended.stdout
 
 
+def test_a_command_ends_when_its_work_is_done_though_its_workers_would_wait_for_more(tmp_path):
+    (tmp_path / "interpreted.py").write_text("def score(game, player):\n    str(player)\n    return 1.0\n")
+    program = "from cli import run; run()"
+    asked = ["screen", "ID:interpreted.py:score", "--sample", "2", "--limit", "nodes=5", "--jobs", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, "-c", program, *asked]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("ID_interpreted.score ")
+
+
 def test_every_heuristic_is_listed_and_compiles():
     rows = json.loads(run("heuristics", "--format", "json").output)
     assert [row["name"] for row in rows] == heuristics.names()
     assert {row["compiles"] for row in rows} == {"yes"}
     assert all(row["meaning"] for row in rows)
+
+
+def test_a_file_without_heuristics_is_listed_as_such(tmp_path):
+    (tmp_path / "plain.py").write_text("LIMIT = 3\n")
+    result = run("heuristics", "--file", tmp_path / "plain.py")
+    assert result.exit_code == 0
+    assert result.output.startswith(f"{tmp_path}/plain.py has no heuristic: ")
+    assert run("heuristics", "--file", tmp_path / "plain.py", "--format", "json").output == "[]\n"
 
 
 def test_a_position_is_evaluated_by_every_heuristic_for_both_players():

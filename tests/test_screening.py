@@ -2,7 +2,9 @@
 
 import csv
 import io
+import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -248,6 +250,26 @@ def test_the_command_says_who_is_better_and_shows_five_mistakes(path, tmp_path):
     assert result.stdout.count(" to move.") == 5
     assert "player 2 to move" in result.stdout
     assert page.read_text(encoding="utf-8").count("data:image/svg+xml") == 5
+
+
+def test_who_mostly_fails_is_said_to_first_and_shown_no_mistakes_without_a_move(path, tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text("def score(game, player):\n    raise RuntimeError('no such thing')\n")
+    result = run("screen", f"ID:{file}:score", "--suite", path, "--split", "all", "--sample", 6, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    assert re.match(r"ID_\S*broken\.score failed 6 of 6 times: .*no such thing", result.stdout)
+    assert "broken.score threw no win away by a move." in result.stdout
+    assert " to move." not in result.stdout
+
+
+def test_mistakes_are_moves_also_of_who_sometimes_makes_none(suite):
+    null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
+    cells = null.answers.cells.copy()
+    worst = worst_mistakes(suite, null, base, len(suite))
+    rows = [row for row in range(len(suite)) if suite.positions[row] == worst[0].moves]
+    cells[rows] = NO_ANSWER
+    failing = replace(null, answers=replace(null.answers, cells=cells))
+    assert worst_mistakes(suite, failing, base, len(suite)) == [one for one in worst if one.moves != worst[0].moves]
 
 
 def test_several_contenders_are_ranked_and_adjusted_for_being_several(path):

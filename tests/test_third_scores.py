@@ -139,6 +139,28 @@ def test_a_function_of_a_state_and_a_player_id_is_a_heuristic_too(tmp_path):
     assert compile_heuristic(heuristic, (9, 11)).evaluate(board, 1) == 102
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def score(state, player_id):\n    return 2 + 100 * player_id\n",
+        "def score(state, who):\n    return len(state.liberties(state.locs[who])) + 100 * who\n",
+    ],
+    ids=["by its arguments", "by what it reads"],
+)
+def test_a_function_of_a_state_is_known_in_a_file_that_imports_nothing(tmp_path, source):
+    file = tmp_path / "scores.py"
+    file.write_text(source)
+    heuristic = load_heuristic(file, only_heuristic(file)).value
+    board = Board.from_moves([0, 98], "9x11")
+    assert [heuristic(board, player) for player in board.players] == [2, 102]
+
+
+def test_a_function_that_asks_a_board_is_of_no_state_whatever_its_arguments_are_called(tmp_path):
+    file = tmp_path / "scores.py"
+    file.write_text("def score(state, player_id):\n    return len(state.get_legal_moves(player_id))\n")
+    assert load_heuristic(file, "score").value(Board.from_moves([0, 24]), 1) == 2
+
+
 def test_a_function_of_a_classic_file_is_asked_about_the_game_whatever_its_arguments_are_called(tmp_path):
     file = tmp_path / "scores.py"
     file.write_text("def score(state, player):\n    return state.width\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import threading
@@ -12,6 +13,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import joblib
+from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from experiments.config import check_jobs
@@ -36,6 +38,7 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
         check_jobs(jobs)
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
+    _end_workers_in_the_end()
     tasks = (joblib.delayed(run)(os.getpid(), function, call) for call in calls)
     try:
         yield from values_of(joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks))
@@ -45,6 +48,21 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
             f"a worker process has died{f' by {how[1]}' if how else ''}: the code it ran ended it, or somebody else "
             "did, as the system does when memory runs out"
         ) from None
+
+
+@cache
+def _end_workers_in_the_end() -> None:
+    """Have the workers, which wait minutes for more to do, ended when this process is about to end.
+
+    Loky would do so itself once Python joins threads; the command line waits for none, and multiprocessing would wait
+    for the workers to give up.
+    """
+    atexit.register(_end_workers)
+
+
+def _end_workers() -> None:
+    if reusable_executor._executor is not None:
+        reusable_executor._executor.shutdown(kill_workers=True)
 
 
 def values_of(results: Iterable[Result[T]]) -> Iterator[T]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,14 +94,14 @@ class Mistake:
 
     Attributes:
         moves: that led to the position.
-        played: the cell that the agent went to; None if it lost by something else.
+        played: the cell that the agent went to.
         winning: the cells that keep the win.
         field: the share of the reference field that keeps it.
         baseline_keeps: whether the baseline does.
     """
 
     moves: tuple[int, ...]
-    played: int | None
+    played: int
     winning: tuple[int, ...]
     field: float
     baseline_keeps: bool
@@ -173,12 +174,14 @@ def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]
 
 
 def worst_mistakes(suite: Suite, contender: Asked, baseline: Asked, most: int = 5) -> list[Mistake]:
-    """The contender's wins thrown away that most of the reference field keep; of equals, those the baseline keeps."""
+    """The contender's wins thrown away by a move that most of the reference field keep; of equals, those the baseline
+    keeps."""
     theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
     field = members(suite.kept_by) / max(1, len(suite.field))
     wrong = np.flatnonzero(suite.is_telling & (theirs < 1))
     order = np.lexsort((suite.positions.plies[wrong], -own[wrong], theirs[wrong], -field[wrong]))
-    return [_mistake(suite, contender, int(row), float(field[row]), bool(own[row] == 1)) for row in wrong[order][:most]]
+    by_a_move = (int(row) for row in wrong[order] if _losing_moves(suite, contender, row))
+    return [_mistake(suite, contender, row, float(field[row]), bool(own[row] == 1)) for row in islice(by_a_move, most)]
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,13 @@ def _differs(suite: Suite, one: Asked, other: Asked) -> int:
 def _mistake(suite: Suite, contender: Asked, row: int, field: float, baseline_keeps: bool) -> Mistake:
     moves = slice(suite.starts[row], suite.starts[row + 1])
     winning = suite.legal[moves][suite.keeps[moves]].tolist()
+    played = _losing_moves(suite, contender, row)[0]
+    return Mistake(suite.positions[row], played, tuple(winning), field, baseline_keeps)
+
+
+def _losing_moves(suite: Suite, contender: Asked, row: int) -> list[int]:
+    """The moves, of those a contender answered with in a position, that do not keep the win."""
+    moves = slice(suite.starts[row], suite.starts[row + 1])
+    keeping = {NO_ANSWER, *suite.legal[moves][suite.keeps[moves]].tolist()}
     played = contender.answers.cells.reshape(contender.repeats, -1)[:, row].tolist()
-    wrong = next(cell for cell in played if cell not in winning)
-    return Mistake(suite.positions[row], None if wrong == NO_ANSWER else wrong, tuple(winning), field, baseline_keeps)
+    return [cell for cell in played if cell not in keeping]
