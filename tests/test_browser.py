@@ -1,5 +1,6 @@
 """The analysis board and the replay page in a real browser."""
 
+import math
 import random
 import re
 import shutil
@@ -83,8 +84,18 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(run):
-    shelf = Shelf((run,), {"distance": distance}, {"first": parse_agent("random")})
+def silent(tmp_path_factory):
+    """A run whose players tell neither scores nor depths."""
+    path = tmp_path_factory.mktemp("runs") / "silent"
+    record = random_record(0)
+    plies = len(record.moves)
+    append_game(path, replace(record, score=(math.nan,) * plies, depth=(0,) * plies), (None, None))
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(run, silent):
+    shelf = Shelf((run, silent), {"distance": distance}, {"first": parse_agent("random")})
     with serving(shelf) as port:
         yield f"http://127.0.0.1:{port}/"
 
@@ -439,6 +450,24 @@ def test_a_logged_game_is_loaded_stepped_through_and_branched_from(board, run):
     assert len(move_list(board)) == len(names) + 1
 
 
+def test_players_that_tell_no_scores_have_no_chart(visit, address, silent, tmp_path):
+    (tmp_path / "replay.html").write_text(replay_page(replay_of_run(silent, 0)), encoding="utf-8")
+    for url in (f"{address}#run=silent&game=0&ply=3", (tmp_path / "replay.html").as_uri()):
+        page = visit(url)
+        expect(page.locator("#moves button")).to_have_count(len(random_record(0).moves))
+        expect(page.locator("#chart-part")).to_be_hidden()
+
+
+def test_a_link_past_the_end_of_a_game_leads_to_its_last_ply_and_says_so(visit, address):
+    last = len(random_record(0).moves)
+    page = visit(f"{address}#run=played&game=0&ply={last + 10}")
+    expect(page.locator("#standing")).to_contain_text(f"Ply {last}: ")
+    expect(page.locator("#title")).to_contain_text("played, game 0: ID_Improved – Random.")
+    expect(page.locator("#problem")).to_have_text(
+        f"The link leads to ply {last + 10}, and the game ends at ply {last}."
+    )
+
+
 def test_games_of_an_agent_are_listed(board):
     board.get_by_text("Games of a run").click()
     expect(board.locator("#games tbody tr")).to_have_count(5)
@@ -688,6 +717,26 @@ def test_games_are_pasted_read_from_a_file_and_exported(board, run, tmp_path):
     expect(board.locator("#copy-out")).to_be_disabled()
 
 
+def test_what_cannot_be_exported_or_read_is_said_where_it_was_asked_for(visit, address):
+    page = visit(f"{address}#board=7x7&moves=d3,a2,c1,b0&ply=2")
+    page.get_by_text("Import and export").click()
+    page.locator("#form").select_option("csv")
+    for button in ("Save", "Copy"):
+        page.locator("#exchange-part").get_by_role("button", name=button, exact=True).click()
+        expect(page.locator("#export-state")).to_contain_text("a row of a log tells a finished game")
+        page.locator("#forward").click()
+        expect(page.locator("#export-state")).to_have_text("")
+    for text, told, heading in (("d3,a2", "", "Imported moves."), ("hello", "'hello' is no move", "")):
+        page.locator("#import-text").fill(text)
+        page.get_by_role("button", name="Import", exact=True).click()
+        expect(page.locator("#import-state")).to_contain_text(told)
+        expect(page.locator("#title")).to_have_text(heading)
+    expect(page.locator("#standing")).to_contain_text("Ply 2: a2.")
+    # The browser itself notes every answer of status 400.
+    assert ["400 (Bad Request)" in complaint for complaint in visit.complaints] == [True] * 3
+    visit.complaints.clear()
+
+
 def test_a_phone_sees_the_board_when_a_game_is_loaded(visit, address):
     page = visit(address, viewport=PHONE)
     load(page, 0)
@@ -707,7 +756,7 @@ def test_what_is_compiled_says_how_long_it_took(visit, address):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_of_the_board_stands_out_from_what_is_behind_it(visit, address, scheme):
-    page = visit(f"{address}#moves=d3,a2,c1,(e1)", color_scheme=scheme)
+    page = visit(f"{address}#moves=d3,a2,c1,(e1),b0,e2", color_scheme=scheme)
     page.get_by_label("Show on the board").check()
     page.get_by_label("Exact result").check()
     expect(page.locator("#win-bar")).to_be_visible()

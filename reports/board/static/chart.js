@@ -5,15 +5,24 @@ import { makeSvg, showValue } from "./board.js";
 const LEFT = 44, RIGHT = 8, TOP = 8, SCORE = 108, GAP = 20, DEPTH = 56, BOTTOM = 20;
 const FULL = 0.86; // of half the height, for the largest finite score; a proven result goes all the way
 
-/** The scores of a logged game as two lines, each in units of its largest finite score, up being good for player 1. */
+/**
+ * The scores of a logged game as a line for each player that gives any, in units of its largest finite score, up being
+ * good for player 1.
+ */
 export function loggedSeries(game) {
-  return [1, 2].map((player) => ({
+  const lines = [1, 2].map((player) => ({
     name: game.agents[player - 1],
     kind: `player-${player}`,
     points: game.score
       .map((score, index) => ({ ply: index + 1, shown: score, value: fromFirst(score, player, game.isShare[player - 1]) }))
       .filter((point) => (point.ply % 2 ? 1 : 2) === player && point.shown !== null),
   }));
+  return lines.filter((line) => line.points.length);
+}
+
+/** Whether there is anything to draw: the classic players, for one, tell neither scores nor depths. */
+export function hasChart(series, depths) {
+  return series.length > 0 || depths.some((depth) => depth > 0);
 }
 
 /** A heuristic's values of the positions of a line, from player 1's view, as a line of the chart. */

@@ -1,6 +1,6 @@
 // Games and positions in and out: what is pasted or lies in a file, and what is copied or saved.
 
-import { complain, counted, currentLine, fill, find, revealBoard, state } from "./page.js";
+import { complain, counted, currentLine, fill, find, revealBoard, state, whenMoved } from "./page.js";
 import { playerNames } from "./position.js";
 import { ask } from "./server.js";
 import { startGame, startNew } from "./starting.js";
@@ -13,7 +13,7 @@ const FORMS = [
 const TEXTS = ["moves", "fen", "json", "csv", "pgn"];
 const OF_POSITION = ["fen", "png"];
 
-let taken = [];
+let taken = [], heading = "";
 
 async function takeIn() {
   const text = find("import-text").value, { size } = pathTo(state.node)[0].setup;
@@ -26,9 +26,15 @@ async function takeIn() {
     find("import-state").textContent = taken.length > 1 ? `${counted(taken.length, "game")} read; this is the first.` : "";
     open(taken[0]);
   } catch (error) {
-    find("import-state").textContent = "";
-    complain(error);
+    refuse(error);
   }
+}
+
+/** Say what could not be read. What was read before stays on the board, and nothing says any more that it was imported. */
+function refuse(error) {
+  find("imported-part").hidden = true;
+  if (find("title").textContent === heading) find("title").textContent = "";
+  complain(error, "import-state");
 }
 
 function tooLong() {
@@ -41,14 +47,15 @@ function nameOf({ title, game }) {
 
 function open({ title, setup, moves, game }) {
   if (game) return startGame(game, null);
-  startNew(addMoves(makeRoot(setup), moves).at(-1), `${title}.`);
+  heading = `${title}.`;
+  startNew(addMoves(makeRoot(setup), moves).at(-1), heading);
   revealBoard();
 }
 
 async function readFile() {
   const [file] = find("import-file").files;
   if (!file) return;
-  if (file.size > 0.9 * state.choices.longest) return complain(new Error(tooLong()));
+  if (file.size > 0.9 * state.choices.longest) return refuse(new Error(tooLong()));
   find("import-text").value = await file.text();
   takeIn();
 }
@@ -71,7 +78,8 @@ async function copy() {
       () => { find("export-state").textContent = "Copied."; },
       () => { find("export-state").textContent = "The browser does not allow copying; here is the text."; });
   } catch (error) {
-    complain(error);
+    find("export-text").hidden = true;
+    complain(error, "export-state");
   }
 }
 
@@ -87,8 +95,7 @@ async function save() {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     find("export-state").textContent = `Saved as ${name}.`;
   } catch (error) {
-    find("export-state").textContent = "";
-    complain(error);
+    complain(error, "export-state");
   }
 }
 
@@ -102,6 +109,7 @@ export function wireExchange() {
     find("export-text").hidden = true;
     find("export-state").textContent = "";
   };
+  whenMoved(() => { find("export-state").textContent = ""; });
   find("copy-out").onclick = copy;
   find("save-out").onclick = save;
 }

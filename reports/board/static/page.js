@@ -69,9 +69,9 @@ export function currentLine() {
   return state.logged.includes(state.node) ? state.logged : lineThrough(state.node);
 }
 
-/** Tell an error; that a question was taken back is none. */
-export function complain(error) {
-  if (error.name !== "AbortError") find("problem").textContent = error.message;
+/** Tell an error, below the board or at another `place`; that a question was taken back is none. */
+export function complain(error, place = "problem") {
+  if (error.name !== "AbortError") find(place).replaceChildren(make("span", { className: "problem" }, error.message));
 }
 
 /** The node shown, as the server takes it. */

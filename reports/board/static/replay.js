@@ -1,7 +1,7 @@
 // A page that shows one finished game, written into it as JSON.
 
 import { make, showBoard } from "./board.js";
-import { drawChart, loggedSeries } from "./chart.js";
+import { drawChart, hasChart, loggedSeries } from "./chart.js";
 import { cellName, play, startPosition } from "./game.js";
 
 const PACE = 700; // milliseconds a ply
@@ -9,6 +9,7 @@ const find = (id) => document.getElementById(id);
 
 const game = JSON.parse(find("game").textContent);
 const last = game.moves.length;
+const series = loggedSeries(game);
 const positions = [startPosition({ size: game.size })];
 for (const cell of game.moves) positions.push(play(positions.at(-1), cell));
 
@@ -43,9 +44,9 @@ function keepInView(button) {
 }
 
 function chart() {
-  if (!game.score.length) return;
+  if (!hasChart(series, game.depth)) return;
   drawChart(find("chart"), {
-    plies: last, series: loggedSeries(game), depths: game.depth, mistakes: game.mistakes, ply, onPly: show,
+    plies: last, series, depths: game.depth, mistakes: game.mistakes, ply, onPly: show,
   });
 }
 
@@ -87,6 +88,6 @@ document.addEventListener("keydown", (event) => {
   steps[step]();
 });
 window.addEventListener("resize", chart);
-find("chart-part").hidden = !game.score.length;
+find("chart-part").hidden = !hasChart(series, game.depth);
 listMoves();
 show(0);

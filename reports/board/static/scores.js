@@ -1,21 +1,21 @@
 // The chart of scores below the board: those of a logged game's players, and a heuristic's values along the line.
 
 import { make } from "./board.js";
-import { drawChart, heuristicSeries, loggedSeries } from "./chart.js";
+import { drawChart, hasChart, heuristicSeries, loggedSeries } from "./chart.js";
 import { currentLine, find, goTo, state, whenShown } from "./page.js";
 import { isMistake } from "./reviewing.js";
 import { graphOf } from "./values.js";
 
 function drawScores() {
-  const line = currentLine(), isLogged = line === state.logged && state.game.score.length > 0;
-  const series = isLogged ? loggedSeries(state.game) : [];
+  const line = currentLine(), isLogged = line === state.logged;
+  const series = isLogged ? loggedSeries(state.game) : [], depths = isLogged ? state.game.depth : [];
   const graph = graphOf(line);
   if (graph) series.push(heuristicSeries(graph.name, graph.scores));
-  find("chart-part").hidden = !series.length;
+  find("chart-part").hidden = !hasChart(series, depths);
   find("legend").replaceChildren(...series.map((one) => make("span", { className: one.kind }, one.name)));
-  if (!series.length) return;
+  if (find("chart-part").hidden) return;
   drawChart(find("chart"), {
-    plies: line.length - 1, series, depths: isLogged ? state.game.depth : [], mistakes: line.filter(isMistake).map((node) => node.ply),
+    plies: line.length - 1, series, depths, mistakes: line.filter(isMistake).map((node) => node.ply),
     ply: state.node.ply, onPly: (ply) => goTo(line[ply]),
   });
 }

@@ -4,7 +4,7 @@ import { fromLink, nodeAt } from "./link.js";
 import { complain, find, goTo, revealBoard, show, state } from "./page.js";
 import { reviewShown, setReview } from "./reviewing.js";
 import { ask } from "./server.js";
-import { addMoves, makeRoot, pathTo } from "./tree.js";
+import { addMoves, endOf, makeRoot, pathTo } from "./tree.js";
 
 const IMPORTED = "imported"; // the name under which the browser keeps a game until the page is closed
 
@@ -68,9 +68,11 @@ export async function openLink(fragment) {
     } else {
       const begun = game.size === root.setup.size ? root : makeRoot({ size: game.size });
       const nodes = attach(begun, game);
-      startNew(nodeAt(begun, ply), titleOf(game));
+      const isPast = /^\d+$/.test(ply) && Number(ply) > endOf(begun).ply;
+      startNew(nodeAt(begun, isPast ? null : ply), titleOf(game));
       Object.assign(state, { game, source, logged: nodes });
       show();
+      if (isPast) complain(new Error(`The link leads to ply ${ply}, and the game ends at ply ${endOf(begun).ply}.`));
     }
     find("size").value = pathTo(state.node)[0].setup.size;
   } catch (error) {
