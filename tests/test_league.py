@@ -177,6 +177,17 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     assert not marker.exists()
 
 
+def test_a_name_is_its_folders_for_good_and_newcomers_have_another(tmp_path: Path) -> None:
+    player = HONEST.format(prefers="0")
+    known: dict[str, Path | None] = {"e_v": submit(tmp_path, "e:v", player), "Random": None}
+    for name in ("e v", "e_v", "Random", "ada"):
+        submit(tmp_path, name, player)
+    found = find_submissions(tmp_path, known).players
+    assert {one.folder: one.name for one in found} == {
+        "Random": "Random-2", "ada": "ada", "e v": "e_v-2", "e:v": "e_v", "e_v": "e_v-3",
+    }  # fmt: skip
+
+
 def test_planning_a_league_loads_no_file(tmp_path: Path) -> None:
     marker = tmp_path / "executed"
     path = submit(tmp_path, "alice", f"open({str(marker)!r}, 'w')\n" + HONEST.format(prefers="0"))
@@ -429,6 +440,32 @@ def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
     file.write_text(before)
     assert done.exit_code == 2
     assert "the code of ben has changed since the run began" in done.output
+
+
+def test_a_folder_that_is_missing_is_named(home: Path) -> None:
+    folder = home / "class" / "ben"
+    away = folder.rename(home / "ben")
+    done = league(home / "class", "--resume", home / "run")
+    away.rename(folder)
+    assert done.exit_code == 2
+    assert done.output == f"Error: {folder} is missing, from which ben plays in {home / 'run'}: put it back to go on\n"
+
+
+def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
+    submit(home / "few", "d v", HONEST.format(prefers="move[1]"))
+    submit(home / "few", "e:v", HONEST.format(prefers="move[0]"))
+    options = ("--pairs", "1", "--limit", "cpu_ms=100", "--jobs", "1")
+    first = league(home / "few", *options, "--out", home / "two")
+    assert "Note: the player of the folder 'e:v' is called e_v\n" in first.output
+    submit(home / "few", "e v", HONEST.format(prefers="-move[1]"))
+    done = league(home / "few", "--resume", home / "two", "--jobs", "1", "--out", home / "three")
+    assert done.exit_code == 0, done.output
+    assert "6 of 6 games" in done.output
+    book = read_book(home / "three")
+    assert book is not None
+    assert {entry.player.name: entry.player.folder for entry in book.entries} == {
+        "d_v": "d v", "e_v": "e:v", "e_v-2": "e v",
+    }  # fmt: skip
 
 
 @pytest.mark.slow
