@@ -65,12 +65,12 @@ def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
 
 def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:
     """Play what is missing of a league, and then with those who came late, in a run of its own."""
-    from experiments.league.book import read_book
+    from experiments.league.book import names_in, read_book
     from experiments.league.planning import extension_of, newcomers
     from experiments.runs import is_finished, load_run, requested_config
 
     info = load_run(run)
-    book = _looked_through(submissions, jobs, read_book(run))
+    book = _looked_through(submissions, jobs, read_book(run), names_in(run))
     late = newcomers(run, book)
     if out and not late:
         raise ValueError(f"--out: nobody is new to {run}, so that nothing goes to another directory")
@@ -80,8 +80,10 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
     return book, outcome
 
 
-def _looked_through(submissions: Path, jobs: int, known: Book | None = None) -> Book:
-    """Find and check the submissions, and say who does not play."""
+def _looked_through(
+    submissions: Path, jobs: int, known: Book | None = None, names: Mapping[str, Path | None] | None = None
+) -> Book:
+    """Find and check the submissions, and say who does not play, and who does by another name than its folder's."""
     import joblib
 
     from experiments.config import check_jobs
@@ -89,9 +91,12 @@ def _looked_through(submissions: Path, jobs: int, known: Book | None = None) -> 
     from reports.progress import counting
 
     with counting("checked") as show:
-        book = look_through(submissions, check_jobs(jobs) or joblib.cpu_count(), known, show)
+        book = look_through(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
     for one in book.skipped:
         click.echo(f"Note: {one.name} does not play: {one.why}")
+    for player in (entry.player for entry in book.entries):
+        if player.name != player.folder:
+            click.echo(f"Note: the player of the folder {player.folder!r} is called {player.name}")
     return book
 
 

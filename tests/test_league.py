@@ -25,6 +25,7 @@ from experiments.roster.unloaded import player_in
 from isolation.board import Board
 from isolation.engines import apart
 from isolation.engines.apart import MOST_WAITS, GuestProcess
+from isolation.engines.confined import knows_landlock
 from isolation.engines.transport import EngineTransport, Silence
 from isolation.limits import Limit
 from isolation.match import GameRecord, play
@@ -64,7 +65,32 @@ BLAMED = {
     "sys_exit": ("sys.exit(3)", "error", "SystemExit: 3 (game_agent.py, line 5)"),
     "os_exit": ("os._exit(0)", "error", "its process died"),
     "parent": ("os.kill(os.getppid(), 9)", "error", "may not signal other processes"),
-    "parent_past_python": ("ctypes.CDLL(None).kill(os.getppid(), 9); time.sleep(5)", "error", "its process died"),
+    "parent_past_python": (
+        "ctypes.CDLL(None).kill(os.getppid(), 9); time.sleep(0.5); os._exit(0)", "error", "its process died",
+    ),
+    "signals_unheard": (
+        "import signal; signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)", "error",
+        "may not signal other processes",
+    ),
+    "slows_others": ("os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)", "error", "may not change who computes when"),
+    "holds_others": ("os.sched_setaffinity(os.getppid(), {0})", "error", "may not change who computes when"),
+    "pipes": ("os.mkfifo('pipe')", "error", "may not change files"),
+    "pipes_by_sets": (
+        "{one.__name__: one for one in os.supports_dir_fd}['mkfifo']('pipe')", "error", "KeyError: 'mkfifo'",
+    ),
+    "devices": ("import posix; posix.mknod('node')", "error", "may not change files"),
+    "history": ("import readline; readline.write_history_file(__file__)", "error", "may not import readline"),
+    "fresh": (
+        "import importlib.machinery as m, types; found = m.BuiltinImporter\n"
+        "        found.create_module(found.find_spec('posix')).mkfifo('pipe')",
+        "error", "may not make modules anew",
+    ),
+    "shares": ("import multiprocessing.shared_memory as s; s.SharedMemory(create=True, size=9)", "error",
+               "may not change files"),
+    "semaphores": ("import _multiprocessing; _multiprocessing.SemLock(0, 1, 1, '/k', False)", "error",
+                   "may not change files"),
+    "shares_anew": ("del sys.modules['_posixshmem']; import _posixshmem", "error", "may not import _posixshmem"),
+    "key_log": ("import ssl; ssl.create_default_context().keylog_filename = 'keys'", "error", "may not write files"),
     "memory": ("kept = bytearray(3 << 30)", "error", "MemoryError"),
     "forks": ("while True: os.fork()", "error", "may not start a process"),
     "shell": ("os.system('true')", "error", "may not start a process"),
@@ -167,6 +193,17 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     assert not marker.exists()
 
 
+def test_a_name_is_its_folders_for_good_and_newcomers_have_another(tmp_path: Path) -> None:
+    player = HONEST.format(prefers="0")
+    known: dict[str, Path | None] = {"e_v": submit(tmp_path, "e:v", player), "Random": None}
+    for name in ("e v", "e_v", "Random", "ada"):
+        submit(tmp_path, name, player)
+    found = find_submissions(tmp_path, known).players
+    assert {one.folder: one.name for one in found} == {
+        "Random": "Random-2", "ada": "ada", "e v": "e_v-2", "e:v": "e_v", "e_v": "e_v-3",
+    }  # fmt: skip
+
+
 def test_planning_a_league_loads_no_file(tmp_path: Path) -> None:
     marker = tmp_path / "executed"
     path = submit(tmp_path, "alice", f"open({str(marker)!r}, 'w')\n" + HONEST.format(prefers="0"))
@@ -190,6 +227,32 @@ def test_a_hostile_player_loses_by_what_it_did(tmp_path: Path, name: str, monkey
     assert detail in game.detail
     assert path.read_text() == before
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.skipif(not knows_landlock(), reason="the system has no Landlock")
+def test_native_code_of_a_player_changes_no_file_either(tmp_path: Path) -> None:
+    native = "ctypes.CDLL(None).open(b'made', os.O_WRONLY | os.O_CREAT, 0o600)"
+    path = submit(tmp_path, "native", HOSTILE.format(act=f"assert {native} == -1"))
+    assert game_of(path).reason == "no_moves"
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.skipif(knows_landlock() < 6, reason="the system's Landlock does not hold signals")
+def test_native_code_of_a_player_signals_nobody_either(tmp_path: Path) -> None:
+    native = "ctypes.CDLL(None).kill"
+    act = f"assert ({native}(os.getppid(), 0), {native}(os.getpid(), 0)) == (-1, 0)"
+    game = game_of(submit(tmp_path, "native", HOSTILE.format(act=act)))
+    assert (game.reason, game.detail) == ("no_moves", "")
+
+
+def test_code_that_is_not_what_it_was_does_not_play(tmp_path: Path) -> None:
+    path = submit(tmp_path, "changed", "import helps\n" + HONEST.format(prefers="0"))
+    helper = submit(tmp_path, "changed", "", "helps.py")
+    agent = parse_agent(f"apart:{path}:CustomPlayer", Limit(cpu_ms=100))
+    helper.write_text("# changed\n")
+    game = play(agent, parse_agent("random"), (24, 14), hard_cap=2.0)
+    assert (game.winner, game.reason) == (2, "error")
+    assert game.detail == "cannot be loaded: game_agent.py has changed since the run began"
 
 
 def test_players_that_do_no_harm_play_as_if_they_did_nothing(tmp_path: Path) -> None:
@@ -403,6 +466,32 @@ def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
     file.write_text(before)
     assert done.exit_code == 2
     assert "the code of ben has changed since the run began" in done.output
+
+
+def test_a_folder_that_is_missing_is_named(home: Path) -> None:
+    folder = home / "class" / "ben"
+    away = folder.rename(home / "ben")
+    done = league(home / "class", "--resume", home / "run")
+    away.rename(folder)
+    assert done.exit_code == 2
+    assert done.output == f"Error: {folder} is missing, from which ben plays in {home / 'run'}: put it back to go on\n"
+
+
+def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
+    submit(home / "few", "d v", HONEST.format(prefers="move[1]"))
+    submit(home / "few", "e:v", HONEST.format(prefers="move[0]"))
+    options = ("--pairs", "1", "--limit", "cpu_ms=100", "--jobs", "1")
+    first = league(home / "few", *options, "--out", home / "two")
+    assert "Note: the player of the folder 'e:v' is called e_v\n" in first.output
+    submit(home / "few", "e v", HONEST.format(prefers="-move[1]"))
+    done = league(home / "few", "--resume", home / "two", "--jobs", "1", "--out", home / "three")
+    assert done.exit_code == 0, done.output
+    assert "6 of 6 games" in done.output
+    book = read_book(home / "three")
+    assert book is not None
+    assert {entry.player.name: entry.player.folder for entry in book.entries} == {
+        "d_v": "d v", "e_v": "e:v", "e_v-2": "e v",
+    }  # fmt: skip
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from experiments.facts import read_facts
 from experiments.league.checking import Check, check_all
 from experiments.league.submissions import Skipped, Submission, find_submissions
+from experiments.roster import complete, parse_spec
 from experiments.roster.spec import APART
 from experiments.runs import load_run
 from experiments.sealed import read_json, write_json
@@ -47,25 +48,47 @@ def look_through(
     folder: str | Path,
     jobs: int,
     known: Book | None = None,
+    names: Mapping[str, Path | None] | None = None,
     show: Callable[[int, int], None] = lambda done, total: None,
 ) -> Book:
-    """Find the submissions of a folder and check those that are not `known` as they are.
+    """Find the submissions of a folder and check those that are not `known` as they are; see `names_in` for `names`.
 
     Raises:
         ValueError: there is no such folder, or it has no sub-folder.
     """
-    found = find_submissions(folder)
-    before = {(entry.player, entry.content): entry for entry in (known.entries if known else ())}
+    found = find_submissions(folder, names)
+    before = {_code(entry.player, entry.content): entry.check for entry in (known.entries if known else ())}
     hashes = {player: content_hash(player.file) for player in found.players}
-    fresh = [player for player in found.players if (player, hashes[player]) not in before]
+    fresh = [player for player in found.players if _code(player, hashes[player]) not in before]
     checks = check_all(fresh, jobs, show)
     entries = [
-        Entry(player, hashes[player], checks[player.name]) if player.name in checks else before[player, hashes[player]]
+        Entry(player, hashes[player], checks.get(player.name) or before[_code(player, hashes[player])])
         for player in found.players
     ]
     unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
     fit = tuple(entry for entry in entries if not entry.check.why_not)
     return Book(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
+
+
+def _code(player: Submission, content: str) -> tuple[Path, str, str]:
+    return player.file, player.player, content
+
+
+def names_in(run: Path) -> dict[str, Path | None]:
+    """The names of all who play in the run of a league, each with its file; None of one that was not submitted.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is gone.
+    """
+    info = load_run(run)
+    names: dict[str, Path | None] = dict.fromkeys(info.agents)
+    for spec in map(parse_spec, info.requested["contenders"]):
+        if spec.kind == APART:
+            whole = complete(spec)
+            names[whole.name] = file = Path(whole.target.rpartition(":")[0])
+            if gone := [path for path in (file, *file.parents) if not path.exists()]:
+                raise ValueError(f"{gone[-1]} is missing, from which {whole.name} plays in {run}: put it back to go on")
+    return names
 
 
 def write_book(run: Path, book: Book) -> None:

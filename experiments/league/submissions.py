@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.roster.unloaded import player_in
@@ -28,12 +28,14 @@ class Submission:
         file: the absolute path of its file.
         player: the class in it.
         edition: first, second or third; empty where its source does not tell.
+        folder: what its folder is called, of which the name is made.
     """
 
     name: str
     file: Path
     player: str
     edition: str
+    folder: str = ""
 
     @property
     def spec(self) -> str:
@@ -57,8 +59,10 @@ class Found:
     skipped: tuple[Skipped, ...]
 
 
-def find_submissions(folder: str | Path) -> Found:
+def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None = None) -> Found:
     """The players in the sub-folders of a folder, one each, and what there is beside them.
+
+    Those whose folder is `known`, as it holds the file of a name, have that name; nobody else has a known one.
 
     Raises:
         ValueError: there is no such folder, or it has no sub-folder.
@@ -71,12 +75,13 @@ def find_submissions(folder: str | Path) -> Found:
     if not any(entry.is_dir() for entry in entries):
         raise ValueError(f"{home} has no folders: each submission lies in one of its own, named after it")
     players: dict[str, Submission] = {}
+    known = known or {}
     skipped = []
     for entry in entries:
         if entry.is_dir():
             found = _submission(entry)
             if isinstance(found, Submission):
-                found = _renamed(found, players)
+                found = _renamed(found, _known_as(entry, known), {*players, *known})
                 players[found.name] = found
             else:
                 skipped.append(found)
@@ -92,18 +97,26 @@ def _submission(folder: Path) -> Submission | Skipped:
     for file in _sources(folder):
         found = player_in(file)
         if isinstance(found, tuple):
-            return Submission(name, file.absolute(), *found)
+            return Submission(name, file.absolute(), *found, folder.name)
         if found:
             refusals.append(f"{file.relative_to(folder)} {found}")
     nothing = "has no file with a class that has a get_move or a get_action"
     return Skipped(name, refusals[0] if refusals else nothing)
 
 
-def _renamed(found: Submission, others: dict[str, Submission]) -> Submission:
-    """The submission under a name that is nobody else's."""
+def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
+    """The name of which the file lies in a folder."""
+    home = folder.resolve()
+    return next((name for name, file in known.items() if file and file.resolve().is_relative_to(home)), None)
+
+
+def _renamed(found: Submission, known_as: str | None, others: Collection[str]) -> Submission:
+    """The submission under the name it is known as, or else one that is nobody else's."""
+    if known_as:
+        return replace(found, name=known_as)
     names = (found.name if number == 1 else f"{found.name}-{number}" for number in range(1, len(others) + 2))
     free = next(name for name in names if name not in others)
-    return Submission(free, found.file, found.player, found.edition)
+    return replace(found, name=free)
 
 
 def _sources(folder: Path) -> Iterator[Path]:

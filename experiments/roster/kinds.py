@@ -268,6 +268,7 @@ def _make_apart(spec: Spec) -> Agent:
     from experiments.roster.unloaded import players_in
     from isolation.editions.players import THIRD
     from isolation.engines.apart import ApartAgent
+    from isolation.loading import content_hash
 
     path, _, name = spec.target.rpartition(":")
     assert spec.limit is not None
@@ -277,13 +278,30 @@ def _make_apart(spec: Spec) -> Agent:
     inside = replace(spec, kind="classic")
     overruns = players[name] in ("", THIRD.name)
     return ApartAgent(
-        spec.name, path, f"{Path(path).name}:{name}", spec.limit, make_inside, (inside,), overruns=overruns
+        spec.name,
+        path,
+        f"{Path(path).name}:{name}",
+        spec.limit,
+        make_inside,
+        (inside, content_hash(path)),
+        overruns=overruns,
     )
 
 
-def make_inside(spec: Spec) -> Agent:
-    """The agent of a completed spec, made in the process that it plays in."""
-    return KINDS[spec.kind].make(spec)
+def make_inside(spec: Spec, content: str) -> Agent:
+    """The agent of a completed spec, made in the process that it plays in, of code that has the hash `content`.
+
+    Raises:
+        ValueError: the file, or one that it imports, is not what it was.
+    """
+    from isolation.loading import content_hash
+
+    path, _, _ = spec.target.rpartition(":")
+    was_same = content_hash(path) == content
+    agent = KINDS[spec.kind].make(spec) if was_same else None
+    if agent is None or content_hash(path) != content:  # read again, as it may change while it is being loaded
+        raise ValueError(f"{path} has changed since the run began")
+    return agent
 
 
 # An engine, somebody else's program
