@@ -21,7 +21,7 @@ from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.players import THIRD, TOO_LATE, edition_of, open_player, seat
 from isolation.editions.third.scores import StateScore
 from isolation.editions.third.translating import why_unfit
-from isolation.faults import clean, shown, told
+from isolation.faults import LONGEST_LINE, clean, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.outcome import Reason
@@ -155,7 +155,7 @@ def check_fit(agents: Iterable[Agent], size: tuple[int, int]) -> None:
 def as_loss(error: BaseException) -> Forfeit:
     """How a player has lost that raised an exception: as it says itself, or by error."""
     if isinstance(error, Forfeit):
-        return Forfeit(error.reason, clean(error.detail))
+        return Forfeit(error.reason, clean(error.detail, LONGEST_LINE))
     return Forfeit(Reason.ERROR, told(error))
 
 

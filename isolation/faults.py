@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-LONGEST = 500
-"""How many characters of what people's code says are kept."""
-_LONGEST_READ = 20 * LONGEST
+LONGEST = 200
+"""How many characters of what people's code says are kept: a table and a log have a line for it, not a page."""
+LONGEST_LINE = 500
+"""How many of a line in which more than that is said."""
+_LONGEST_READ = 20 * LONGEST_LINE
 _name_of = type.__dict__["__name__"].__get__
 
 IsCtrlC = Callable[[BaseException], bool]
@@ -20,7 +22,7 @@ IsCtrlC = Callable[[BaseException], bool]
 def told(error: BaseException, longest: int = LONGEST) -> str:
     """An exception in one line, such as ``ValueError: no such cell``; its name alone if it says nothing."""
     name, text = name_of(error), clean(error, longest)
-    return f"{name}: {text}"[:longest] if text else name
+    return _cut(f"{name}: {text}", longest) if text else name
 
 
 def name_of(value: object) -> str:
@@ -29,7 +31,8 @@ def name_of(value: object) -> str:
 
 
 def clean(said: object, longest: int = LONGEST) -> str:
-    """What a value says of itself, as one line that any file, terminal and page takes, of at most so many characters.
+    """What a value says of itself, as one line that any file, terminal and page takes, of at most so many characters;
+    an ellipsis is the last of them where more was said.
 
     What cannot be printed is escaped, lone surrogates included. What does not tell says so.
     """
@@ -47,7 +50,11 @@ def _one_line(value: object, tell: Callable[[object], str], longest: int) -> str
         text = str.__getitem__(tell(value), slice(_LONGEST_READ))
     except BaseException as error:
         return f"(what it says cannot be told: {clean(_name_of(type(error)))})"[:longest]
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split()))[:longest]
+    return _cut("".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split())), longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 @contextmanager

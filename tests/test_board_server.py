@@ -23,7 +23,7 @@ from isolation.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
 from reports.board.answers import exact, move_values, opposing, position_value, safe_agent
 from reports.board.exploring import explored
-from reports.board.guarding import MOST_BYTES, refusal
+from reports.board.guarding import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
 from reports.board.processes import ROOM
 from reports.board.questions import (
     ExploreQuestion,
@@ -144,6 +144,8 @@ def test_questions_in_a_form_are_refused_as_any_page_can_send_them(port):
 def test_long_and_endless_questions_are_refused(port):
     assert request(port, "/api/move", b" " * (MOST_BYTES + 1))[0] == 413
     assert request(port, "/api/move", b"", content_length="x")[0] in (400, 413)
+    status, _, told = request(port, IMPORT, b"", content_length=MOST_BYTES_IMPORTED + 1)
+    assert (status, "paste fewer games" in told) == (413, True)
     assert request(port, "/api/move", b"0\r\n\r\n", transfer_encoding="chunked")[0] == 411
 
 
@@ -257,6 +259,12 @@ def test_the_page_explores_takes_in_and_gives_out(port, records):
     assert status == 200
     status, answer = ask(port, "/api/import", {"text": answer["text"]})
     assert (status, answer["games"][0]["moves"]) == (200, moves)
+
+
+def test_games_are_taken_in_by_the_hundred(port, records):
+    line = json.dumps({"size": "5x5", "moves": list(records[1][0].moves), "detail": "x" * 1000}) + "\n"
+    status, answer = ask(port, IMPORT, {"text": line * 110})
+    assert (status, len(answer["games"])) == (200, 110)
 
 
 @pytest.mark.parametrize(

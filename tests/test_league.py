@@ -1,5 +1,6 @@
 """A class of submissions: what is found without running any, who is blamed for what, and what everybody is shown."""
 
+import os
 import json
 import re
 import shutil
@@ -202,6 +203,52 @@ def test_a_name_is_its_folders_for_good_and_newcomers_have_another(tmp_path: Pat
     assert {one.folder: one.name for one in found} == {
         "Random": "Random-2", "ada": "ada", "e v": "e_v-2", "e:v": "e_v", "e_v": "e_v-3",
     }  # fmt: skip
+
+
+def test_links_and_what_is_no_file_play_nobody_elses_player(tmp_path: Path) -> None:
+    player = HONEST.format(prefers="0")
+    ann = submit(tmp_path / "class", "ann", player)
+    home = ann.parent.parent
+    submit(tmp_path, "elsewhere", player)
+    for name in ("dir", "fifo", "out", "gone", "up", "null", "deep"):
+        (home / name).mkdir()
+    (home / "loop").symlink_to(".")
+    (home / "same").symlink_to("ann")
+    (home / "nowhere").symlink_to("nothing")
+    (home / "dir/game_agent.py").mkdir()
+    os.mkfifo(home / "fifo/game_agent.py")
+    (home / "out/game_agent.py").symlink_to("../ann/game_agent.py")
+    (home / "gone/game_agent.py").symlink_to("nothing.py")
+    (home / "up/more").symlink_to("../../elsewhere")
+    (home / "null/game_agent.py").write_bytes(b"x = 1\0")
+    (home / "deep/game_agent.py").write_text("x = " + "-" * 50_000 + "1")
+    found = find_submissions(home)
+    assert [one.name for one in found.players] == ["ann"]
+    leads_out = "is reached by a link that leads out of its folder"
+    assert {one.name: one.why for one in found.skipped} == {
+        "loop": "is a link, and what it leads to is somebody else's",
+        "same": "is a link, and what it leads to is somebody else's",
+        "nowhere": "is a link that leads nowhere",
+        "dir": "game_agent.py is a directory",
+        "fifo": "game_agent.py is no ordinary file",
+        "out": f"game_agent.py {leads_out}",
+        "gone": "game_agent.py is a link that leads nowhere",
+        "up": f"more/game_agent.py {leads_out}",
+        "null": "game_agent.py is not Python: source code string cannot contain null bytes",
+        "deep": "game_agent.py is nested too deeply to be read",
+    }
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_left_out_by_name(tmp_path: Path) -> None:
+    submit(tmp_path, "ann", HONEST.format(prefers="0"))
+    try:
+        os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    found = find_submissions(tmp_path)
+    assert [one.name for one in found.players] == ["ann"]
+    (skipped,) = found.skipped
+    assert (skipped.name, skipped.why) == ("caf\\udce9", "its name is not UTF-8: rename it")
 
 
 def test_planning_a_league_loads_no_file(tmp_path: Path) -> None:

@@ -228,7 +228,8 @@ def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_
     record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
     assert (record.winner, record.reason) == (3 - place, reason)
     assert detail in record.detail
-    assert len(record.detail) <= LONGEST
+    assert len(record.detail) <= len("played ") + LONGEST
+    assert record.detail.endswith("…") == (player in (Talkative, Rambling))
     assert record.detail.isprintable()
     assert record.plies == 2 + 4 + (place - 1)
 

@@ -150,7 +150,7 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
     _files(tmp_path, "a.py")
     with pytest.raises(SpecError, match="no file matches"):
         makeable(f"{tmp_path}/*/a.py:CustomPlayer")
-    with pytest.raises(SpecError, match=r"of 1 files that match none can be used: .*a\.py has no class"):
+    with pytest.raises(SpecError, match=r"the one file that matches cannot be used: .*a\.py has no class"):
         makeable(f"{tmp_path}/*.py")
     with pytest.raises(SpecError, match="a name cannot go with"):
         makeable(f"Mine=ID:{tmp_path}/*.py")

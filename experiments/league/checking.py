@@ -18,7 +18,7 @@ from isolation.engines.apart import IMPORT_SECONDS, GuestProcess
 from isolation.engines.child import take_over_pipes
 from isolation.engines.confined import confine
 from isolation.engines.transport import Ended, Endless, Silence, Transport
-from isolation.faults import clean, told
+from isolation.faults import LONGEST_LINE, clean, told
 
 CHECK_SECONDS = 40.0
 """What all checks of a submission may take together, once it has been imported."""
@@ -67,7 +67,7 @@ def check_one(player: Submission) -> Check:
         except Ended:
             return Check("its import ends the process")
         if refusal:
-            return Check(clean(refusal))
+            return Check(clean(refusal, LONGEST_LINE))
         return Check("", tuple(_findings(process)))
     except (Ended, Endless, ValueError):
         return Check("it has tampered with what was to be said of it")
@@ -88,7 +88,7 @@ def _findings(process: Transport) -> Iterator[Finding]:
 
 
 def _cleaned(finding: Finding) -> Finding:
-    return Finding(clean(finding.check), finding.ok, clean(finding.seen), finding.is_note)
+    return Finding(clean(finding.check), finding.ok, clean(finding.seen, LONGEST_LINE), finding.is_note)
 
 
 def serve() -> None:
@@ -104,7 +104,7 @@ def serve() -> None:
     try:
         player = load_player(order["file"], order["player"]).value
     except BaseException as error:
-        say(told(error).removeprefix("LoadError: ").replace(f"{Path(order['file']).parent}/", ""))
+        say(told(error, LONGEST_LINE).removeprefix("LoadError: ").replace(f"{Path(order['file']).parent}/", ""))
         return
     say("")
     say([asdict(finding) for finding in check_player(player)])

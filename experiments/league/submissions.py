@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.roster.unloaded import player_in
+from isolation.faults import clean
 
 USUAL_FILES = ("game_agent.py", "my_custom_player.py")
 """What the editions call the file that students write."""
@@ -16,6 +18,7 @@ DEEPEST = 3
 MOST_FILES = 200
 """Files of a submission that are looked into."""
 
+_NOT_UTF8 = "its name is not UTF-8: rename it"
 _NOT_THEIRS = ("isolation", "tests", "test", "venv", "env", "site-packages", "node_modules", "__pycache__")
 
 
@@ -65,9 +68,11 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     Those whose folder is `known`, as it holds the file of a name, have that name; nobody else has a known one.
 
     Raises:
-        ValueError: there is no such folder, or it has no sub-folder.
+        ValueError: there is no such folder, its name is not UTF-8, or it has no sub-folder.
     """
     home = Path(folder)
+    if not _is_utf8(home):
+        raise ValueError(f"{clean(home)}: {_NOT_UTF8}")
     try:
         entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__")))
     except OSError as error:
@@ -78,7 +83,9 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     known = known or {}
     skipped = []
     for entry in entries:
-        if entry.is_dir():
+        if why := _why_passed_over(entry):
+            skipped.append(Skipped(clean(entry.name), why))
+        elif entry.is_dir():
             found = _submission(entry)
             if isinstance(found, Submission):
                 found = _renamed(found, _known_as(entry, known), {*players, *known})
@@ -90,18 +97,50 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     return Found(tuple(players.values()), tuple(skipped))
 
 
+def _why_passed_over(entry: Path) -> str:
+    """Why nothing is looked for in what lies among the submissions; empty if something is."""
+    if not _is_utf8(entry):
+        return _NOT_UTF8
+    if entry.is_symlink():
+        return (
+            "is a link, and what it leads to is somebody else's" if entry.exists() else "is a link that leads nowhere"
+        )
+    return ""
+
+
 def _submission(folder: Path) -> Submission | Skipped:
     """The player of a folder, or why there is none."""
     name = re.sub(r"[^\w.+-]", "_", folder.name)
     refusals = []
     for file in _sources(folder):
-        found = player_in(file)
+        found = _why_unread(file, folder) or player_in(file)
         if isinstance(found, tuple):
             return Submission(name, file.absolute(), *found, folder.name)
         if found:
-            refusals.append(f"{file.relative_to(folder)} {found}")
+            refusals.append(f"{clean(file.relative_to(folder))} {found}")
     nothing = "has no file with a class that has a get_move or a get_action"
     return Skipped(name, refusals[0] if refusals else nothing)
+
+
+def _why_unread(file: Path, folder: Path) -> str:
+    """Why a file of a submission is none that plays, whatever it holds; empty if it may."""
+    if not _is_utf8(file):
+        return f"cannot play: {_NOT_UTF8}"
+    if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)):
+        return "is reached by a link that leads out of its folder"
+    if file.is_symlink() and not file.exists():
+        return "is a link that leads nowhere"
+    if file.is_dir():
+        return "is a directory"
+    return "" if file.is_file() else "is no ordinary file"
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _known_as(folder: Path, known: Mapping[str, Path | None]) -> str | None:
@@ -126,7 +165,7 @@ def _sources(folder: Path) -> Iterator[Path]:
         files += [
             file
             for file in sorted(folder.glob("*/" * (depth - 1) + "*.py"))
-            if file.is_file() and not any(_is_not_theirs(part) for part in file.relative_to(folder).parts[:-1])
+            if not any(_is_not_theirs(part) for part in file.relative_to(folder).parts[:-1])
         ]
     usual = [file for file in files if file.name in USUAL_FILES]
     yield from [*usual, *(file for file in files if file not in usual)][:MOST_FILES]

@@ -90,7 +90,9 @@ def makeable(
                 raise
             left_out.append(error.message)
     if not made:
-        raise SpecError(f"of {len(left_out)} files that match none can be used: {left_out[0]}", text, 0, len(text))
+        many = f"of {len(left_out)} files that match none can be used"
+        which = many if len(left_out) > 1 else "the one file that matches cannot be used"
+        raise SpecError(f"{which}: {left_out[0]}", text, 0, len(text))
     return made, left_out
 
 

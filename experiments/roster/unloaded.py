@@ -42,9 +42,12 @@ def players_in(file: Path) -> dict[str, str]:
             raise ValueError(f"is larger than {LARGEST_SOURCE:,} bytes")
         tree = parse(file.read_bytes())
     except SyntaxError as error:
-        raise ValueError(f"is not Python: line {error.lineno}: {error.msg}") from None
-    except (OSError, RecursionError, MemoryError) as error:
-        raise ValueError(f"cannot be read: {error}") from None
+        place = f"line {error.lineno}: " if error.lineno else ""
+        raise ValueError(f"is not Python: {place}{error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError("is nested too deeply to be read") from None
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     found = {name: edition for name, node in classes.items() if (edition := _edition(node, classes)) is not None}
     return found | {alias: found[name] for alias, name in _aliases(tree) if name in found}

@@ -13,6 +13,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 64 * 1024
+IMPORT = "/api/import"
+MOST_BYTES_IMPORTED = 4 * 1024 * 1024
+"""Of the one question that brings games along."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -45,6 +48,16 @@ def refusal(method: str, path: str, headers: Mapping[str, str], port: int) -> st
     return ""
 
 
+def _excess(path: str, length: str) -> str:
+    """Why a question of so many bytes is not read; empty if it is."""
+    most = MOST_BYTES_IMPORTED if path == IMPORT else MOST_BYTES
+    if length.isdecimal() and int(length) <= most:
+        return ""
+    if path == IMPORT:
+        return f"games are taken in at most {most:,} bytes at once: paste fewer games"
+    return f"a question has at most {most:,} bytes"
+
+
 class Guarded:
     """An application behind `refusal`, with a limit on what it reads and headers that bind the browser.
 
@@ -72,9 +85,8 @@ class Guarded:
         if reason := refusal(scope["method"], scope["path"], headers, self.port):
             await JSONResponse({"error": reason}, status_code=403)(scope, receive, send_with_headers)
             return
-        if not headers.get("content-length", "0").isdecimal() or int(headers.get("content-length", "0")) > MOST_BYTES:
-            error = {"error": f"a question has at most {MOST_BYTES:,} bytes"}
-            await JSONResponse(error, status_code=413)(scope, receive, send_with_headers)
+        if reason := _excess(scope["path"], headers.get("content-length", "0")):
+            await JSONResponse({"error": reason}, status_code=413)(scope, receive, send_with_headers)
             return
         if "transfer-encoding" in headers:
             error = {"error": "a question says how long it is"}

@@ -135,7 +135,8 @@ def first_fault(error: ValidationError) -> str:
     """The first thing that is wrong, in one line."""
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{where}: {said}" if where else said
 
 
 def boards_of(position: Position) -> list[Board]:

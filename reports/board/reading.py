@@ -6,23 +6,26 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from experiments.exporting import csv_head
 from experiments.importing import end_of, ply_of
 from experiments.log import SCHEMA
 from experiments.pgn import PgnGame, parse_pgn
 from isolation.board import Board
-from isolation.geometry import parse_size
+from isolation.geometry import MOST_COMPILED_CELLS, parse_size
 from isolation.notation import parse_moves, words
 from isolation.outcome import Reason
 from reports.board.questions import Cell, ImportQuestion, Position, as_position, board_of, first_fault
 from reports.replay import Replay, as_json, replay_of_row
 
 FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
+MOST_GAMES = 5000
+"""What a page can list, and a process answer with."""
 _TITLE = "An imported game"
 _TEXT = "the text"
 _FEN = re.compile(r"[\dNn*/]+(\[[Nn]*\])?\s+[wb](\s.*)?", re.DOTALL)
@@ -70,6 +73,14 @@ class WrittenGame(BaseModel):
     nodes: Counts = ()
     time_us: Counts = ()
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _has_no_truth_values(cls, value: Any) -> Any:
+        """Python takes them for 1 and 0; JSON does not."""
+        if any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
+            raise ValueError("true and false are no numbers")
+        return value
+
 
 def games_in(question: ImportQuestion) -> dict[str, Any]:
     """The games that a text holds, or the position: each with its start and its moves, and what else is said of a game.
@@ -80,7 +91,9 @@ def games_in(question: ImportQuestion) -> dict[str, Any]:
     text = question.text.strip().removeprefix("\ufeff")
     if not text:
         raise ValueError(f"there is nothing to read: give {FORMS}")
-    games = list(_read(text, question.size))
+    games = list(islice(_read(text, question.size), MOST_GAMES + 1))
+    if len(games) > MOST_GAMES:
+        raise ValueError(f"the text holds more than {MOST_GAMES:,} games: paste fewer games")
     if not games:
         raise ValueError(f"the text holds no game: give {FORMS}")
     return {"games": games}
@@ -188,20 +201,30 @@ def _from_moves(text: str, size: str) -> dict[str, Any]:
         if not _CELL.fullmatch(word):
             raise ValueError(f"{word[:40]!r} is no move, nor part of anything else that the board takes: {FORMS}")
     cells = parse_moves(text, size)
-    board_of(Position(size=size, moves=cells))
+    _check(size, cells)
     return {"title": "Imported moves", "setup": _empty(size), "moves": cells, "game": None}
 
 
 def _position(board: Board) -> dict[str, Any]:
     """A position; one whose beginning is known as moves from an empty board."""
-    board_of(Position(size=board.size))
+    _check(board.size, ())
     start = _empty(board.size) if board.history else as_position(board)
     return {"title": "An imported position", "setup": start, "moves": list(board.history), "game": None}
 
 
 def _game(replay: Replay) -> dict[str, Any]:
-    board_of(Position(size=replay.size, moves=list(replay.moves)))
+    _check(replay.size, replay.moves)
     return {"title": replay.title, "setup": _empty(replay.size), "moves": list(replay.moves), "game": as_json(replay)}
+
+
+def _check(size: str, moves: Sequence[int]) -> None:
+    """Refuse a board that the page cannot show, and moves that cannot be played on it."""
+    if len(moves) > MOST_COMPILED_CELLS:
+        raise ValueError(f"{len(moves):,} moves are too many: a board here has at most {MOST_COMPILED_CELLS} cells")
+    try:
+        board_of(Position(size=size, moves=list(moves)))
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from None
 
 
 def _empty(size: str) -> dict[str, Any]:

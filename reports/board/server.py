@@ -23,7 +23,7 @@ import heuristics
 from experiments.find_games import KINDS
 from experiments.log import games_folder
 from reports.board.answering import Answer, failed
-from reports.board.guarding import MOST_BYTES, Guarded
+from reports.board.guarding import IMPORT, MOST_BYTES_IMPORTED, Guarded
 from reports.board.processes import ROOM, Processes, Room
 from reports.board.questions import (
     DEEPEST,
@@ -110,7 +110,7 @@ class Board(uvicorn.Server):
             Route("/api/solve", answering(SolveQuestion), methods=["POST"]),
             Route("/api/move", answering(MoveQuestion), methods=["POST"]),
             Route("/api/explore", answering(ExploreQuestion), methods=["POST"]),
-            Route("/api/import", answering(ImportQuestion), methods=["POST"]),
+            Route(IMPORT, answering(ImportQuestion), methods=["POST"]),
             Route("/api/export", answering(ExportQuestion), methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
@@ -199,5 +199,5 @@ def _choices(shelf: Shelf) -> dict[str, Any]:
         "runs": [run.resolve().name for run in shelf.runs],
         "kinds": list(KINDS),
         "deepest": DEEPEST,
-        "longest": MOST_BYTES,
+        "longest": MOST_BYTES_IMPORTED,
     }

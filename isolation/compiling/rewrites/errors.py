@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
-from isolation.faults import clean
+from isolation.faults import LONGEST_LINE, clean
 
 CHANCE_AND_TIME = {
     "random": "chance",
@@ -26,7 +26,7 @@ class CompileError(Exception):
     """
 
     def __init__(self, reason: str, line: int | None = None, is_unrepeatable: bool = False) -> None:
-        reason = clean(reason)
+        reason = clean(reason, LONGEST_LINE)
         super().__init__(reason, line)
         self.reason = reason
         self.line = line

@@ -38,7 +38,7 @@ function refuse(error) {
 }
 
 function tooLong() {
-  return `The board reads at most ${Math.floor(0.9 * state.choices.longest / 1000)} kB at once: give it fewer games.`;
+  return `The board reads at most ${(0.9 * state.choices.longest / 1e6).toFixed(1)} MB at once: paste fewer games.`;
 }
 
 function nameOf({ title, game }) {
