@@ -1,7 +1,7 @@
 """A class of submissions: what is found without running any, who is blamed for what, and what everybody is shown."""
 
-import os
 import json
+import os
 import re
 import shutil
 import subprocess
