@@ -1,7 +1,7 @@
 """A class of submissions: what is found without running any, who is blamed for what, and what everybody is shown."""
 
-import os
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -377,6 +377,14 @@ def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> No
     board = Board.from_moves(worst.game.moves[: worst.ply - 1], "7x7")
     assert (solve(board).winner, solve(board.successor(worst.game.moves[worst.ply - 1])).winner) in ((1, 2), (2, 1))
     assert "gave the win away" in (home / "run" / "league" / f"player-{worst.player}.html").read_text()
+
+
+def test_a_league_that_lies_there_says_how_it_goes_on(home: Path) -> None:
+    done = league(home / "class", "--out", home / "run")
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert (
+        f"go on with isolation league {home / 'class'} --resume {home / 'run'}, or choose another --out" in done.output
+    )
 
 
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
