@@ -65,7 +65,7 @@ def parse_axis(text: str) -> Axis:
             raise ValueError
     except ValueError:
         raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor numbers parted by commas") from None
-    found = _range(*written, values) if ":" in values else tuple(written)
+    found = _range(values, *written) if ":" in values else tuple(written)
     if len(set(found)) != len(found):
         raise ValueError(f"--over: {values!r} has a value twice")
     return Axis(name.removeprefix(_PARAMETER), found)
@@ -120,7 +120,7 @@ def sweep(
     ]
 
 
-def _range(first: float, last: float, step: float, text: str) -> tuple[float, ...]:
+def _range(text: str, first: float, last: float, step: float) -> tuple[float, ...]:
     if not np.isfinite([first, last, step]).all():
         raise ValueError(f"--over: {text!r} is without end; FIRST, LAST and STEP are finite numbers")
     if not step > 0:
