@@ -58,9 +58,27 @@ def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
     """Check all, and play a league of them."""
     from experiments.league.planning import league_config, league_keys
 
+    _refuse_league(submissions, given["out"])
     keys = league_keys({key: value for key, value in given.items() if key != "format"})
     book = _looked_through(submissions, given["jobs"])
     return book, _played(league_config(book, given.get("format", "round-robin"), keys), book)
+
+
+def _refuse_league(submissions: Path, out: str | None) -> None:
+    """Say of a league that lies there already how it goes on."""
+    from experiments.league.book import read_book
+    from experiments.runs import is_run
+    from isolation.loading import expanded
+    from isolation.shell import command
+
+    if out is None or not is_run(expanded(out)):
+        return
+    try:
+        read_book(expanded(out))
+    except ValueError:  # a run, and no league's
+        return
+    goes_on = command("league", submissions, "--resume", out)
+    raise ValueError(f"{out} already holds a league: go on with {goes_on}, or choose another --out")
 
 
 def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:

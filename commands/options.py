@@ -33,14 +33,18 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
     """The position after --moves on a --board, or that of a --fen.
 
     Raises:
-        ValueError: it is none, or both were given.
+        ValueError: it is none, or a FEN was given with moves or a board.
     """
     from isolation import Board
     from isolation.transcript import position_after
 
-    if fen and moves:
+    if fen is None:
+        return position_after(moves, size)
+    if moves:
         raise ValueError("a position is given by --moves or by --fen, not by both")
-    return Board.from_fen(fen) if fen else position_after(moves, size)
+    if click.get_current_context().get_parameter_source("size") == click.core.ParameterSource.COMMANDLINE:
+        raise ValueError("a FEN says its board itself: leave --board out")
+    return Board.from_fen(fen)
 
 
 def run_or_latest(run: Path | None) -> Path:

@@ -121,6 +121,9 @@ def first_line(function: object) -> str:
 
 
 def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
+    reference = reference.removeprefix("ID:")
+    if reference in heuristics.names() and not Path(reference).exists():
+        raise ValueError(f"{reference} is built in: give the file of a function of yours, like mine.py:score")
     path, colon, name = reference.rpartition(":")
     return (path, name) if colon and name and path.endswith(".py") else (reference, find(reference))
 

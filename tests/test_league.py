@@ -468,6 +468,14 @@ def test_worst_mistakes_are_told_where_positions_can_be_solved(home: Path) -> No
     assert "gave the win away" in (home / "run" / "league" / f"player-{worst.player}.html").read_text()
 
 
+def test_a_league_that_lies_there_says_how_it_goes_on(home: Path) -> None:
+    done = league(home / "class", "--out", home / "run")
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert (
+        f"go on with isolation league {home / 'class'} --resume {home / 'run'}, or choose another --out" in done.output
+    )
+
+
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
     submit(home / "class", "late", HONEST.format(prefers="-move[0]"))
     submit(home / "class", "broken", HONEST.format(prefers="move[1]"))

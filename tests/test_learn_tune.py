@@ -298,6 +298,22 @@ def test_axes_that_are_none_are_refused(text: str) -> None:
         parse_axis(text)
 
 
+@pytest.mark.parametrize(
+    ("values", "wrong"),
+    [
+        ("1:0:0.1", "goes down; from the lowest value it is 0:1:0.1"),
+        ("0:1:0", "has the step 0; a step is more than 0"),
+        ("0:1:-0.5", "has the step -0.5; a step is more than 0"),
+        ("0:20000:1", "has 20,001 values; 10,000 are the most"),
+        ("0:inf:1", "is without end; FIRST, LAST and STEP are finite numbers"),
+        ("0:1", "is neither FIRST:LAST:STEP nor numbers parted by commas"),
+    ],
+)
+def test_what_is_wrong_with_a_range_is_said(values: str, wrong: str) -> None:
+    with pytest.raises(ValueError, match=f"^--over: '{values}' {wrong}$"):
+        parse_axis(f"option.reach={values}")
+
+
 def test_a_sweep_plays_every_combination_on_the_same_openings(spec: str) -> None:
     axes = [parse_axis("option.own=-1,0,1"), parse_axis("limit=nodes=20,40")]
     options: dict[str, Any] = {"size": "5x5", "plies": 4, "pairs": 60, "out": Path("sweep.jsonl")}

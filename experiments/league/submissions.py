@@ -19,6 +19,7 @@ MOST_FILES = 200
 """Files of a submission that are looked into."""
 
 _NOT_UTF8 = "its name is not UTF-8: rename it"
+_LEADS_NOWHERE = "is a link that leads nowhere"
 _NOT_THEIRS = ("isolation", "tests", "test", "venv", "env", "site-packages", "node_modules", "__pycache__")
 
 
@@ -101,11 +102,9 @@ def _why_passed_over(entry: Path) -> str:
     """Why nothing is looked for in what lies among the submissions; empty if something is."""
     if not _is_utf8(entry):
         return _NOT_UTF8
-    if entry.is_symlink():
-        return (
-            "is a link, and what it leads to is somebody else's" if entry.exists() else "is a link that leads nowhere"
-        )
-    return ""
+    if not entry.is_symlink():
+        return ""
+    return "is a link, and what it leads to is somebody else's" if entry.exists() else _LEADS_NOWHERE
 
 
 def _submission(folder: Path) -> Submission | Skipped:
@@ -129,7 +128,7 @@ def _why_unread(file: Path, folder: Path) -> str:
     if not Path(os.path.realpath(file)).is_relative_to(os.path.realpath(folder)):
         return "is reached by a link that leads out of its folder"
     if file.is_symlink() and not file.exists():
-        return "is a link that leads nowhere"
+        return _LEADS_NOWHERE
     if file.is_dir():
         return "is a directory"
     return "" if file.is_file() else "is no ordinary file"

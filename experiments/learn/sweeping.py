@@ -60,9 +60,12 @@ def parse_axis(text: str) -> Axis:
     if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
         raise ValueError(f"--over is option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}")
     try:
-        found = _range(values) if ":" in values else tuple(float(value) for value in values.split(","))
+        written = [float(word) for word in values.split(":" if ":" in values else ",")]
+        if ":" in values and len(written) != 3:
+            raise ValueError
     except ValueError:
         raise ValueError(f"--over: {values!r} is neither FIRST:LAST:STEP nor numbers parted by commas") from None
+    found = _range(values, *written) if ":" in values else tuple(written)
     if len(set(found)) != len(found):
         raise ValueError(f"--over: {values!r} has a value twice")
     return Axis(name.removeprefix(_PARAMETER), found)
@@ -117,11 +120,17 @@ def sweep(
     ]
 
 
-def _range(text: str) -> tuple[float, ...]:
-    first, last, step = (float(word) for word in text.split(":"))
-    if not step > 0 or last < first or (last - first) / step > MOST_POINTS:
-        raise ValueError
-    count = int(np.floor((last - first) / step + 1e-9)) + 1
+def _range(text: str, first: float, last: float, step: float) -> tuple[float, ...]:
+    if not np.isfinite([first, last, step]).all():
+        raise ValueError(f"--over: {text!r} is without end; FIRST, LAST and STEP are finite numbers")
+    if not step > 0:
+        raise ValueError(f"--over: {text!r} has the step {step:g}; a step is more than 0")
+    if last < first:
+        raise ValueError(f"--over: {text!r} goes down; from the lowest value it is {last:g}:{first:g}:{step:g}")
+    steps = (last - first) / step
+    if steps >= MOST_POINTS:
+        raise ValueError(f"--over: {text!r} has {steps + 1:,.0f} values; {MOST_POINTS:,} are the most")
+    count = int(np.floor(steps + 1e-9)) + 1
     return tuple(float(f"{first + number * step:.12g}") for number in range(count))
 
 
@@ -132,7 +141,7 @@ def _check(axes: Sequence[Axis]) -> None:
             raise ValueError(f"--over: {name} is named twice")
     points = int(np.prod([len(axis.values) for axis in axes]))
     if points > MOST_POINTS:
-        raise ValueError(f"--over: {points:,} combinations are more than anybody waits for")
+        raise ValueError(f"--over: {points:,} combinations are too many; {MOST_POINTS:,} are the most")
 
 
 def _meeting(
