@@ -12,7 +12,7 @@ from experiments.verdicts.pilot import plan_contenders
 from experiments.verdicts.plies import Distribution, chosen_moves
 from experiments.verdicts.sequential import run_tests
 from reports.cells import Points
-from reports.charts import differences
+from reports.charts import differences, leads
 from reports.compare import compare_sections
 from reports.headlines import compare_headline, summary_headline
 from reports.sections import render_sections, section_called
@@ -215,7 +215,7 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
     findings = load_findings([run.write(tmp_path / "run")])
     verdicts = judge(findings)
     (good,) = verdicts.claims
-    grid = differences(findings, verdicts)
+    grid = differences(findings, leads(findings, verdicts), {})
     rows = dict(grid.rows)
     shown = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
     assert shown == {one.opponent: Points(one.difference.estimate).shown for one in good.effects}
