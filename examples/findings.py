@@ -99,7 +99,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     write_report(report, docs / "example-report.html")
     (docs / "images").mkdir(parents=True, exist_ok=True)
     save(draw_limits([result.gauntlet for result in results]), docs / "images" / "win-rate-by-limit.svg")
-    (docs / "findings.md").write_text(findings_text(results, priced, analyse_file(None)), encoding="utf-8")
+    (docs / "findings.md").write_text(findings_text(report, results, priced, analyse_file(None)), encoding="utf-8")
     click.echo(f"Wrote {docs / 'findings.md'} and {docs / 'example-report.html'}")
 
 
@@ -120,8 +120,8 @@ def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[At
     return report, results, played(home / "equal-cost", {**common, **priced})
 
 
-def findings_text(results: Sequence[AtLimit], priced: Findings, published: PublishedAnalysis) -> str:
-    """The page as Markdown."""
+def findings_text(report: Findings, results: Sequence[AtLimit], priced: Findings, published: PublishedAnalysis) -> str:
+    """The page as Markdown; what a node costs is told by the default tournament, which is played at one time."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -133,7 +133,7 @@ def findings_text(results: Sequence[AtLimit], priced: Findings, published: Publi
         results=[_in_words(result.nodes, result.verdicts) for result in results],
         priced=_in_words(results[-1].nodes, judge(priced)),
         no_longer=_no_longer_better(last, judge(priced)),
-        gauntlet_rows=_gauntlet_rows(results, judge(priced)),
+        gauntlet_rows=_gauntlet_rows(results, judge(priced), report),
         duel_rows=_duel_rows(results),
         duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
         is_census=last.duels.is_census,
@@ -218,10 +218,10 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
     return [(f"{kind}, {what}", ", ".join(groups[kind, what])) for kind, what in order]
 
 
-def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts) -> list[list[str]]:
-    """By contender: the difference at each limit, that at equal cost, and the cost of a node."""
+def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: Findings) -> list[list[str]]:
+    """By contender: the difference at each limit, that at equal cost, and the cost of a node in a run of all."""
     fair = {one.contender: one for one in priced.claims}
-    efforts = measure_effort(results[-1].gauntlet)
+    efforts = measure_effort(timed)
     base = efforts[results[-1].verdicts.baseline].nanoseconds_a_node
     by_limit = [{one.contender: one for one in result.verdicts.claims} for result in results]
     order = sorted(by_limit[-1].values(), key=lambda one: -one.difference.estimate)

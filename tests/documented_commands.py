@@ -56,12 +56,16 @@ MORE = {
 """What keeps a command small that has no word for it."""
 
 HEURISTIC = """
+from heuristics import Composite, Weight
+
 def score(game, player, *, reach=0.5):
     moves = game.get_legal_moves(player)
     return float(len(moves)) + reach * len(game.reach(moves))
 
 def custom_score(game, player):
     return score(game, player)
+
+mesh = Composite(phases=((1.0, ((Weight("moves", 1.0, low=0, high=2), custom_score),)),))
 """
 PLAYER = """
 class CustomPlayer:

@@ -38,7 +38,7 @@ def at_limit(script, path, nodes):
 
 def test_the_findings_say_at_each_limit_who_is_better_and_what_is_exact(script, tmp_path):
     results = [at_limit(script, tmp_path, nodes) for nodes in (300, 1000)]
-    text = script.findings_text(results, results[0].gauntlet, analyse_file(None))
+    text = script.findings_text(results[0].gauntlet, results, results[0].gauntlet, analyse_file(None))
     assert text.count("Better: `territory` by +") == 2
     assert "exact for these openings, without sampling error" in text
     assert "| `territory` | 83.3 % ▲ | 83.3 % ▲ |" in text
@@ -50,9 +50,11 @@ def test_whoever_is_better_at_equal_nodes_only_is_named_in_short(script, tmp_pat
     result = at_limit(script, tmp_path, 300)
     weaker = {"Base": 0.4, "ID_Improved": 0.4, "ID_Territory": 0.3}
     priced = gauntlet(40, random_wins(weaker), contenders=("ID_Territory",))
-    text = script.findings_text([result], load_findings([priced.write(tmp_path / "cost")]), analyse_file(None))
+    text = script.findings_text(
+        result.gauntlet, [result], load_findings([priced.write(tmp_path / "cost")]), analyse_file(None)
+    )
     assert "Better at 300 nodes, but no longer at equal cost: `territory` by −" in text
-    text = script.findings_text([result], result.gauntlet, analyse_file(None))
+    text = script.findings_text(result.gauntlet, [result], result.gauntlet, analyse_file(None))
     assert "no longer at equal cost" not in text
 
 
