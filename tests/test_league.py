@@ -550,19 +550,19 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_class_of_thirty_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
+def test_a_class_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path) -> None:
     hostile = ("endless", "os_exit", "parent_past_python", "memory", "forks", "closes", "stops_clocks")
     for name in hostile:
         submit(tmp_path / "class", name, HOSTILE.format(act=BLAMED[name][0]))
     submit(tmp_path / "class", "hangs", "while True: pass\n" + HONEST.format(prefers="0"))
-    for number in range(22):
+    for number in range(7):
         submit(tmp_path / "class", f"honest_{number:02}", HONEST.format(prefers=f"move[0] * {number} % 7, move"))
     words = ("--pairs", "1", "--limit", "cpu_ms=100", "--out", tmp_path / "run")
     command = [sys.executable, "-m", "cli", "league", tmp_path / "class", *words]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "run")
-    assert len(results.games) == 29 * 28
+    assert len(results.games) == 14 * 13
     assert {one.agent for one in results.forfeits} == set(hostile)
     assert {(name, BLAMED[name][1]) for name in hostile} <= {(one.agent, one.reason) for one in results.forfeits}
     book = read_book(tmp_path / "run")
