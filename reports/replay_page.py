@@ -7,24 +7,22 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from isolation.notation import format_moves
 from reports.replay import Replay, as_json, describe_end
-from reports.templating import policy_of
+from reports.templating import page_template, policy_of
 
-_HERE = Path(__file__).parent
-_STATIC = _HERE / "board" / "static"
+_STATIC = Path(__file__).parent / "board" / "static"
 _MODULES = ("game.js", "board.js", "chart.js", "replay.js")
 
 
 def replay_page(replay: Replay) -> str:
     """The page: board, buttons, slider, move list, and the players' scores and depths where they are known."""
-    templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
     script = bundle()
-    return templates.get_template("replay.html").render(
-        title=replay.title,
+    return page_template("replay.html").render(
+        title=f"{replay.agents[0]} – {replay.agents[1]}, {replay.title}",
+        game_title=replay.title,
         size=replay.size,
         agents=replay.agents,
         plies=len(replay.moves),

@@ -117,6 +117,7 @@ def screening_page(
 ) -> str:
     """One page with the tables and every contender's most telling mistakes as pictures."""
     return page_template("screening.html").render(
+        title="Screening",
         sections=sections,
         pictures={name: [_picture(one, size) for one in found] for name, found in mistakes.items()},
         command=reproduce,

@@ -26,7 +26,7 @@ def games_page(agent: str, results: Results) -> str:
         title=f"Games of {agent}",
         agent=agent,
         back=page_of(agent),
-        board_style=board_style(),
+        style=board_style(),
         script=Markup(script),
         script_hash=policy_of(script),
         games=Markup(embedded(games)),
