@@ -46,7 +46,11 @@ class PositionType(types.Type):
         super().__init__(name=f"Position{rows}x{columns}")
 
 
-class CellsType(types.SimpleIterableType):  # type: ignore[misc]
+class MaskType(types.SimpleIterableType):  # type: ignore[misc]
+    """The numba type of a set that has an element for each one in its bitboard `mask`."""
+
+
+class CellsType(MaskType):
     """The numba type of a set of cells of one board; `by_column` says in which order it iterates."""
 
     def __init__(self, rows: int, columns: int, by_column: bool) -> None:
@@ -440,38 +444,41 @@ def _copy(game):
     return lambda game: game
 
 
-# --- sets of cells ------------------------------------------------------------------------------------------------
-
-
-def _are_cells(*values: Any) -> bool:
-    return all(isinstance(value, CellsType) for value in values)
+# --- sets, of cells and of others ---------------------------------------------------------------------------------
 
 
 @overload(len)
-def _len(cells):
-    if _are_cells(cells):
-        return lambda cells: bits.popcount(cells._mask)
+def _len(items):
+    if isinstance(items, MaskType):
+        return lambda items: bits.popcount(items._mask)
     return None
 
 
-@lower_builtin(bool, CellsType)
+@lower_builtin(bool, MaskType)
 def _bool(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     value = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0])
     return builder.icmp_unsigned("!=", value.mask, ir.Constant(value.mask.type, 0))
 
 
 @overload(operator.truth)
-def _truth(cells):
-    if _are_cells(cells):
-        return lambda cells: not bits.is_empty(cells._mask)
+def _truth(items):
+    if isinstance(items, MaskType):
+        return lambda items: not bits.is_empty(items._mask)
     return None
 
 
 @overload(operator.not_)
-def _not(cells):
-    if _are_cells(cells):
-        return lambda cells: bits.is_empty(cells._mask)
+def _not(items):
+    if isinstance(items, MaskType):
+        return lambda items: bits.is_empty(items._mask)
     return None
+
+
+# --- sets of cells ------------------------------------------------------------------------------------------------
+
+
+def _are_cells(*values: Any) -> bool:
+    return all(isinstance(value, CellsType) for value in values)
 
 
 @overload(operator.contains)

@@ -29,7 +29,16 @@ from isolation.editions.third.state import SIZE, STRIDE, Action
 from isolation.editions.third.translating import cell_at
 from isolation.native import bits
 from isolation.native.bits import bitboard_for
-from isolation.native.position import INFINITY, PositionType, after, constant_table, location_of, look_up, moves_from
+from isolation.native.position import (
+    INFINITY,
+    MaskType,
+    PositionType,
+    after,
+    constant_table,
+    location_of,
+    look_up,
+    moves_from,
+)
 
 _STEPS = tuple(int(action) for action in Action)
 _FURTHEST = max(_STEPS)
@@ -48,7 +57,7 @@ class StateType(types.Type):
         super().__init__(name=f"State{rows}x{columns}")
 
 
-class StepsType(types.SimpleIterableType):  # type: ignore[misc]
+class StepsType(MaskType):
     """The numba type of some of the eight knight's moves from a cell, seen as numbers counted from a base."""
 
     def __init__(self, rows: int, columns: int) -> None:
@@ -286,40 +295,9 @@ def _count_open(state):
 # --- liberties and actions ----------------------------------------------------------------------------------------
 
 
-def _are_steps(*values: Any) -> bool:
-    return all(isinstance(value, StepsType) for value in values)
-
-
-@overload(len)
-def _len(steps):
-    if _are_steps(steps):
-        return lambda steps: bits.popcount(steps._mask)
-    return None
-
-
-@lower_builtin(bool, StepsType)
-def _bool(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    value = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0])
-    return builder.icmp_unsigned("!=", value.mask, ir.Constant(value.mask.type, 0))
-
-
-@overload(operator.truth)
-def _truth(steps):
-    if _are_steps(steps):
-        return lambda steps: not bits.is_empty(steps._mask)
-    return None
-
-
-@overload(operator.not_)
-def _not(steps):
-    if _are_steps(steps):
-        return lambda steps: bits.is_empty(steps._mask)
-    return None
-
-
 @overload(operator.contains)
 def _contains(steps, number):
-    if not _are_steps(steps):
+    if not isinstance(steps, StepsType):
         return None
 
     def contains(steps, number):
@@ -333,7 +311,7 @@ def _contains(steps, number):
 
 @overload(operator.getitem)
 def _getitem(steps, index):
-    if not _are_steps(steps) or not isinstance(index, types.Integer):
+    if not isinstance(steps, StepsType) or not isinstance(index, types.Integer):
         return None
 
     def getitem(steps, index):
