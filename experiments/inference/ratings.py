@@ -127,9 +127,9 @@ def rate_agents(
     low = np.quantile(np.where(reached[:, :, anchor], spread, -np.inf), tail, axis=0, method="lower")
     high = np.quantile(np.where(reached[:, anchor, :], spread, np.inf), 1 - tail, axis=0, method="higher")
     order = np.argsort(-logits, kind="stable")
-    above = (spread[:, :, None] > spread[:, None, :]).mean(axis=0)
-    ties = (spread[:, :, None] == spread[:, None, :]).mean(axis=0)
-    superiority = (above + ties / 2)[np.ix_(order, order)]
+    lead = (spread[:, :, None] - spread[:, None, :]) * ELO_PER_LOGIT
+    above, equal = (lead > _EQUAL).mean(axis=0), (abs(lead) <= _EQUAL).mean(axis=0)
+    superiority = (above + equal / 2)[np.ix_(order, order)]
     wins_of, games_of = totals[0].sum(axis=1), totals[0].sum(axis=1) + totals[0].sum(axis=0)
     return Ratings(
         ratings=tuple(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.arguments import Ints
-from experiments.log import read_table
+from experiments.log import over_parts
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.placements import Placement, commonest_size, first_placements
 from isolation.geometry import format_size
@@ -80,8 +82,9 @@ def games_by_placement(findings: Findings, found: Iterable[Placement]) -> dict[t
     if size is None:
         return {}
     rank = {name: place for place, name in enumerate(findings.ranked)}
-    games = findings.games
-    ranks = [games[side].astype(object).map(rank).fillna(len(rank)).to_numpy() for side in ("agent_1", "agent_2")]
+    played = _played(findings)
+    of_names = np.array([rank.get(name, len(rank)) for name in played.names])
+    ranks = [of_names[side] for side in played.sides]
     parts = list(first_placements(findings, size))
     places = np.concatenate([_places(findings, part.run, part.game_ids) for part in parts])
     cells = [np.concatenate([part.cells[player] for part in parts]) for player in (0, 1)]
@@ -89,7 +92,7 @@ def games_by_placement(findings: Findings, found: Iterable[Placement]) -> dict[t
     for one in found:
         own = places[np.isin(cells[0 if one.placed_first else 1], one.cells) & (places >= 0)]
         if own.size:
-            best = np.lexsort((own, games["plies"].to_numpy()[own], ranks[0][own] + ranks[1][own]))[0]
+            best = np.lexsort((own, played.plies[own], ranks[0][own] + ranks[1][own]))[0]
             chosen[one.cell, one.placed_first] = int(own[best]), None
     return _told(findings, chosen)
 
@@ -161,10 +164,14 @@ def _moves(findings: Findings, places: list[int]) -> dict[int, tuple[int, ...]]:
     rows = findings.games.iloc[places]
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for number, source in enumerate(findings.sources):
-        table = read_table(source.info.path, ["game_id", "moves"])
-        wanted = rows.loc[rows["run"] == number, "own_id"].to_numpy()
-        table = table.filter(pc.is_in(table["game_id"], value_set=pa.array(wanted, table["game_id"].type)))
-        for own, moves in zip(table["game_id"].to_pylist(), table["moves"].to_pylist(), strict=True):
-            found[number, own] = tuple(moves)
+        wanted = pa.array(rows.loc[rows["run"] == number, "own_id"].to_numpy(), pa.int64())
+        for table in over_parts(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
+            for own, moves in zip(table["game_id"].to_pylist(), table["moves"].to_pylist(), strict=True):
+                found[number, own] = tuple(moves)
     runs, ids = rows["run"].tolist(), rows["own_id"].tolist()
     return {place: found[run, own] for place, run, own in zip(places, runs, ids, strict=True)}
+
+
+def _these(wanted: pa.Array, _: Path, table: pa.Table) -> pa.Table:
+    """The games of a part with these ids."""
+    return table.filter(pc.is_in(table["game_id"], value_set=wanted))
