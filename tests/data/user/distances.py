@@ -73,4 +73,5 @@ def means_of_columns(game, player):
     moves = game.get_legal_moves(player)
     if not moves:
         return -9.0
-    return -float(np.linalg.norm(np.mean(np.array(moves), axis=0) - np.array([3, 3])))
+    row, column = np.mean(np.array(moves), axis=0)
+    return -float(abs(row - 3) + abs(column - 3))
