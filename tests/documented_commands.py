@@ -47,10 +47,10 @@ MORE = {
     "solve --all": ("--jobs", "1"),
     "label": ("--jobs", "1"),
     "screen": ("--jobs", "1", "--sample", "40"),
-    "fit": ("--suite", "8x8", "--limit", "nodes=20"),
+    "fit": ("--limit", "nodes=20"),
     "tune": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--games", "160", "--pairs", "10"),
     "sweep": ("--jobs", "1", "--board", "5x5", "--limit", "nodes=20", "--pairs", "2"),
-    "features": ("--suite", "8x8", "--most", "1", "--at", "depth=1"),
+    "features": ("--most", "1", "--at", "depth=1"),
     "suite build": ("--jobs", "1", "--openings", "1"),
 }
 """What keeps a command small that has no word for it."""
