@@ -39,7 +39,8 @@ def playout(position: Any, desk: Any) -> float:
 def grown(column: Any) -> Any:
     """The same column with twice the room."""
     larger = np.zeros(2 * len(column), column.dtype)
-    larger[: len(column)] = column
+    for place in range(len(column)):
+        larger[place] = column[place]
     return larger
 
 
