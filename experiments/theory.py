@@ -44,7 +44,7 @@ class TheorySplit:
 def opening_winners(run: str | Path) -> dict[int, int]:
     """Who wins the openings of a run with perfect play, 1 or 2, by `opening_id`.
 
-    Known are placement pairs of boards up to 7x7, from the shipped tables, and openings with a game that has labels.
+    Known are placement pairs of boards that the shipped tables have, and openings with a game that has labels.
 
     Raises:
         ValueError: there is no such run.
