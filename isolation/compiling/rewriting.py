@@ -36,6 +36,7 @@ from isolation.compiling.rewrites.sources import Definition, definition, paramet
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.unrolling import Unroll
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.compiling.rewrites.widening import Widen
 from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
 from isolation.parameters import Parameter, opened, owners, untuned
@@ -86,17 +87,20 @@ class Rewritten:
         return self.lines[max(known)] if known else None
 
 
-def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
+def rewrite(heuristic: Callable[[Any, Any], float], widens: bool = False) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
+
+    Args:
+        widens: whole numbers in lists and dictionaries become fractions, for a heuristic that is wrong without.
 
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     try:
-        return _rewrite(untuned(heuristic))
+        return _rewrite(untuned(heuristic), widens)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(untuned(heuristic), prunes=True)
+            return _rewrite(untuned(heuristic), widens, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
@@ -111,8 +115,8 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float], prunes: bool = False) -> Rewritten:
-    module = _Module(prunes)
+def _rewrite(heuristic: Callable[[Any, Any], float], widens: bool, prunes: bool = False) -> Rewritten:
+    module = _Module(widens, prunes)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
@@ -138,8 +142,9 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written; `prunes`: code that never runs is left out."""
+    """The module being written; `widens`: see `rewrite`; `prunes`: code that never runs is left out."""
 
+    widens: bool = False
     prunes: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
@@ -241,6 +246,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
+            *([Widen(place)] if self.widens else []),
             Fill(place),
             Numbers(place),
             Iterate(place),
