@@ -174,32 +174,26 @@ class _Module:
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
         if isinstance(heuristic, StateScore):
-            return self._of_state(heuristic)
+            return self._of_state(heuristic, slots.get(id(heuristic), {}))
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
         own = slots.get(id(heuristic), {})
-        keywords = "".join(f", {parameter}={variable}" for parameter, variable in own.items())
-        asked = parse_expression(f"lambda game, player: HEURISTIC(game, player{keywords})")
-        assert isinstance(asked, ast.Lambda)
-        at(_checked(callee), asked)
-        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
-        scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
-        written = Call(Place(scope, self.counter), self).visit(asked.body)
-        assert isinstance(written, ast.expr)
-        return written
+        return self._asked(f"HEURISTIC(game, player{_keywords(own)})", {"HEURISTIC": callee}, own, _checked(callee))
 
-    def _of_state(self, heuristic: StateScore) -> ast.expr:
+    def _of_state(self, heuristic: StateScore, own: Mapping[str, str]) -> ast.expr:
         """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
-        text = (
-            f"lambda game, player: FIRST({SUPPORT}.as_state(game)) if player == 0 else SECOND({SUPPORT}.as_state(game))"
-        )
-        asked = parse_expression(text)
-        assert isinstance(asked, ast.Lambda)
-        at(definition(heuristic.__wrapped__), asked)
+        given = f"({SUPPORT}.as_state(game){_keywords(own)})"
         known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
-        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
-        written = Call(Place(scope, self.counter), self).visit(asked.body)
+        asked = f"FIRST{given} if player == 0 else SECOND{given}"
+        return self._asked(asked, known, own, definition(heuristic.__wrapped__))
+
+    def _asked(self, question: str, known: dict[str, Any], own: Mapping[str, str], place: ast.AST) -> ast.expr:
+        """Write what an expression calls that knows `game`, `player` and the variables of parameters; return it."""
+        asked = at(place, parse_expression(question))
+        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
+        scope = Scope({*kinds, *own.values()}, lambda name, node: None, known, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked)
         assert isinstance(written, ast.expr)
         return written
 
@@ -308,6 +302,11 @@ class _Module:
 
     def _fresh(self, kind: str, what: str) -> str:
         return f"_{kind}{next(self.counter)}_{re.sub(r'[^A-Za-z0-9_]', '_', what)[:40]}"
+
+
+def _keywords(own: Mapping[str, str]) -> str:
+    """Parameters as keyword arguments of a call: each with the variable that holds it."""
+    return "".join(f", {parameter}={variable}" for parameter, variable in own.items())
 
 
 def _checked(callee: Callee) -> Definition:
