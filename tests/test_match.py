@@ -34,6 +34,7 @@ AGENTS = [
     search_agent("alphabeta", "improved", depth=4),
     search_agent("alphabeta", "territory", nodes=150),
     search_agent("alphabeta", "null", SearchOptions(random_ties=True), nodes=80),
+    search_agent("bestfirst", "improved", nodes=60),
     search_agent("mcts", "improved", nodes=40),
     search_agent("mcts", "", nodes=30),
 ]
