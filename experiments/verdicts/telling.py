@@ -99,8 +99,8 @@ def games_by_placement(findings: Findings, found: Iterable[Placement]) -> dict[t
                 kept[cell, is_first] = int(ranks[first]), int(played.plies[first]), int(first)
         return kept
 
-    runs = over_first_placements(findings, size, best, _least)
-    return _told(findings, {key: (place, None) for key, (_, _, place) in _least(runs).items()})
+    least = _least(over_first_placements(findings, size, best, _least))
+    return _told(findings, {key: (least[key][-1], None) for key in wanted if key in least})
 
 
 def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
