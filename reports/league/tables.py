@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from experiments.league.book import Book
 from experiments.league.results import Results, forfeited
-from reports.cells import Elo, Estimate, Share, counted
-from reports.ratings import highest, rating_notes
+from reports.cells import counted
+from reports.ratings import highest, rating_notes, rating_rows
 from reports.sections import Section
 
 
@@ -18,16 +18,8 @@ def league_sections(book: Book, results: Results) -> tuple[Section, ...]:
 def ranking_section(results: Results) -> Section:
     """Everybody by rating, with intervals."""
     rows = tuple(
-        {
-            "rank": rank,
-            "player": one.agent,
-            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)),
-            "games": one.games,
-            "wins": one.wins,
-            "share": Share(one.wins / one.games),
-            "forfeits": sum(forfeited(results, one.agent).values()),
-        }
-        for rank, one in zip(results.ratings.ranks, results.ratings.ratings, strict=True)
+        row | {"forfeits": sum(forfeited(results, row["player"]).values())}
+        for row in rating_rows(results.ratings, "player")
     )
     return Section("ranking", "Ranking", rows, rating_notes(results.findings, results.ratings))
 
