@@ -22,6 +22,8 @@ _UNRESOLVED = ".numba.unresolved$"
 """What numba calls the place of a function's address that is filled in when the code is loaded."""
 _ADDRESSES = "numba.dynamic.globals"
 """What numba calls addresses of this process that stand in code: arrays of more than a million bytes."""
+_TABLES = "isolation_"
+"""How names of constant tables begin."""
 _addresses: dict[str, int] = {}
 
 
@@ -148,14 +150,18 @@ def _way_in(symbol: str, arguments: int) -> Any:
 
 
 def _bitcode(module: Any, symbol: str) -> bytes:
-    machine.optimise(_internal(module, symbol))
+    machine.optimise(_internal(module, symbol, keeps=_TABLES))
     code: bytes = module.as_bitcode()
     return code
 
 
-def _internal(module: Any, symbol: str) -> Any:
-    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need."""
+def _internal(module: Any, symbol: str, keeps: str | None = None) -> Any:
+    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need.
+
+    And but what is named like `keeps`: the tables of kernel and heuristic become one when they are linked, without
+    which LLVM takes what both look up for two things.
+    """
     for one in [*module.functions, *module.global_variables]:
-        if not one.is_declaration and one.name != symbol:
+        if not one.is_declaration and one.name != symbol and not (keeps and one.name.startswith(keeps)):
             one.linkage = "internal"
     return module
