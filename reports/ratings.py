@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
@@ -19,17 +20,6 @@ _NUMBERED = "Agents of equal rating, which share a rank, are numbered in their o
 def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
     """The ratings, best first, and the matrix of likelihoods of superiority."""
     ratings = rate(findings, zero)
-    rows = [
-        {
-            "rank": rank,
-            "agent": one.agent,
-            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)),
-            "games": one.games,
-            "wins": one.wins,
-            "share": Share(one.wins / one.games),
-        }
-        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
-    ]
     names = [one.agent for one in ratings.ratings]
     matrix = [
         {"rank": rank, "agent": name}
@@ -37,7 +27,7 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
         for rank, (name, row) in enumerate(zip(names, ratings.superiority, strict=True), start=1)
     ]
     return (
-        Section("ratings", "Ratings", tuple(rows), rating_notes(findings, ratings)),
+        Section("ratings", "Ratings", tuple(rating_rows(ratings)), rating_notes(findings, ratings)),
         Section(
             "superiority",
             "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
@@ -46,6 +36,21 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
             panels=True,
         ),
     )
+
+
+def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -> list[dict[str, Any]]:
+    """Everybody by rating, with intervals if `is_sure`; `called` heads the column of names."""
+    return [
+        {
+            "rank": rank,
+            called: one.agent,
+            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)) if is_sure else Elo(one.elo),
+            "games": one.games,
+            "wins": one.wins,
+            "share": Share(one.wins / one.games),
+        }
+        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
+    ]
 
 
 def highest(ratings: Ratings) -> str:

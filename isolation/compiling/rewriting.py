@@ -37,6 +37,7 @@ from isolation.compiling.rewrites.sources import Definition, definition, paramet
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.unrolling import Unroll
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.compiling.rewrites.weighing import weigh
 from isolation.compiling.rewrites.widening import Widen
 from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
@@ -56,22 +57,24 @@ NO_SLOTS: Slots = {}
 class Rewritten:
     """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
 
-    `lines` gives for a line of the source the line of the user's file it comes from.
+    `plain` is the source before sums were written as tables. `lines` gives for a line of the source the line of the
+    user's file it comes from.
     """
 
     source: str
+    plain: str
     entry: str
     lines: dict[int, int]
     parameters: tuple[Parameter, ...]
 
     @property
     def code(self) -> str:
-        """What tells this heuristic from others, whatever compiles it: the source, under a first line of its own.
+        """What tells this heuristic from others, whatever compiles it: the plain source, under a first line of its own.
 
         The module's own first line says where this engine keeps what modules import; the one here never changes, since
         logs hold hashes of it.
         """
-        _, _, below = self.source.partition("\n")
+        _, _, below = self.plain.partition("\n")
         return f"from isolation.rewrites import support as {SUPPORT}\n{below}"
 
     def explain(self, error: Exception) -> tuple[str, int | None]:
@@ -163,10 +166,12 @@ class _Module:
         imports = parse(f"from isolation.native import support as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
         lower_walrus(tree)
-        source = ast.unparse(tree) + "\n"
+        plain = ast.unparse(tree) + "\n"
+        weigh(tree)
+        source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)
-        return Rewritten(source, entry, lines, parameters)
+        return Rewritten(source, plain, entry, lines, parameters)
 
     def evaluate(self, heuristic: Any, what: str, slots: Slots) -> ast.expr:
         """Write a heuristic and return its call on `game`, `player` and what it has of the slots."""

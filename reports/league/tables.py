@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from experiments.league.book import Book
 from experiments.league.results import Results, forfeited
-from reports.cells import Elo, Estimate, Share, counted
-from reports.ratings import highest, rating_notes
+from reports.cells import counted
+from reports.ratings import highest, rating_notes, rating_rows
 from reports.sections import Section
 
 FEWEST = 5
@@ -22,16 +22,8 @@ def ranking_section(results: Results) -> Section:
     """Everybody by rating, with intervals, if there are openings enough to make them of."""
     is_sure = has_intervals(results)
     rows = tuple(
-        {
-            "rank": rank,
-            "player": one.agent,
-            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)) if is_sure else Elo(one.elo),
-            "games": one.games,
-            "wins": one.wins,
-            "share": Share(one.wins / one.games),
-            "forfeits": sum(forfeited(results, one.agent).values()),
-        }
-        for rank, one in zip(results.ratings.ranks, results.ratings.ratings, strict=True)
+        row | {"forfeits": sum(forfeited(results, row["player"]).values())}
+        for row in rating_rows(results.ratings, "player", is_sure)
     )
     notes = rating_notes(results.findings, results.ratings, is_sure)
     return Section("ranking", "Ranking", rows, notes if is_sure else (*notes, _too_few(results)))
