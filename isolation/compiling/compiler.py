@@ -106,8 +106,8 @@ def _with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> Compil
 
 def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
-    for widens in (False, True):
-        score = _score_module(rewrite(function, widens))
+    for second_try in (False, True):
+        score = _score_module(rewrite(function, second_try))
         library.write(_problem_file(score, size), json.dumps({"reason": reason, "line": None}))
 
 
@@ -130,7 +130,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     compiled, problem = _tried(function, rewritten, size)
     if problem is not None and not problem.get("is_about_time"):
-        wider = rewrite(function, widens=True)
+        wider = rewrite(function, second_try=True)
         widened, remaining = (compiled, problem) if wider.source == rewritten.source else _tried(function, wider, size)
         if remaining is None:
             return widened
