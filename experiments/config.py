@@ -350,6 +350,7 @@ format = "gauntlet"
 #   random, greedy, perfect
 #   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
 #   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
+#   BF:learned@nodes=5000     best-first search
 #   ID:my_heuristic.py:score  a function of yours;   game_agent.py:CustomPlayer  a player class of yours
 #   Name=ID:open@nodes=5000   any of these under a name of your choice
 #   ID:*                      one for every heuristic of the registry
@@ -372,7 +373,7 @@ openings = "random:2"
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
 pairs = 180
 
-# The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
+# The limit of every ID, BF, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
 # 10,000 nodes a move is about what the classic engine saw in its 150 ms.
 limit = "nodes=10000"
 
