@@ -54,6 +54,7 @@ class Scale:
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
     pairs: int = 60
+    duel_pairs: int = 150
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Row:
     forfeits: float
 
 
-QUICK = Scale(("7x7",), ("nodes=200",), 2)
+QUICK = Scale(("7x7",), ("nodes=200",), 2, 2)
 
 
 @click.command()
@@ -89,15 +90,24 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
             rows += [_row(found, split, board, limit) for split in splits]
             if board == SOLVED and limit.startswith("nodes"):
                 ceilings[limit] = _ceiling(home, fairy, limit, found)
+    duels = [
+        _duel(home, board, limit, scale.duel_pairs, jobs)
+        for limit in scale.limits
+        for board in scale.boards
+        if limit.startswith("nodes")
+    ]
     docs = home if quick else DOCS
-    (docs / "joust.md").write_text(page_text(rows, ceilings, scale), encoding="utf-8")
+    (docs / "joust.md").write_text(page_text(rows, duels, ceilings, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(rows: Sequence[Row], ceilings: Mapping[str, Proportion], scale: Scale) -> str:
+def page_text(
+    rows: Sequence[Row], duels: Sequence[tuple[str, ...]], ceilings: Mapping[str, Proportion], scale: Scale
+) -> str:
     """The page as Markdown; rows with too many forfeits are named and left out.
 
-    `ceilings` has, by limit, the share of lost openings that somebody could save on the board that is solved.
+    `duels` are rows of best-first search against alpha-beta. `ceilings` has, by limit, the share of lost openings that
+    somebody could save on the board that is solved.
     """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -108,7 +118,10 @@ def page_text(rows: Sequence[Row], ceilings: Mapping[str, Proportion], scale: Sc
         left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
         ceilings=[(limit.partition("=")[2], estimate_of(share).shown) for limit, share in ceilings.items()],
         is_timed=any(row.cells[1].startswith("ms") for row in rows),
+        duels=duels,
         pairs=scale.pairs,
+        duel_pairs=scale.duel_pairs,
+        more=MORE,
         answers=ANSWERS,
         most=f"{MOST_FORFEITS:.0%}",
     )
@@ -154,6 +167,24 @@ def _match(
         "jobs": jobs,
     }
     return played(home / f"{board}-{limit.replace('=', '-')}", keys)
+
+
+def _duel(home: Path, board: str, limit: str, pairs: int, jobs: int) -> tuple[str, ...]:
+    """Best-first search against alpha-beta with one heuristic: under one limit, and under a part of the other's."""
+    unit, _, value = limit.partition("=")
+    shown = []
+    for part in (int(value), int(value) // MORE):
+        keys: dict[str, Any] = {
+            "board": board,
+            "format": "head-to-head",
+            "baseline": f"alpha-beta={AGENTS['alpha-beta']}@{limit}",
+            "contenders": [f"best-first={AGENTS['best-first']}@{unit}={part}"],
+            "pairs": pairs,
+            "jobs": jobs,
+        }
+        found = played(home / f"duel-{board}-{limit.replace('=', '-')}-{part}", keys)
+        shown += [estimate_of(one.rate).shown for one in standings(found.pairs) if one.agent == "best-first"]
+    return (board, limit.replace("=", " "), *shown)
 
 
 def _ceiling(home: Path, fairy: Program, limit: str, found: Findings) -> Proportion:

@@ -120,19 +120,22 @@ def joust(monkeypatch):
 
 def test_the_page_about_joust_leaves_out_what_forfeits_have_spoilt(joust):
     cells = ("7x7", "ms 50", "`perfect`", "48", "one", "two", "three", "7", "22")
-    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], {}, joust.QUICK)
+    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], [], {}, joust.QUICK)
     assert f"| {' | '.join(cells)} |" in text
     assert "8x8, ms 50, `perfect` (25%)" in text
     assert "| 8x8 |" not in text
-    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], {}, joust.QUICK)
+    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], [], {}, joust.QUICK)
 
 
 def test_the_page_about_joust_says_how_much_could_be_saved_and_what_was_not_played(joust):
     cells = ("7x7", "nodes 100", "`perfect`", "48", "one", "two", "three", "7", "22")
-    text = joust.page_text([joust.Row(cells, 0)], {"nodes=100": clopper_pearson(3, 10)}, joust.QUICK)
+    text = joust.page_text(
+        [joust.Row(cells, 0)], [("7x7", "a", "b")], {"nodes=100": clopper_pearson(3, 10)}, joust.QUICK
+    )
     assert "30.0 % (6.7 to 65.2) at 100 nodes" in text
+    assert "| 7x7 | a | b |" in text
     assert "Nothing is known yet of equal time" in text
-    assert "equal time" not in joust.page_text([joust.Row(("7x7", "ms 50", *cells[2:]), 0)], {}, joust.QUICK)
+    assert "equal time" not in joust.page_text([joust.Row(("7x7", "ms 50", *cells[2:]), 0)], [], {}, joust.QUICK)
 
 
 @dataclass
