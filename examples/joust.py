@@ -37,10 +37,8 @@ FAIRY = "Fairy-Stockfish"
 AGENTS = {"best-first": "BF:learned", "alpha-beta": "ID:learned", "perfect": "perfect"}
 """Ours by the name that the page has for them: the best heuristic under two searches, and what solves ends of games."""
 SOLVED = "7x7"
-ALL_KNOWING = "perfect@nodes=10000000"
-"""On the board that is solved: enough to know the result of nearly every move."""
 MORE = 10
-"""How many times the other side's nodes or time we get elsewhere, to see what there is left to be gained."""
+"""How many times the other side's nodes or time we get for once, to see what there is left to be gained."""
 MOST_FORFEITS = 0.05
 """A row of more says nothing of how anybody plays."""
 PLIES = slice(2, 14)
@@ -128,10 +126,9 @@ def page_text(
 
 
 def _agents(board: str, limit: str) -> dict[str, str]:
-    """Ours under a limit, by name, and one that has more than a fair share, to show how much can be had."""
+    """Ours under a limit, by name, and one with more than its share where no ceiling is known."""
     unit, _, value = limit.partition("=")
-    best = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
-    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": best}
+    more = {"tenfold": f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"} if board != SOLVED else {}
     return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
 
 
