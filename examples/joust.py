@@ -211,7 +211,7 @@ def _depth(games: pd.DataFrame, agent: str) -> float:
 
 
 def _winners(found: Findings) -> Mapping[int, int]:
-    """Who wins each opening: known on boards up to 7x7, beyond them by the colour rule."""
+    """Who wins each opening: known where a table has the board, beyond by the colour rule."""
     run = found.sources[0].info.path
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()
     by_rule = dict(zip(frame["opening_id"].tolist(), frame["colours"].map({"same": 1, "other": 2}), strict=True))

@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import joblib
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from experiments.openings import Colours
@@ -245,10 +244,12 @@ def check_jobs(jobs: int) -> int:
     Raises:
         ValueError: they are more than a small multiple of its cores, which only wastes memory.
     """
-    most = JOBS_A_CORE * joblib.cpu_count()
+    from joblib import cpu_count  # it takes as long to import as all of this package, and few need it
+
+    most = JOBS_A_CORE * cpu_count()
     if jobs > most:
         raise ValueError(
-            f"too many: {most} processes are the most on {joblib.cpu_count()} cores, and more than one a core gain "
+            f"too many: {most} processes are the most on {cpu_count()} cores, and more than one a core gain "
             "nothing; 0 is one a core"
         )
     return jobs

@@ -275,7 +275,6 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 def _make_apart(spec: Spec) -> Agent:
     from experiments.roster.unloaded import players_in
-    from isolation.editions.players import THIRD
     from isolation.engines.apart import ApartAgent
     from isolation.loading import content_hash
 
@@ -285,7 +284,6 @@ def _make_apart(spec: Spec) -> Agent:
     if name not in players:
         raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
     inside = replace(spec, kind="classic")
-    overruns = players[name] in ("", THIRD.name)
     return ApartAgent(
         spec.name,
         path,
@@ -293,7 +291,7 @@ def _make_apart(spec: Spec) -> Agent:
         spec.limit,
         make_inside,
         (inside, content_hash(path)),
-        overruns=overruns,
+        edition=players[name],
     )
 
 
