@@ -17,15 +17,11 @@ import numpy as np
 import pandas as pd
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from joust_ceiling import ANSWERS, ceiling
 
-from experiments.inference.proportions import Proportion
 from experiments.inference.standings import standings
 from experiments.log import read_games
-from experiments.roster import parse_limit
 from experiments.theory import TheorySplit, by_theory, opening_winners
 from experiments.verdicts.findings import Findings
-from isolation.engines.agent import EngineAgent
 from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.geometry import parse_size
@@ -37,8 +33,10 @@ FAIRY = "Fairy-Stockfish"
 AGENTS = {"best-first": "BF:learned", "alpha-beta": "ID:learned", "perfect": "perfect"}
 """Ours by the name that the page has for them: the best heuristic under two searches, and what solves ends of games."""
 SOLVED = "7x7"
+ALL_KNOWING = "perfect@nodes=10000000"
+"""On the board that is solved: enough to know the result of nearly every move."""
 MORE = 10
-"""How many times the other side's nodes or time we get for once, to see what there is left to be gained."""
+"""How many times the other side's nodes or time we get elsewhere, to see what there is left to be gained."""
 MOST_FORFEITS = 0.05
 """A row of more says nothing of how anybody plays."""
 PLIES = slice(2, 14)
@@ -79,15 +77,12 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     if not program.is_file():
         raise click.UsageError(f"{program} is not there: npm install fairy-stockfish-nnue.wasm in {folder}")
     rows: list[Row] = []
-    ceilings = {}
     for limit in scale.limits:
         for board in scale.boards:
             agents, fairy = _agents(board, limit), _fairy(home, program, board)
             found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
             splits = by_theory(found.games, _winners(found), list(agents))
             rows += [_row(found, split, board, limit) for split in splits]
-            if board == SOLVED and limit.startswith("nodes"):
-                ceilings[limit] = _ceiling(home, fairy, limit, found)
     duels = [
         _duel(home, board, limit, scale.duel_pairs, jobs)
         for limit in scale.limits
@@ -95,17 +90,14 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
         if limit.startswith("nodes")
     ]
     docs = home if quick else DOCS
-    (docs / "joust.md").write_text(page_text(rows, duels, ceilings, scale), encoding="utf-8")
+    (docs / "joust.md").write_text(page_text(rows, duels, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(
-    rows: Sequence[Row], duels: Sequence[tuple[str, ...]], ceilings: Mapping[str, Proportion], scale: Scale
-) -> str:
+def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scale) -> str:
     """The page as Markdown; rows with too many forfeits are named and left out.
 
-    `duels` are rows of best-first search against alpha-beta. `ceilings` has, by limit, the share of lost openings that
-    somebody could save on the board that is solved.
+    `duels` are rows of best-first search against alpha-beta.
     """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -114,21 +106,19 @@ def page_text(
     return templates.get_template("joust.md.jinja").render(
         rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
         left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
-        ceilings=[(limit.partition("=")[2], estimate_of(share).shown) for limit, share in ceilings.items()],
         is_timed=any(row.cells[1].startswith("ms") for row in rows),
         duels=duels,
         pairs=scale.pairs,
         duel_pairs=scale.duel_pairs,
-        more=MORE,
-        answers=ANSWERS,
         most=f"{MOST_FORFEITS:.0%}",
     )
 
 
 def _agents(board: str, limit: str) -> dict[str, str]:
-    """Ours under a limit, by name, and one with more than its share where no ceiling is known."""
+    """Ours under a limit, by name, and one that has more than its share, to show how much can be had."""
     unit, _, value = limit.partition("=")
-    more = {"tenfold": f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"} if board != SOLVED else {}
+    tenfold = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
+    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": tenfold}
     return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
 
 
@@ -182,14 +172,6 @@ def _duel(home: Path, board: str, limit: str, pairs: int, jobs: int) -> tuple[st
         found = played(home / f"duel-{board}-{limit.replace('=', '-')}-{part}", keys)
         shown += [estimate_of(one.rate).shown for one in standings(found.pairs) if one.agent == "best-first"]
     return (board, limit.replace("=", " "), *shown)
-
-
-def _ceiling(home: Path, fairy: Program, limit: str, found: Findings) -> Proportion:
-    """How many of a run's openings could be saved by whoever has lost them."""
-    games = read_games(found.sources[0].info.path, ["opening_id", "opening"])
-    openings = [cells.tolist() for cells in games.drop_duplicates("opening_id")["opening"]]
-    kept = home / f"ceiling-{limit.replace('=', '-')}.jsonl"
-    return ceiling(EngineAgent(FAIRY, fairy, parse_limit(limit)), SOLVED, openings, kept)
 
 
 def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
