@@ -21,14 +21,15 @@ from isolation.compiling.linking import kernel_code, linked, load, score_code
 from isolation.syntax import parse
 
 Template = Literal[
-    "minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers", "perft",
-    "solve",
+    "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",
+    "perft", "solve",
 ]  # fmt: skip
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
 _PIECES: dict[str, tuple[str, ...]] = {
     "minimax": ("leaves", "minimax", "root", "entry"),
     "alphabeta": ("leaves", "alphabeta", "root", "entry"),
+    "bestfirst": ("leaves", "best_first", "entry"),
     "mcts": ("leaves", "mcts", "entry"),
     "greedy": ("leaves", "greedy", "entry"),
     "random": ("random", "entry"),
@@ -54,16 +55,22 @@ _ARGUMENTS: dict[Template, int] = {
 }
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
-from isolation.native.linked import linked_score
+from isolation.native.linked import linked_score, linked_score_apart
 
 @inner
 def score(game, player, parameters):
     return linked_score(game, player, parameters)
+
+@inner
+def score_apart(game, player, parameters):
+    return linked_score_apart(game, player, parameters)
 """
 _NO_SCORE = """
 @inner
 def score(game, player, parameters):
     return 0.0
+
+score_apart = score
 """
 
 
