@@ -17,11 +17,16 @@ import numpy as np
 import pandas as pd
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from joust_ceiling import ANSWERS, ceiling
 
+from experiments.inference.proportions import Proportion
 from experiments.inference.standings import standings
 from experiments.log import read_games
+from experiments.roster import parse_limit
 from experiments.theory import TheorySplit, by_theory, opening_winners
 from experiments.verdicts.findings import Findings
+from isolation.engines.agent import EngineAgent
+from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.geometry import parse_size
 from isolation.outcome import Reason
@@ -29,8 +34,13 @@ from reports.cells import estimate_of
 
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
 FAIRY = "Fairy-Stockfish"
-AGENTS = {"perfect": "perfect", "territory": "ID:territory"}
-"""Ours by the name that the page has for them: what solves the end of a game, and the heuristic that wins most."""
+AGENTS = {"best-first": "BF:learned", "alpha-beta": "ID:learned", "perfect": "perfect"}
+"""Ours by the name that the page has for them: the best heuristic under two searches, and what solves ends of games."""
+SOLVED = "7x7"
+ALL_KNOWING = "perfect@nodes=10000000"
+"""On the board that is solved: enough to know the result of nearly every move."""
+MORE = 10
+"""How many times the other side's nodes or time we get elsewhere, to see what there is left to be gained."""
 MOST_FORFEITS = 0.05
 """A row of more says nothing of how anybody plays."""
 PLIES = slice(2, 14)
@@ -43,7 +53,7 @@ class Scale:
 
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
-    pairs: int = 24
+    pairs: int = 60
 
 
 @dataclass(frozen=True)
@@ -69,20 +79,26 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     program = (folder / PACKAGE).absolute()
     if not program.is_file():
         raise click.UsageError(f"{program} is not there: npm install fairy-stockfish-nnue.wasm in {folder}")
-    rows = []
+    rows: list[Row] = []
+    ceilings = {}
     for limit in scale.limits:
         for board in scale.boards:
-            found = _match(home, program, board, limit, scale.pairs, jobs)
-            rows += [
-                _row(found, split, board, limit) for split in by_theory(found.games, _winners(found), list(AGENTS))
-            ]
+            agents, fairy = _agents(board, limit), _fairy(home, program, board)
+            found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
+            splits = by_theory(found.games, _winners(found), list(agents))
+            rows += [_row(found, split, board, limit) for split in splits]
+            if board == SOLVED and limit.startswith("nodes"):
+                ceilings[limit] = _ceiling(home, fairy, limit, found)
     docs = home if quick else DOCS
-    (docs / "joust.md").write_text(page_text(rows, scale), encoding="utf-8")
+    (docs / "joust.md").write_text(page_text(rows, ceilings, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(rows: Sequence[Row], scale: Scale) -> str:
-    """The page as Markdown; rows with too many forfeits are named and left out."""
+def page_text(rows: Sequence[Row], ceilings: Mapping[str, Proportion], scale: Scale) -> str:
+    """The page as Markdown; rows with too many forfeits are named and left out.
+
+    `ceilings` has, by limit, the share of lost openings that somebody could save on the board that is solved.
+    """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -90,35 +106,62 @@ def page_text(rows: Sequence[Row], scale: Scale) -> str:
     return templates.get_template("joust.md.jinja").render(
         rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
         left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
+        ceilings=[(limit.partition("=")[2], estimate_of(share).shown) for limit, share in ceilings.items()],
+        is_timed=any(row.cells[1].startswith("ms") for row in rows),
         pairs=scale.pairs,
+        answers=ANSWERS,
         most=f"{MOST_FORFEITS:.0%}",
     )
 
 
-def _match(home: Path, program: Path, board: str, limit: str, pairs: int, jobs: int) -> Findings:
-    """Our agents against Fairy-Stockfish, head to head.
+def _agents(board: str, limit: str) -> dict[str, str]:
+    """Ours under a limit, by name, and one that has more than a fair share, to show how much can be had."""
+    unit, _, value = limit.partition("=")
+    best = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
+    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": best}
+    return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
+
+
+def _fairy(home: Path, program: Path, board: str) -> Program:
+    """Fairy-Stockfish on a board.
 
     The program has a file system of its own, into which it copies one file, meant for a network: the file of variants.
     """
     home.mkdir(parents=True, exist_ok=True)
     variants = home / f"variants-{board}.ini"
     variants.write_text(variants_text(parse_size(board)), encoding="utf-8")
-    fairy = {
+    command = ("env", f"UCI_NNUE_FILE={variants}", "node", "--no-experimental-fetch", str(program))
+    return Program(command, "uci", (("VariantPath", f"/{variants.name}"),))
+
+
+def _match(
+    home: Path, fairy: Program, board: str, limit: str, agents: Mapping[str, str], pairs: int, jobs: int
+) -> Findings:
+    """Our agents against Fairy-Stockfish, head to head."""
+    engine = {
         "name": "fairy",
-        "command": ["env", f"UCI_NNUE_FILE={variants}", "node", "--no-experimental-fetch", str(program)],
-        "protocol": "uci",
-        "options": {"VariantPath": f"/{variants.name}"},
+        "command": list(fairy.command),
+        "protocol": fairy.protocol,
+        "options": dict(fairy.options),
     }
     keys: dict[str, Any] = {
         "board": board,
         "format": "head-to-head",
         "baseline": f"{FAIRY}=engine:fairy@{limit}",
-        "contenders": [f"{name}={spec}@{limit}" for name, spec in AGENTS.items()],
-        "engines": [fairy],
+        "contenders": [f"{name}={spec}" for name, spec in agents.items()],
+        "engines": [engine],
         "pairs": pairs,
         "jobs": jobs,
     }
     return played(home / f"{board}-{limit.replace('=', '-')}", keys)
+
+
+def _ceiling(home: Path, fairy: Program, limit: str, found: Findings) -> Proportion:
+    """How many of a run's openings could be saved by whoever has lost them."""
+    games = read_games(found.sources[0].info.path, ["opening_id", "opening"])
+    openings = [cells.tolist() for cells in games.drop_duplicates("opening_id")["opening"]]
+    kept = home / f"ceiling-{limit.replace('=', '-')}.jsonl"
+    return ceiling(EngineAgent(FAIRY, fairy, parse_limit(limit)), SOLVED, openings, kept)
 
 
 def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
@@ -140,7 +183,7 @@ def _depth(games: pd.DataFrame, agent: str) -> float:
 
 
 def _winners(found: Findings) -> Mapping[int, int]:
-    """Who wins each opening: known on boards up to 7x7, beyond them by the colour rule."""
+    """Who wins each opening: known where a table has the board, beyond by the colour rule."""
     run = found.sources[0].info.path
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()
     by_rule = dict(zip(frame["opening_id"].tolist(), frame["colours"].map({"same": 1, "other": 2}), strict=True))

@@ -37,6 +37,7 @@ from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.unrolling import Unroll
 from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.compiling.rewrites.weighing import weigh
+from isolation.compiling.rewrites.widening import Widen
 from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
 from isolation.parameters import Parameter, opened, owners, untuned
@@ -89,17 +90,20 @@ class Rewritten:
         return self.lines[max(known)] if known else None
 
 
-def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
+def rewrite(heuristic: Callable[[Any, Any], float], widens: bool = False) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
+
+    Args:
+        widens: whole numbers in lists and dictionaries become fractions, for a heuristic that is wrong without.
 
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     try:
-        return _rewrite(untuned(heuristic))
+        return _rewrite(untuned(heuristic), widens)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(untuned(heuristic), prunes=True)
+            return _rewrite(untuned(heuristic), widens, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
@@ -114,8 +118,8 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float], prunes: bool = False) -> Rewritten:
-    module = _Module(prunes)
+def _rewrite(heuristic: Callable[[Any, Any], float], widens: bool, prunes: bool = False) -> Rewritten:
+    module = _Module(widens, prunes)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
@@ -141,8 +145,9 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written; `prunes`: code that never runs is left out."""
+    """The module being written; `widens`: see `rewrite`; `prunes`: code that never runs is left out."""
 
+    widens: bool = False
     prunes: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
@@ -174,32 +179,26 @@ class _Module:
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
         if isinstance(heuristic, StateScore):
-            return self._of_state(heuristic)
+            return self._of_state(heuristic, slots.get(id(heuristic), {}))
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
         own = slots.get(id(heuristic), {})
-        keywords = "".join(f", {parameter}={variable}" for parameter, variable in own.items())
-        asked = parse_expression(f"lambda game, player: HEURISTIC(game, player{keywords})")
-        assert isinstance(asked, ast.Lambda)
-        at(_checked(callee), asked)
-        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
-        scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
-        written = Call(Place(scope, self.counter), self).visit(asked.body)
-        assert isinstance(written, ast.expr)
-        return written
+        return self._asked(f"HEURISTIC(game, player{_keywords(own)})", {"HEURISTIC": callee}, own, _checked(callee))
 
-    def _of_state(self, heuristic: StateScore) -> ast.expr:
+    def _of_state(self, heuristic: StateScore, own: Mapping[str, str]) -> ast.expr:
         """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
-        text = (
-            f"lambda game, player: FIRST({SUPPORT}.as_state(game)) if player == 0 else SECOND({SUPPORT}.as_state(game))"
-        )
-        asked = parse_expression(text)
-        assert isinstance(asked, ast.Lambda)
-        at(definition(heuristic.__wrapped__), asked)
+        given = f"({SUPPORT}.as_state(game){_keywords(own)})"
         known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
-        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
-        written = Call(Place(scope, self.counter), self).visit(asked.body)
+        asked = f"FIRST{given} if player == 0 else SECOND{given}"
+        return self._asked(asked, known, own, definition(heuristic.__wrapped__))
+
+    def _asked(self, question: str, known: dict[str, Any], own: Mapping[str, str], place: ast.AST) -> ast.expr:
+        """Write what an expression calls that knows `game`, `player` and the variables of parameters; return it."""
+        asked = at(place, parse_expression(question))
+        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
+        scope = Scope({*kinds, *own.values()}, lambda name, node: None, known, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked)
         assert isinstance(written, ast.expr)
         return written
 
@@ -246,6 +245,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
+            *([Widen(place)] if self.widens else []),
             Fill(place),
             Numbers(place),
             Iterate(place),
@@ -307,6 +307,11 @@ class _Module:
 
     def _fresh(self, kind: str, what: str) -> str:
         return f"_{kind}{next(self.counter)}_{re.sub(r'[^A-Za-z0-9_]', '_', what)[:40]}"
+
+
+def _keywords(own: Mapping[str, str]) -> str:
+    """Parameters as keyword arguments of a call: each with the variable that holds it."""
+    return "".join(f", {parameter}={variable}" for parameter, variable in own.items())
 
 
 def _checked(callee: Callee) -> Definition:

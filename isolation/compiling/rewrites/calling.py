@@ -13,9 +13,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from isolation.compiling.rewrites import constants
-from isolation.compiling.rewrites.base import Place, Rewrite, at, call, holds_constants, is_asked, name, support
+from isolation.compiling.rewrites.base import (
+    Place,
+    Rewrite,
+    at,
+    call,
+    holds_constants,
+    is_asked,
+    is_fresh,
+    name,
+    support,
+    written_out,
+)
 from isolation.compiling.rewrites.errors import CHANCE_AND_TIME, refuse, refuse_unrepeatable
-from isolation.compiling.rewrites.literals import written_out
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
 from isolation.compiling.rewrites.sources import CHANGING_METHODS, Definition, definition, parameters
 from isolation.parameters import opened
@@ -271,7 +281,7 @@ class Call(Rewrite):
             keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             found |= {argument.arg: default for argument, default in keyword_only if default}
             for default in found.values():
-                if self.known(default) is None and written_out(default) is None:
+                if self.known(default) is None and written_out(default) is None and not is_fresh(default):
                     refuse(f"the default {ast.unparse(default)} is not a constant", default)
             return found
         defaults = callee.target.__defaults__ or ()

@@ -6,8 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, call, support
-from isolation.compiling.rewrites.literals import written_out
+from isolation.compiling.rewrites.base import Rewrite, at, call, support, written_out
 
 # NumPy functions of one collection that are those of plain Python when it is given a list or a generator.
 _PLAIN = {"sum": "sum", "max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
