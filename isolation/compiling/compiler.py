@@ -216,12 +216,16 @@ def _variants(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heur
         return []
     generator = random.Random(1)
     ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
-    between = [{one.name: one.low + generator.random() * (one.high - one.low) for one in parameters} for _ in range(2)]
-    whole = {one.name for one in parameters if one.is_whole}
-    return [
-        tuned(function, {name: round(value) if name in whole else value for name, value in values.items()})
-        for values in (*ends, *between)
-    ]
+    between = [{one.name: _between(one, generator) for one in parameters} for _ in range(2)]
+    return [tuned(function, values) for values in (*ends, *between)]
+
+
+def _between(parameter: Parameter, generator: random.Random) -> float:
+    """A value at random."""
+    if parameter.choices:
+        return generator.choice(parameter.choices)
+    value = parameter.low + generator.random() * (parameter.high - parameter.low)
+    return round(value) if parameter.is_whole else value
 
 
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:
