@@ -17,15 +17,11 @@ import numpy as np
 import pandas as pd
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from joust_ceiling import ANSWERS, ceiling
 
-from experiments.inference.proportions import Proportion
 from experiments.inference.standings import standings
 from experiments.log import read_games
-from experiments.roster import parse_limit
 from experiments.theory import TheorySplit, by_theory, opening_winners
 from experiments.verdicts.findings import Findings
-from isolation.engines.agent import EngineAgent
 from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.geometry import parse_size
@@ -54,6 +50,7 @@ class Scale:
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
     pairs: int = 60
+    duel_pairs: int = 150
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Row:
     forfeits: float
 
 
-QUICK = Scale(("7x7",), ("nodes=200",), 2)
+QUICK = Scale(("7x7",), ("nodes=200",), 2, 2)
 
 
 @click.command()
@@ -80,24 +77,27 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     if not program.is_file():
         raise click.UsageError(f"{program} is not there: npm install fairy-stockfish-nnue.wasm in {folder}")
     rows: list[Row] = []
-    ceilings = {}
     for limit in scale.limits:
         for board in scale.boards:
             agents, fairy = _agents(board, limit), _fairy(home, program, board)
             found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
             splits = by_theory(found.games, _winners(found), list(agents))
             rows += [_row(found, split, board, limit) for split in splits]
-            if board == SOLVED and limit.startswith("nodes"):
-                ceilings[limit] = _ceiling(home, fairy, limit, found)
+    duels = [
+        _duel(home, board, limit, scale.duel_pairs, jobs)
+        for limit in scale.limits
+        for board in scale.boards
+        if limit.startswith("nodes")
+    ]
     docs = home if quick else DOCS
-    (docs / "joust.md").write_text(page_text(rows, ceilings, scale), encoding="utf-8")
+    (docs / "joust.md").write_text(page_text(rows, duels, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(rows: Sequence[Row], ceilings: Mapping[str, Proportion], scale: Scale) -> str:
+def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scale) -> str:
     """The page as Markdown; rows with too many forfeits are named and left out.
 
-    `ceilings` has, by limit, the share of lost openings that somebody could save on the board that is solved.
+    `duels` are rows of best-first search against alpha-beta.
     """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -106,19 +106,19 @@ def page_text(rows: Sequence[Row], ceilings: Mapping[str, Proportion], scale: Sc
     return templates.get_template("joust.md.jinja").render(
         rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
         left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
-        ceilings=[(limit.partition("=")[2], estimate_of(share).shown) for limit, share in ceilings.items()],
         is_timed=any(row.cells[1].startswith("ms") for row in rows),
+        duels=duels,
         pairs=scale.pairs,
-        answers=ANSWERS,
+        duel_pairs=scale.duel_pairs,
         most=f"{MOST_FORFEITS:.0%}",
     )
 
 
 def _agents(board: str, limit: str) -> dict[str, str]:
-    """Ours under a limit, by name, and one that has more than a fair share, to show how much can be had."""
+    """Ours under a limit, by name, and one that has more than its share, to show how much can be had."""
     unit, _, value = limit.partition("=")
-    best = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
-    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": best}
+    tenfold = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
+    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": tenfold}
     return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
 
 
@@ -156,12 +156,22 @@ def _match(
     return played(home / f"{board}-{limit.replace('=', '-')}", keys)
 
 
-def _ceiling(home: Path, fairy: Program, limit: str, found: Findings) -> Proportion:
-    """How many of a run's openings could be saved by whoever has lost them."""
-    games = read_games(found.sources[0].info.path, ["opening_id", "opening"])
-    openings = [cells.tolist() for cells in games.drop_duplicates("opening_id")["opening"]]
-    kept = home / f"ceiling-{limit.replace('=', '-')}.jsonl"
-    return ceiling(EngineAgent(FAIRY, fairy, parse_limit(limit)), SOLVED, openings, kept)
+def _duel(home: Path, board: str, limit: str, pairs: int, jobs: int) -> tuple[str, ...]:
+    """Best-first search against alpha-beta with one heuristic: under one limit, and under a part of the other's."""
+    unit, _, value = limit.partition("=")
+    shown = []
+    for part in (int(value), int(value) // MORE):
+        keys: dict[str, Any] = {
+            "board": board,
+            "format": "head-to-head",
+            "baseline": f"alpha-beta={AGENTS['alpha-beta']}@{limit}",
+            "contenders": [f"best-first={AGENTS['best-first']}@{unit}={part}"],
+            "pairs": pairs,
+            "jobs": jobs,
+        }
+        found = played(home / f"duel-{board}-{limit.replace('=', '-')}-{part}", keys)
+        shown += [estimate_of(one.rate).shown for one in standings(found.pairs) if one.agent == "best-first"]
+    return (board, limit.replace("=", " "), *shown)
 
 
 def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:

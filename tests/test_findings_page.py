@@ -1,22 +1,15 @@
 import importlib.util
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 
-from experiments.inference.proportions import clopper_pearson
 from experiments.published import analyse_file
 from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
-from isolation import Board
-from isolation.search import SearchResult
-from isolation.solver import Meter, valued_moves
-from isolation.speed import random_openings
 
 
 @pytest.fixture(scope="module")
@@ -120,63 +113,19 @@ def joust(monkeypatch):
 
 def test_the_page_about_joust_leaves_out_what_forfeits_have_spoilt(joust):
     cells = ("7x7", "ms 50", "`perfect`", "48", "one", "two", "three", "7", "22")
-    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], {}, joust.QUICK)
+    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], [], joust.QUICK)
     assert f"| {' | '.join(cells)} |" in text
     assert "8x8, ms 50, `perfect` (25%)" in text
     assert "| 8x8 |" not in text
-    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], {}, joust.QUICK)
+    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], [], joust.QUICK)
 
 
-def test_the_page_about_joust_says_how_much_could_be_saved_and_what_was_not_played(joust):
+def test_the_page_about_joust_has_the_duels_and_says_what_was_not_played(joust):
     cells = ("7x7", "nodes 100", "`perfect`", "48", "one", "two", "three", "7", "22")
-    text = joust.page_text([joust.Row(cells, 0)], {"nodes=100": clopper_pearson(3, 10)}, joust.QUICK)
-    assert "30.0 % (6.7 to 65.2) at 100 nodes" in text
+    text = joust.page_text([joust.Row(cells, 0)], [("7x7", "a", "b")], joust.QUICK)
+    assert "| 7x7 | a | b |" in text
     assert "Nothing is known yet of equal time" in text
-    assert "equal time" not in joust.page_text([joust.Row(("7x7", "ms 50", *cells[2:]), 0)], {}, joust.QUICK)
-
-
-@dataclass
-class Fallible:
-    """A player that knows all results, and lets the other side off whenever it has a losing move, or never."""
-
-    errs: bool
-    asked: int = 0
-
-    def new_game(self):
-        pass
-
-    def close(self):
-        pass
-
-    def choose(self, board, seed):
-        self.asked += 1
-        values = list(valued_moves(board, Meter()))
-        cell = next((move.cell for move in values if bool(move.keeps) != self.errs), values[0].cell)
-        return SearchResult(cell, 0.0, 1, 1, 0.0, (cell,), False)
-
-
-def test_a_lost_opening_is_saved_by_nobody_against_a_perfect_player_and_with_ease_against_one_that_errs(joust):
-    from joust_ceiling import can_be_saved
-
-    for seed in range(3):
-        board = Board.from_moves(random_openings(1, 16, seed=seed)[0])
-        never, always = Fallible(errs=False), Fallible(errs=True)
-        assert not can_be_saved(never, board, answers=20)
-        assert 1 <= never.asked <= 20
-        assert can_be_saved(always, board)
-
-
-def test_openings_tried_before_are_not_tried_again(joust, tmp_path):
-    from joust_ceiling import ceiling
-
-    player, openings = Fallible(errs=True), [random_openings(1, 16, seed=seed)[0] for seed in range(2)]
-    agent, kept = SimpleNamespace(open=lambda: player), tmp_path / "kept.jsonl"
-    first = ceiling(agent, "7x7", openings[:1], kept)
-    asked = player.asked
-    assert (first.wins, first.games, asked > 0) == (1, 1, True)
-    assert ceiling(agent, "7x7", openings[:1], kept) == first
-    assert player.asked == asked
-    assert ceiling(agent, "7x7", openings, kept).games == 2
+    assert "equal time" not in joust.page_text([joust.Row(("7x7", "ms 50", *cells[2:]), 0)], [], joust.QUICK)
 
 
 def test_the_script_about_joust_needs_the_engine(joust, tmp_path):

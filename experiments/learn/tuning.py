@@ -121,15 +121,15 @@ class Judgement:
     gain_p_value: float = float("nan")
 
 
-def tunable(spec: Spec, wanted: Sequence[str]) -> Space:
-    """What there is to tune of an agent, all or what is named.
+def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) -> Space:
+    """What there is to tune of an agent, all or what is named; choices only if they can be looked through.
 
     Raises:
         ValueError: there is nothing to tune.
     """
     heuristic = make_agent(spec).heuristic
     assert heuristic is not None
-    return space_of(heuristic, wanted)
+    return space_of(heuristic, wanted, with_choices=with_choices)
 
 
 def tune(
