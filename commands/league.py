@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commands.completion import complete_run
+from commands.options import jobs_option
 from commands.output import print_sections
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
               "that keep 10 ms in reserve forfeit.")  # fmt: skip
 @click.option("--hard-cap", type=float, help="Seconds after which a player that does not answer loses: 2.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Whether the classic seven play too.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @click.option("--out", help="Directory of the run.")
 @click.option("--resume", metavar="RUN", shell_complete=complete_run,
               help="Play what is missing of a league, and add who came late.")  # fmt: skip
@@ -83,10 +86,14 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
 
 def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:
     """Play what is missing of a league, and then with those who came late, in a run of its own."""
-    from experiments.league.book import names_in, read_book
-    from experiments.league.planning import extension_of, newcomers
+    from experiments.league.book import names_in, newest_of, read_book, write_book
+    from experiments.league.planning import extension_of, folder_beside, newcomers
     from experiments.runs import is_finished, load_run, requested_config
+    from isolation.loading import expanded
 
+    named, run = run, newest_of(run)
+    if run != named:
+        click.echo(f"Note: {named} has been gone on with in {run}, where this goes on")
     info = load_run(run)
     book = _looked_through(submissions, jobs, read_book(run), names_in(run))
     late = newcomers(run, book)
@@ -94,7 +101,10 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
         raise ValueError(f"--out: nobody is new to {run}, so that nothing goes to another directory")
     outcome = _played(requested_config(info, jobs), book, resume=True)
     if late and is_finished(run):
-        outcome = _played(extension_of(run, book, {"jobs": jobs, "out": out}), book, extends=run)
+        extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})
+        assert extended.out is not None
+        write_book(run, replace(book, goes_on_in=os.path.relpath(expanded(extended.out), run)))
+        outcome = _played(extended, book, extends=run)
     return book, outcome
 
 
@@ -113,7 +123,7 @@ def _looked_through(
     for one in book.skipped:
         click.echo(f"Note: {one.name} does not play: {one.why}")
     for player in (entry.player for entry in book.entries):
-        if player.name != player.folder:
+        if player.is_renamed:
             click.echo(f"Note: the player of the folder {player.folder!r} is called {player.name}")
     return book
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from commands.completion import complete_file, complete_spec
-from commands.options import board_option, cluster_option, format_option, table_option
+from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import check_tables, containing, print_sections
 from commands.perfect_play import kept_if_interrupted, save_plot
 from isolation.shell import command
@@ -166,7 +166,7 @@ def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., A
 @board_option
 @click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of openings and values.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @cluster_option
 @out_option
 @click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
@@ -235,7 +235,7 @@ def tune_agent(
 @board_option
 @click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the openings.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @cluster_option
 @out_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as .svg or .png.")

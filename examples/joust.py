@@ -22,6 +22,7 @@ from experiments.inference.standings import standings
 from experiments.log import read_games
 from experiments.theory import TheorySplit, by_theory, opening_winners
 from experiments.verdicts.findings import Findings
+from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.geometry import parse_size
 from isolation.outcome import Reason
@@ -29,8 +30,13 @@ from reports.cells import estimate_of
 
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
 FAIRY = "Fairy-Stockfish"
-AGENTS = {"perfect": "perfect", "territory": "ID:territory"}
-"""Ours by the name that the page has for them: what solves the end of a game, and the heuristic that wins most."""
+AGENTS = {"best-first": "BF:learned", "alpha-beta": "ID:learned", "perfect": "perfect"}
+"""Ours by the name that the page has for them: the best heuristic under two searches, and what solves ends of games."""
+SOLVED = "7x7"
+ALL_KNOWING = "perfect@nodes=10000000"
+"""On the board that is solved: enough to know the result of nearly every move."""
+MORE = 10
+"""How many times the other side's nodes or time we get elsewhere, to see what there is left to be gained."""
 MOST_FORFEITS = 0.05
 """A row of more says nothing of how anybody plays."""
 PLIES = slice(2, 14)
@@ -43,7 +49,8 @@ class Scale:
 
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
-    pairs: int = 24
+    pairs: int = 60
+    duel_pairs: int = 150
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Row:
     forfeits: float
 
 
-QUICK = Scale(("7x7",), ("nodes=200",), 2)
+QUICK = Scale(("7x7",), ("nodes=200",), 2, 2)
 
 
 @click.command()
@@ -69,20 +76,29 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     program = (folder / PACKAGE).absolute()
     if not program.is_file():
         raise click.UsageError(f"{program} is not there: npm install fairy-stockfish-nnue.wasm in {folder}")
-    rows = []
+    rows: list[Row] = []
     for limit in scale.limits:
         for board in scale.boards:
-            found = _match(home, program, board, limit, scale.pairs, jobs)
-            rows += [
-                _row(found, split, board, limit) for split in by_theory(found.games, _winners(found), list(AGENTS))
-            ]
+            agents, fairy = _agents(board, limit), _fairy(home, program, board)
+            found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
+            splits = by_theory(found.games, _winners(found), list(agents))
+            rows += [_row(found, split, board, limit) for split in splits]
+    duels = [
+        _duel(home, board, limit, scale.duel_pairs, jobs)
+        for limit in scale.limits
+        for board in scale.boards
+        if limit.startswith("nodes")
+    ]
     docs = home if quick else DOCS
-    (docs / "joust.md").write_text(page_text(rows, scale), encoding="utf-8")
+    (docs / "joust.md").write_text(page_text(rows, duels, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(rows: Sequence[Row], scale: Scale) -> str:
-    """The page as Markdown; rows with too many forfeits are named and left out."""
+def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scale) -> str:
+    """The page as Markdown; rows with too many forfeits are named and left out.
+
+    `duels` are rows of best-first search against alpha-beta.
+    """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -90,35 +106,72 @@ def page_text(rows: Sequence[Row], scale: Scale) -> str:
     return templates.get_template("joust.md.jinja").render(
         rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
         left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
+        is_timed=any(row.cells[1].startswith("ms") for row in rows),
+        duels=duels,
         pairs=scale.pairs,
+        duel_pairs=scale.duel_pairs,
         most=f"{MOST_FORFEITS:.0%}",
     )
 
 
-def _match(home: Path, program: Path, board: str, limit: str, pairs: int, jobs: int) -> Findings:
-    """Our agents against Fairy-Stockfish, head to head.
+def _agents(board: str, limit: str) -> dict[str, str]:
+    """Ours under a limit, by name, and one that has more than its share, to show how much can be had."""
+    unit, _, value = limit.partition("=")
+    tenfold = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
+    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": tenfold}
+    return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
+
+
+def _fairy(home: Path, program: Path, board: str) -> Program:
+    """Fairy-Stockfish on a board.
 
     The program has a file system of its own, into which it copies one file, meant for a network: the file of variants.
     """
     home.mkdir(parents=True, exist_ok=True)
     variants = home / f"variants-{board}.ini"
     variants.write_text(variants_text(parse_size(board)), encoding="utf-8")
-    fairy = {
+    command = ("env", f"UCI_NNUE_FILE={variants}", "node", "--no-experimental-fetch", str(program))
+    return Program(command, "uci", (("VariantPath", f"/{variants.name}"),))
+
+
+def _match(
+    home: Path, fairy: Program, board: str, limit: str, agents: Mapping[str, str], pairs: int, jobs: int
+) -> Findings:
+    """Our agents against Fairy-Stockfish, head to head."""
+    engine = {
         "name": "fairy",
-        "command": ["env", f"UCI_NNUE_FILE={variants}", "node", "--no-experimental-fetch", str(program)],
-        "protocol": "uci",
-        "options": {"VariantPath": f"/{variants.name}"},
+        "command": list(fairy.command),
+        "protocol": fairy.protocol,
+        "options": dict(fairy.options),
     }
     keys: dict[str, Any] = {
         "board": board,
         "format": "head-to-head",
         "baseline": f"{FAIRY}=engine:fairy@{limit}",
-        "contenders": [f"{name}={spec}@{limit}" for name, spec in AGENTS.items()],
-        "engines": [fairy],
+        "contenders": [f"{name}={spec}" for name, spec in agents.items()],
+        "engines": [engine],
         "pairs": pairs,
         "jobs": jobs,
     }
     return played(home / f"{board}-{limit.replace('=', '-')}", keys)
+
+
+def _duel(home: Path, board: str, limit: str, pairs: int, jobs: int) -> tuple[str, ...]:
+    """Best-first search against alpha-beta with one heuristic: under one limit, and under a part of the other's."""
+    unit, _, value = limit.partition("=")
+    shown = []
+    for part in (int(value), int(value) // MORE):
+        keys: dict[str, Any] = {
+            "board": board,
+            "format": "head-to-head",
+            "baseline": f"alpha-beta={AGENTS['alpha-beta']}@{limit}",
+            "contenders": [f"best-first={AGENTS['best-first']}@{unit}={part}"],
+            "pairs": pairs,
+            "jobs": jobs,
+        }
+        found = played(home / f"duel-{board}-{limit.replace('=', '-')}-{part}", keys)
+        shown += [estimate_of(one.rate).shown for one in standings(found.pairs) if one.agent == "best-first"]
+    return (board, limit.replace("=", " "), *shown)
 
 
 def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
@@ -140,7 +193,7 @@ def _depth(games: pd.DataFrame, agent: str) -> float:
 
 
 def _winners(found: Findings) -> Mapping[int, int]:
-    """Who wins each opening: known on boards up to 7x7, beyond them by the colour rule."""
+    """Who wins each opening: known where a table has the board, beyond by the colour rule."""
     run = found.sources[0].info.path
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()
     by_rule = dict(zip(frame["opening_id"].tolist(), frame["colours"].map({"same": 1, "other": 2}), strict=True))

@@ -29,6 +29,7 @@ from experiments.verdicts.findings import Findings
 from isolation import Board, solve
 from isolation.geometry import parse_size
 from isolation.notation import cell_name
+from isolation.solved import covered_sizes
 from isolation.solver import is_mirrored
 from reports.cells import Mean, Share, estimate_of
 from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
@@ -37,7 +38,9 @@ from reports.plots.style import save
 from reports.progress import counting
 
 SIZE = "7x7"
-SMALLEST_SIDE, LARGEST_SIDE = 3, 7
+SMALLEST_SIDE = 3
+USUAL_SIDE = 7
+"""All boards with sides up to this are solved."""
 NODES = 1000
 
 
@@ -97,11 +100,14 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
         keep_trailing_newline=True,
     )  # fmt: skip
     summary = summarise(shipped_pairs(SIZE), SIZE)
+    boards = [summarise(shipped_pairs(size), size) for size in _sizes()]
     found = accuracies(fresh)
     decisions = run_decisions(gauntlet.sources[0].info.path)
     return templates.get_template("perfect_play.md.jinja").render(
         size=SIZE,
-        boards=[_board_row(summarise(shipped_pairs(size), size)) for size in _sizes()],
+        beyond=_beyond(),
+        boards=[_board_row(board) for board in boards],
+        opposite=" and ".join(board.size for board in boards if _has_opposite_exceptions_alone(board)),
         summary=summary,
         exceptions=", ".join(f"{_name(one)}–{_name(other)}" for one, other in summary.exceptions),
         mirrors=all(_can_mirror(pair) for pair in summary.exceptions),
@@ -123,8 +129,18 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
 
 
 def _sizes() -> list[str]:
-    sides = range(SMALLEST_SIDE, LARGEST_SIDE + 1)
-    return [f"{rows}x{columns}" for rows in sides for columns in sides if rows <= columns]
+    return [size for size in covered_sizes() if min(parse_size(size)) >= SMALLEST_SIDE]
+
+
+def _beyond() -> str:
+    """The larger boards that are solved as well, as the end of a list."""
+    return "".join(f", and on {size}" for size in _sizes() if max(parse_size(size)) > USUAL_SIDE)
+
+
+def _has_opposite_exceptions_alone(summary: BoardSummary) -> bool:
+    """Whether the colour rule fails on all pairs of a cell and its image by a half turn, and on no others."""
+    last = len(summary.winners) - 1
+    return set(summary.exceptions) == {(cell, last - cell) for cell in range(last + 1)}
 
 
 def _board_row(summary: BoardSummary) -> list[str]:

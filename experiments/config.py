@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import joblib
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from experiments.openings import Colours
@@ -245,10 +244,12 @@ def check_jobs(jobs: int) -> int:
     Raises:
         ValueError: they are more than a small multiple of its cores, which only wastes memory.
     """
-    most = JOBS_A_CORE * joblib.cpu_count()
+    from joblib import cpu_count  # it takes as long to import as all of this package, and few need it
+
+    most = JOBS_A_CORE * cpu_count()
     if jobs > most:
         raise ValueError(
-            f"too many: {most} processes are the most on {joblib.cpu_count()} cores, and more than one a core gain "
+            f"too many: {most} processes are the most on {cpu_count()} cores, and more than one a core gain "
             "nothing; 0 is one a core"
         )
     return jobs
@@ -349,6 +350,7 @@ format = "gauntlet"
 #   random, greedy, perfect
 #   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
 #   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
+#   BF:learned@nodes=5000     best-first search
 #   ID:my_heuristic.py:score  a function of yours;   game_agent.py:CustomPlayer  a player class of yours
 #   Name=ID:open@nodes=5000   any of these under a name of your choice
 #   ID:*                      one for every heuristic of the registry
@@ -371,7 +373,7 @@ openings = "random:2"
 # Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
 pairs = 180
 
-# The limit of every ID, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
+# The limit of every ID, BF, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
 # 10,000 nodes a move is about what the classic engine saw in its 150 ms.
 limit = "nodes=10000"
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import joblib
 import numpy as np
 
 from experiments.config import Config, Engine
@@ -286,6 +285,8 @@ def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, 
 
 
 def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) -> list[str]:
+    from joblib import cpu_count
+
     notes, jobs = [], config.jobs
     if is_census:
         notes.append(
@@ -302,14 +303,14 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
     if len(in_python) > 1 and not config.hard_cap:
         notes.append(f"{_names(in_python)} play in one process, where one's code can harm another: hard_cap parts them")
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
-    if on_wall and jobs > joblib.cpu_count():
+    if on_wall and jobs > cpu_count():
         while_sharing = (
             "while they share a core they search less, slow ones most"
             if len(on_wall) > 1
             else "while it shares a core it searches less"
         )
         notes.append(
-            f"{jobs} jobs on {joblib.cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by the "
+            f"{jobs} jobs on {cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by the "
             f"wall clock, and {while_sharing}; use fewer jobs, or cpu_ms"
         )
     return notes

@@ -34,7 +34,7 @@ class AgentFacts:
 
     @property
     def method(self) -> str:
-        """How it searches: minimax, alphabeta or mcts; empty if it does not."""
+        """How it searches: minimax, alphabeta, bestfirst or mcts; empty if it does not."""
         return str(self.settings.get("method", ""))
 
     @property

@@ -14,7 +14,8 @@ _NODE = 20e-9
 """Seconds a node takes: `improved` needs 14e-9 on one core, the shipped heuristics on average more."""
 _SHARE_OF_NODES = 0.65
 """Of a limit of nodes, what moves take of it on average: late in the game trees are smaller."""
-_SIMULATION = 2e-6
+_TREE_NODES = {"mcts": 2e-6, "bestfirst": 0.2e-6}
+"""What a simulation takes, and a position of best-first search: both walk down a tree for each."""
 _BRANCHING = {"minimax": 3.7, "alphabeta": 2.7}
 """Nodes of a search of so many plies are about this to the power of them."""
 _GAME = 150e-6
@@ -47,4 +48,4 @@ def _seconds_a_move(entrant: Entrant) -> float:
         return value / 1000
     if unit == "depth":
         return _NODE * math.exp(value * math.log(_BRANCHING.get(facts.method, 3.0)))
-    return value * (_SIMULATION if facts.method == "mcts" else _SHARE_OF_NODES * _NODE)
+    return value * _TREE_NODES.get(facts.method, _SHARE_OF_NODES * _NODE)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from experiments.parquet import DamagedFileError, count_rows, read_parquet, save_sealed, sealed
+from experiments.parquet import DamagedFileError, count_rows, read_batches, read_parquet, save_sealed, sealed
 from experiments.schedule import Ids, Schedule
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
@@ -42,6 +42,10 @@ SMALL_PART_FROM_ELSEWHERE = 1_000
 PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 T = TypeVar("T")
+R = TypeVar("R")
+
+_BATCH = 8192
+"""Games that are read at a time where all of them would fill the memory."""
 
 _NAMES = pa.dictionary(pa.int16(), pa.string())
 _CODES = pa.dictionary(pa.int8(), pa.string())
@@ -95,8 +99,10 @@ def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.Data
     if unknown:
         raise ValueError(f"no column is called {unknown[0]!r}; there are {', '.join(SCHEMA.names)}")
     table = read_table(run, [*wanted, "game_id"])
-    frame: pd.DataFrame = table.select(wanted).to_pandas()
     ids = table["game_id"].to_numpy()
+    table = table.select(wanted)
+    # Each column of the table is let go when that of the frame is there: both would fill the memory.
+    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     if (ids[1:] >= ids[:-1]).all():
         return frame
     # Sorted here and not in Arrow, which would move every ply instead of a pointer a game.
@@ -121,6 +127,22 @@ def over_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa
     """
     folder = _existing(run)
     return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
+
+
+def over_batches(
+    run: str | Path, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
+) -> R:
+    """What `fold` makes of what `look` makes of columns of some thousand games at a time, in the order of their parts.
+
+    Where a running tournament merges files meanwhile, `fold` is called anew.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
+    folder = _existing(run)
+    return _despite_merging(
+        lambda: fold(look(batch) for path in live_files(folder) for batch in _batches(path, columns))
+    )
 
 
 def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]:
@@ -150,10 +172,8 @@ def read_part(part: Path, columns: Sequence[str] | None = None) -> pa.Table:
         FileNotFoundError: it has been merged into another.
         DamagedFileError: it is not what was written.
     """
-    try:
+    with _knowing_a_way_out():
         return read_parquet(part, SCHEMA, None if columns is None else list(dict.fromkeys(columns)))
-    except DamagedFileError as error:
-        raise DamagedFileError(f"{error}; restore it, or delete it and let --resume play its games again") from None
 
 
 def count_games(run: str | Path) -> int:
@@ -316,6 +336,19 @@ def _read(files: Sequence[Path], columns: Sequence[str] | None = None) -> pa.Tab
     tables = [read_part(path, columns) for path in files]
     kept = SCHEMA.names if columns is None else list(dict.fromkeys(columns))
     return pa.concat_tables(tables) if tables else SCHEMA.empty_table().select(kept)
+
+
+def _batches(part: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    with _knowing_a_way_out():
+        yield from read_batches(part, SCHEMA, columns, _BATCH)
+
+
+@contextmanager
+def _knowing_a_way_out() -> Iterator[None]:
+    try:
+        yield
+    except DamagedFileError as error:
+        raise DamagedFileError(f"{error}; restore it, or delete it and let --resume play its games again") from None
 
 
 def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:

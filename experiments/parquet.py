@@ -96,6 +96,25 @@ def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = 
         DamagedFileError: it is damaged, or holds something else.
     """
     wanted = schema.names if columns is None else list(columns)
+    with _opened(path, schema) as parquet:
+        return _as_in(schema, parquet.read(columns=wanted).select(wanted))
+
+
+def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
+    """The same, of some columns and so many rows at a time: memory for a few serves for all, and is quicker to come by.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DamagedFileError: it is damaged, or holds something else.
+    """
+    with _opened(path, schema) as parquet:
+        for batch in parquet.iter_batches(rows, columns=list(columns), use_threads=False):
+            yield _as_in(schema, pa.Table.from_batches([batch]).select(columns))
+
+
+@contextmanager
+def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
+    """The file, found to be whole and to have the columns of `schema`."""
     data = path.read_bytes()
     with _told_of(path):
         _check_pages(data, _checked_end(io.BytesIO(data)))
@@ -103,9 +122,12 @@ def read_parquet(path: Path, schema: pa.Schema, columns: Sequence[str] | None = 
             missing = [name for name in schema.names if name not in parquet.schema_arrow.names]
             if missing:
                 raise pa.ArrowInvalid(f"it has no column {missing[0]}")
-            table = parquet.read(columns=wanted).select(wanted)
-        fields = pa.schema([schema.field(name) for name in wanted], table.schema.metadata)
-        return table if table.schema.equals(fields) else table.cast(fields)
+            yield parquet
+
+
+def _as_in(schema: pa.Schema, table: pa.Table) -> pa.Table:
+    fields = pa.schema([schema.field(name) for name in table.column_names], table.schema.metadata)
+    return table if table.schema.equals(fields) else table.cast(fields)
 
 
 def count_rows(path: Path) -> int:

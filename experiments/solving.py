@@ -3,12 +3,14 @@
 The file has a row a pair: `opening`, the two cells; `winner`, 1 or 2, or 0 where the limit left it unknown; `nodes`,
 what it took. Openings that a symmetry of the board takes into one another (an *orbit*) are solved once.
 
-`python -m experiments.solving` makes the tables that ship with the package anew.
+`python -m experiments.solving` makes the tables that ship with the package anew: those of every board with sides up to
+7; larger ones stay. `python -m experiments.solving 8x8 FILE` takes in a board that `isolation solve --all` has solved.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ from isolation.compiling.specialise import native_function
 from isolation.durable import write_text
 from isolation.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from isolation.limits import Limit
-from isolation.solved import FILE, LARGEST_SIDE, is_covered, pair_is_won
+from isolation.solved import FILE, is_covered, pair_is_won
 from isolation.solver import Meter, is_mirrored
 
 Winners = NDArray[np.int8]
@@ -37,6 +39,8 @@ SCHEMA = pa.schema([("opening", pa.list_(pa.int16(), 2)), ("winner", pa.int8()),
 
 _SIZE = b"isolation.size"
 _WRITE_EVERY = 5.0
+_LARGEST_SIDE = 7
+"""Boards with such sides are solved in a minute, all together."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +140,7 @@ def shipped_pairs(size: str) -> Winners:
     """
     rows, columns = parse_size(size)
     if not is_covered(rows, columns):
-        largest = format_size(LARGEST_SIDE, LARGEST_SIDE)
-        raise ValueError(f"the shipped tables go up to {largest}; solve it: isolation solve --all --board {size}")
+        raise ValueError(f"no table of {size} ships with the package; solve it: isolation solve --all --board {size}")
     winners = np.zeros((rows * columns, rows * columns), np.int8)
     for pair in permutations(range(rows * columns), 2):
         winners[pair] = 1 if pair_is_won(rows, columns, *pair) else 2
@@ -166,18 +169,62 @@ def summarise(winners: Winners, size: str) -> BoardSummary:
     )
 
 
-def write_tables(path: Path = FILE, largest_side: int = LARGEST_SIDE) -> None:
-    """Solve every board with sides up to `largest_side` and write the file that `isolation.solved` reads."""
+def write_tables(path: Path = FILE, largest_side: int = _LARGEST_SIDE) -> None:
+    """Solve every board with sides up to `largest_side` and write the file that `isolation.solved` reads.
+
+    Boards that the file has already and that are not among these stay in it.
+    """
     tables = {}
     for rows in range(1, largest_side + 1):
         for columns in range(rows, largest_side + 1):
             size = format_size(rows, columns)
-            won = 0
-            for orbit in _orbits(rows, columns):
-                if _solve_pair(size, orbit[0], None).winner == 1:
-                    won |= sum(1 << first * rows * columns + second for first, second in orbit)
-            tables[size] = f"{won:x}"
-    write_text(path, json.dumps(tables, indent=1) + "\n")
+            pairs = [(orbit, _solve_pair(size, orbit[0], None).winner) for orbit in _orbits(rows, columns)]
+            tables[size] = _table(rows * columns, (pair for orbit, winner in pairs if winner == 1 for pair in orbit))
+    _save_tables(path, _tables_in(path) | tables)
+
+
+def add_table(size: str, solved: Path, path: Path = FILE) -> None:
+    """Take the results that `solve_all` has written to `solved` into the file that `isolation.solved` reads.
+
+    Raises:
+        ValueError: there is no such file, it belongs to something else, or pairs are missing.
+    """
+    rows, columns = parse_size(size)
+    if rows > columns:
+        raise ValueError(f"tables are kept of boards that lie: give {format_size(columns, rows)}, not {size}")
+    winners = read_pairs(solved, size)
+    if missing := summarise(winners, size).unknown:
+        raise ValueError(f"{solved}: {missing} of the {size} pairs are not solved yet")
+    won = ((int(first), int(second)) for first, second in np.argwhere(winners == 1))
+    _save_tables(path, _tables_in(path) | {size: _table(rows * columns, won)})
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Make the shipped tables anew, or take a board and a file of its results in."""
+    if len(arguments) not in (0, 2):
+        print("usage: python -m experiments.solving [BOARD FILE]", file=sys.stderr)
+        sys.exit(2)
+    try:
+        if arguments:
+            add_table(arguments[0], Path(arguments[1]))
+        else:
+            write_tables()
+    except ValueError as error:
+        sys.exit(str(error))
+
+
+def _table(cells: int, won: Iterable[tuple[int, int]]) -> str:
+    """The pairs that player 1 wins, as one hexadecimal number."""
+    return f"{sum(1 << first * cells + second for first, second in won):x}"
+
+
+def _tables_in(path: Path) -> dict[str, str]:
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def _save_tables(path: Path, tables: dict[str, str]) -> None:
+    ordered = dict(sorted(tables.items(), key=lambda table: parse_size(table[0])))
+    write_text(path, json.dumps(ordered, indent=1) + "\n")
 
 
 def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
@@ -258,4 +305,4 @@ def _matrix(pairs: Iterable[SolvedPair], cells: int) -> Winners:
 
 
 if __name__ == "__main__":
-    write_tables()
+    main(sys.argv[1:])

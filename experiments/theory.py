@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,17 +44,14 @@ class TheorySplit:
 def opening_winners(run: str | Path) -> dict[int, int]:
     """Who wins the openings of a run with perfect play, 1 or 2, by `opening_id`.
 
-    Known are placement pairs of boards up to 7x7, from the shipped tables, and openings with a game that has labels.
+    Known are placement pairs of boards that the shipped tables have, and openings with a game that has labels.
 
     Raises:
         ValueError: there is no such run.
     """
-    games = log.read_table(run, ("game_id", "opening_id", "opening", "rows", "columns", "plies"))
-    ids, first = np.unique(games["opening_id"].to_numpy(), return_index=True)
-    distinct = games.take(pa.array(first)).to_pylist()
-    pairs = {number: _pair_winner(row) for number, row in zip(ids.tolist(), distinct, strict=True)}
+    pairs = log.over_batches(run, ("opening_id", "opening", "rows", "columns"), _openings, _pair_winners)
     known = {number: winner for number, winner in pairs.items() if winner}
-    return known if len(known) == len(ids) or not has_labels(run) else _labelled_winners(run, games) | known
+    return known if len(known) == len(pairs) or not has_labels(run) else _labelled_winners(run) | known
 
 
 def by_theory(
@@ -93,6 +90,20 @@ def by_theory(
     return sorted(found, key=lambda split: -np.nan_to_num(split.converted.estimate))
 
 
+def _openings(games: pa.Table) -> pa.Table:
+    """A game of each opening."""
+    return games.take(pa.array(np.unique(games["opening_id"].to_numpy(), return_index=True)[1]))
+
+
+def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
+    """By opening what `_pair_winner` says."""
+    found: dict[int, int | None] = {}
+    for games in parts:
+        new = games.filter(pa.array([number not in found for number in games["opening_id"].to_pylist()], pa.bool_()))
+        found |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
+    return found
+
+
 def _pair_winner(game: Mapping[str, Any]) -> int | None:
     """The winner of a placement pair that the tables have."""
     if len(game["opening"]) != 2:
@@ -101,9 +112,9 @@ def _pair_winner(game: Mapping[str, Any]) -> int | None:
     return None if won is None else 1 if won else 2
 
 
-def _labelled_winners(run: str | Path, games: pa.Table) -> dict[int, int]:
+def _labelled_winners(run: str | Path) -> dict[int, int]:
     """The winners of openings after which a labelled game has a value."""
-    games, labels = labelled_games(run, games)
+    games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
     values = pc.list_flatten(labels["value"]).to_numpy()
     plies = pc.list_value_length(labels["value"]).to_numpy()
     opening = pc.list_value_length(games["opening"]).to_numpy()

@@ -330,7 +330,7 @@ class SearchAgent(Memoryless):
 
     def why_unfit(self, size: tuple[int, int]) -> str:
         """That the board is too large for the states of the third edition, if its heuristic is asked about those."""
-        return why_unfit(*size) if isinstance(self.heuristic, StateScore) else ""
+        return why_unfit(*size) if isinstance(untuned(self.heuristic), StateScore) else ""
 
     def placing(self) -> SearchAgent:
         """Itself, looking at a thousand positions at most.

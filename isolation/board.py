@@ -15,6 +15,7 @@ from isolation.geometry import Move, cells_of, check_size, format_size, full_mas
 from isolation.outcome import Outcome, Reason
 
 T = TypeVar("T")
+_new = object.__new__
 
 
 class MoveList(list[Move]):
@@ -220,6 +221,8 @@ class Board(ClassicState):
         new = object.__new__(type(self))
         if type(self) is not Board:
             new.__dict__.update(self.__dict__)
+            if new._is_viewed:
+                new._forget_views()
             return new
         new.height = self.height
         new.width = self.width
@@ -235,8 +238,27 @@ class Board(ClassicState):
 
     def forecast_move(self, move: Move) -> Self:
         """A copy with the move applied."""
-        new = self.copy()
-        new.apply_move(move)
+        if type(self) is not Board:  # it may copy and apply moves in a way of its own
+            new = self.copy()
+            new.apply_move(move)
+            return new
+        # What `copy` and `apply_move` do, at once: searches in Python do little else.
+        row, column = move
+        height, width, locations = self.height, self.width, self.locations
+        if not (0 <= row < height and 0 <= column < width):
+            raise IndexError(f"({row}, {column}) is not on the {height}x{width} board")
+        cell = index(row * width + column)
+        blank, grid = self.blank, self._grid
+        new = _new(type(self))
+        new.height, new.width, new.players = height, width, self.players
+        new.move_count = self.move_count + 1
+        new.blank = blank & grid.others[cell]
+        if self.active_index:
+            new.locations, new.active_index = (locations[0], cell), 0
+        else:
+            new.locations, new.active_index = (cell, locations[1]), 1
+        new._grid, new._setup = grid, self._setup
+        new._past = self._past + ((cell, locations, blank),)  # noqa: RUF005 -- unpacked, it takes twice as long
         return new
 
     def apply_move(self, move: Move) -> None:
@@ -248,10 +270,12 @@ class Board(ClassicState):
         row, column = move
         if not (0 <= row < self.height and 0 <= column < self.width):
             raise IndexError(f"({row}, {column}) is not on the {self.height}x{self.width} board")
+        if self._is_viewed:
+            self._forget_views()
         cell = index(row * self.width + column)
         locations = self.locations
         self._past += ((cell, locations, self.blank),)
-        self.blank &= ~(1 << cell)
+        self.blank &= self._grid.others[cell]
         if self.active_index:
             self.locations = (locations[0], cell)
             self.active_index = 0
@@ -262,11 +286,19 @@ class Board(ClassicState):
 
     def is_winner(self, player: Any) -> bool:
         """Whether the player waits and the player to move has no move."""
-        return self._index_of(player, strict=False) == 1 - self.active_index and not self._can_move()
+        active = self.active_index
+        cell = self.locations[active]
+        if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
+            return False
+        return self._index_of(player, strict=False) == 1 - active
 
     def is_loser(self, player: Any) -> bool:
         """Whether the player is to move and has no move."""
-        return self._index_of(player, strict=False) == self.active_index and not self._can_move()
+        active = self.active_index
+        cell = self.locations[active]
+        if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
+            return False
+        return self._index_of(player, strict=False) == active
 
     def utility(self, player: Any) -> float:
         """Positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
@@ -342,6 +374,8 @@ class Board(ClassicState):
         """
         if not self._past:
             raise ValueError("there is no move to take back")
+        if self._is_viewed:
+            self._forget_views()
         cell, self.locations, self.blank = self._past[-1]
         self._past = self._past[:-1]
         self.active_index = 1 - self.active_index
@@ -426,6 +460,10 @@ class Board(ClassicState):
         return ""
 
 
+_SMALL = 128
+"""Cells of a board of which everything is worked out at once."""
+
+
 class _Memo(dict[int, T], Generic[T]):
     """Values made from int keys when first asked for."""
 
@@ -442,7 +480,10 @@ class _Grid:
 
     def __init__(self, rows: int, columns: int) -> None:
         self.size = (rows, columns)
-        self.knight: _Memo[int] = _Memo(lambda cell: knight_mask(cell, rows, columns))
+        # By cell: where a knight could move to, and the other cells.
+        self.knight = _by_cell(lambda cell: knight_mask(cell, rows, columns), rows * columns)
+        board = full_mask(rows, columns)
+        self.others = _by_cell(lambda cell: board ^ 1 << cell, rows * columns)
         # Keyed by masks of knight moves, of which there are at most 256 per cell.
         self.moves: _Memo[tuple[Move, ...]] = _Memo(lambda mask: tuple(move_of(c, columns) for c in cells_of(mask)))
         self.cells: _Memo[tuple[int, ...]] = _Memo(lambda mask: tuple(cells_of(mask)))
@@ -455,6 +496,11 @@ class _Grid:
 
     def __reduce__(self) -> tuple[Callable[[int, int], _Grid], tuple[int, int]]:
         return _grid, self.size
+
+
+def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | _Memo[int]:
+    """Values by cell: of small boards in a list, which is quickest."""
+    return [make(cell) for cell in range(cells)] if cells <= _SMALL else _Memo(make)
 
 
 @lru_cache(maxsize=64)

@@ -34,6 +34,7 @@ from typing import Any
 
 from isolation.clues import added_to_board, is_of_third_edition, sample_players_for
 from isolation.contained import WantsToEnd, hushed, unending
+from isolation.editions.state import look_beside_files
 from isolation.editions.third.scores import StateScore, score_of_states
 from isolation.extended import extended_board, space_of
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
@@ -431,6 +432,8 @@ class _UserLoader(SilentLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         space = space_of(module.__name__)
+        if extended_board(Path(sys.modules[space].__path__[0])):
+            look_beside_files()
         module.__dict__["__builtins__"] = {
             **vars(builtins),
             "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),

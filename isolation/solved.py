@@ -1,8 +1,8 @@
-"""The shipped tables: who wins from every placement pair of every board with sides up to 7.
+"""The shipped tables: who wins from every placement pair of the boards that are solved.
 
 `data/solved.json` maps a size ROWSxCOLUMNS, rows not above columns, to a hexadecimal number. Its bit
 `cell_1 * cells + cell_2` is set if player 1, on `cell_1` and to move after both placements, wins against player 2 on
-`cell_2`. `python -m experiments.solving` makes the file anew.
+`cell_2`. `experiments.solving` makes the file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from isolation.geometry import cell_of, format_size, move_of
 
-LARGEST_SIDE = 7
 FILE = Path(__file__).parent / "data" / "solved.json"
 
 
@@ -31,8 +30,13 @@ def pair_is_won(rows: int, columns: int, mover: int, other: int) -> bool | None:
 
 
 def is_covered(rows: int, columns: int) -> bool:
-    """Whether the tables have boards of this size."""
-    return max(rows, columns) <= LARGEST_SIDE
+    """Whether the tables have boards of this size, lying or standing."""
+    return format_size(*sorted((rows, columns))) in _tables()
+
+
+def covered_sizes() -> tuple[str, ...]:
+    """The boards that the tables have, rows not above columns, in the order of the file."""
+    return tuple(_tables())
 
 
 @cache

@@ -2,7 +2,7 @@
 
 A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
 compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
-boards up to 7x7 are looked up in tables that ship with the package (`isolation.solved`).
+solved boards are looked up in tables that ship with the package (`isolation.solved`).
 """
 
 from __future__ import annotations

@@ -440,7 +440,7 @@ def calibration(findings: Findings) -> Grid | None:
     """The AUC of every measured agent's scores, overall and by stage of the game; plies are counted from 1."""
     found = scores_of(findings, findings.measured)
     order = [name for name in findings.in_order(findings.measured) if not math.isnan(found[name].auc)]
-    bands = [band for band in BANDS if any(found[name].between(*band).ply.size >= FEWEST_SCORES for name in order)]
+    bands = [band for band in BANDS if any(found[name].between(*band).positions >= FEWEST_SCORES for name in order)]
     if not order:
         return None
     rows = []

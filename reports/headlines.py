@@ -17,10 +17,10 @@ from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
 from reports.best_of import contest_rows, contest_sentence
-from reports.cells import Elo, Estimate, Points, Share, counted, estimate_of
+from reports.cells import Estimate, Points, Share, counted, estimate_of
 from reports.compare import clearest_first, cost_of, cost_sentence, price_sentence, ranked_comparisons
 from reports.ratings import TABLES as RATING_TABLES
-from reports.ratings import highest
+from reports.ratings import highest, rating_rows
 from reports.sections import Section
 from reports.summary import TABLES as SUMMARY_TABLES
 from reports.summary import run_notes
@@ -113,10 +113,7 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
 def ratings_headline(findings: Findings, zero: str | None = None, lines: int | None = None) -> Headline:
     """Everybody on one scale: one line an agent, on `lines` at most if given."""
     ratings = rate(findings, zero)
-    rows: list[dict[str, Any]] = [
-        {"rank": rank, "agent": one.agent, "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high))}
-        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
-    ]
+    rows = [{key: row[key] for key in ("rank", "agent", "rating")} for row in rating_rows(ratings)]
     shown, left_out = _first(rows, lines)
     if not rows:
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
@@ -19,17 +20,6 @@ _NUMBERED = "Agents of equal rating, which share a rank, are numbered in their o
 def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
     """The ratings, best first, and the matrix of likelihoods of superiority."""
     ratings = rate(findings, zero)
-    rows = [
-        {
-            "rank": rank,
-            "agent": one.agent,
-            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)),
-            "games": one.games,
-            "wins": one.wins,
-            "share": Share(one.wins / one.games),
-        }
-        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
-    ]
     names = [one.agent for one in ratings.ratings]
     matrix = [
         {"rank": rank, "agent": name}
@@ -37,7 +27,7 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
         for rank, (name, row) in enumerate(zip(names, ratings.superiority, strict=True), start=1)
     ]
     return (
-        Section("ratings", "Ratings", tuple(rows), rating_notes(findings, ratings)),
+        Section("ratings", "Ratings", tuple(rating_rows(ratings)), rating_notes(findings, ratings)),
         Section(
             "superiority",
             "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
@@ -48,6 +38,21 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
     )
 
 
+def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -> list[dict[str, Any]]:
+    """Everybody by rating, with intervals if `is_sure`; `called` heads the column of names."""
+    return [
+        {
+            "rank": rank,
+            called: one.agent,
+            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)) if is_sure else Elo(one.elo),
+            "games": one.games,
+            "wins": one.wins,
+            "share": Share(one.wins / one.games),
+        }
+        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
+    ]
+
+
 def highest(ratings: Ratings) -> str:
     """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
     first, *others = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
@@ -56,8 +61,8 @@ def highest(ratings: Ratings) -> str:
     return f"{first} and {others[0] if len(others) == 1 else f'{len(others)} others'} are"
 
 
-def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
-    """What the ratings refer to."""
+def rating_notes(findings: Findings, ratings: Ratings, have_intervals: bool = True) -> tuple[str, ...]:
+    """What the ratings refer to, and their intervals, if these are shown."""
     notes = list(run_notes(findings))
     if not ratings.ratings:
         return (*notes, "No complete pairs to rate yet.")
@@ -66,20 +71,29 @@ def rating_notes(findings: Findings, ratings: Ratings) -> tuple[str, ...]:
     boards = sorted({source.info.requested["board"] for source in findings.sources})
     notes.append(
         f"Elo by Bradley and Terry's model; {zero}. They hold for this pool of {len(ratings.ratings)} agents on "
-        f"{', '.join(boards)} at {', '.join(limits)}, not for any other. {100 * ratings.confidence:.0f} % intervals by "
-        f"resampling {counted(ratings.openings, 'opening')} {ratings.draws} times (seed {ratings.seed})."
+        f"{', '.join(boards)} at {', '.join(limits)}, not for any other."
     )
-    return (*notes, *_boundlessness(ratings))
+    if not have_intervals:
+        return (*notes, *_helped(ratings))
+    notes[-1] += (
+        f" {100 * ratings.confidence:.0f} % intervals by resampling {counted(ratings.openings, 'opening')} "
+        f"{ratings.draws} times (seed {ratings.seed})."
+    )
+    return (*notes, *_helped(ratings), *_open_ended(ratings))
 
 
-def _boundlessness(ratings: Ratings) -> Iterator[str]:
-    """Who was helped to a finite rating, and whose interval is open, which need not be the same, and why."""
+def _helped(ratings: Ratings) -> Iterator[str]:
+    """Who was helped to a finite rating."""
     if ratings.half_game_added:
         yield (
             f"{', '.join(ratings.half_game_added)}: wins do not lead both ways between each of them and the largest "
             "group in which everybody has beaten everybody, directly or through others, so that no finite rating fits; "
             "half a game won and half a game lost were added for each."
         )
+
+
+def _open_ended(ratings: Ratings) -> Iterator[str]:
+    """Whose interval is open, and why; it need not be that of one who was helped."""
     if ratings.open_ended:
         yield (
             f"{', '.join(ratings.open_ended)}: in too many resamples of the openings no chain of wins over "

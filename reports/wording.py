@@ -14,7 +14,6 @@ from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.planning import (
     WORTH,
-    lead_over_every_opponent,
     power_over_every_opponent,
     reach_of,
 )
@@ -169,8 +168,7 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
     known = [one for one in claims if one.effects and not one.is_census]
     if not known:
         return ""
-    power = float(np.median([power_over_every_opponent(one, worth) for one in known]))
-    needed = float(np.median([lead_over_every_opponent(one) for one in known]))
+    power, needed = np.median([power_over_every_opponent(one, worth) for one in known], axis=0).tolist()
     chance = Chance(power).shown
     return (
         "Better against all: at the 5 % level, not adjusted for contenders. Not shown is no proof of the contrary: one "

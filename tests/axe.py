@@ -9,6 +9,8 @@ import pytest
 from platformdirs import user_cache_path
 
 VERSION = "4.14.1"
+EVERYTHING = {"resultTypes": ["violations"]}
+COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}
 _SHA256 = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
 
 
@@ -29,8 +31,8 @@ def axe_script(folder):
     return text.decode()
 
 
-def violations(page, script):
+def violations(page, script, options=EVERYTHING):
     """What axe-core finds wrong with a page as it is shown, a line each."""
     page.evaluate(script)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
     return [f"{one['id']}: {one['help']}: {node['html'][:100]}" for one in found for node in one["nodes"]]

@@ -31,6 +31,18 @@ ROOM = Room(short=0.2, longest=3600.0, long_places=2)
 
 
 @dataclass(frozen=True)
+class Pondering(RandomAgent):
+    """Takes its time when it is to move, and no processor's."""
+
+    name: str = "pondering"
+    seconds: float = 0.0
+
+    def open(self):
+        time.sleep(self.seconds)
+        return super().open()
+
+
+@dataclass(frozen=True)
 class Ending(RandomAgent):
     """Ends its process when it is to move."""
 
@@ -51,8 +63,9 @@ class Greedy(RandomAgent):
 
 
 AGENTS = {
-    "endless": parse_agent("ID:improved@nodes=900000000000"),
-    "long": parse_agent("ID:improved@ms=1500"),
+    "endless": Pondering("endless", 3600.0),
+    "long": Pondering("long", 2 * ROOM.short),
+    "computing": parse_agent("ID:improved@nodes=900000000000"),
     "ending": Ending(),
     "greedy for memory": Greedy(),
 }
@@ -141,7 +154,7 @@ def test_one_page_does_not_take_all_the_places():
 
 def test_a_question_that_takes_too_long_is_ended():
     with serving(Shelf(agents=AGENTS), Room(short=0.2, longest=1.0)) as port:
-        status, answer = ask(port, "move", move("endless"))
+        status, answer = ask(port, "move", move("computing"))
     assert (status, answer["error"]) == (503, "no answer within 1 s: ask for less, or less at once")
 
 

@@ -503,6 +503,7 @@ def test_safe_agents_are_those_of_the_toolkit():
         ("perfect@ms=10001", "at most ms=10,000"),
         ("ID:open@cpu_ms=10001", "at most cpu_ms=10,000"),
         ("MCTS@cpu_ms=5001", "at most cpu_ms=5,000, as its tree grows"),
+        ("BF:open@nodes=2000001", "at most nodes=2,000,000, as its tree grows"),
         ("MCTS:open@nodes=20000000", "at most nodes=2,000,000, as its tree grows"),
         ("engine@nodes=1", "engine players are named when the board is started, with --agent"),
     ],

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from axe import axe_script, violations
+from axe import COLOURS, axe_script, violations
 from board_server import serving
 from invented_runs import gauntlet, random_wins
 from played_games import NAMES, random_record, write_run
@@ -72,6 +72,8 @@ CONTRAST = """() => {
 }"""
 """Elements whose text has a contrast below 4.5 to what is behind it."""
 PHONE = {"width": 390, "height": 844}
+APPEARANCES = [(PHONE, "light"), ({"width": 1280, "height": 900}, "dark")]
+"""Each size and each colour scheme: neither has to do with the other."""
 EVIL = "<img src=x onerror=alert(1)>"
 
 
@@ -262,27 +264,26 @@ def test_the_address_is_a_link_to_the_position(board, visit):
     assert legal_names(again) == names_of(Board.from_moves([24, 14, 9]).legal_cells())
 
 
-@pytest.mark.parametrize(
-    "fragment",
-    [
-        "#moves=(d3)",
-        "#moves=d3,(",
-        "#moves=d3,a2)",
-        "#moves=d3&ply=1.1",
-        "#moves=d3&ply=9",
-        "#board=0x0",
-        "#moves=d3,d3",
-        "#moves=z9",
-        "#knights=d3",
-        "#turn=3",
-        "#board=99x99",
-        "#board=<b>",
-    ],
-)
-def test_a_link_that_leads_nowhere_is_explained(visit, address, fragment):
-    page = visit(address + fragment)
-    expect(page.locator("#problem")).to_contain_text("The link does not lead to a position.")
-    expect(page.locator("#board button")).to_have_count(49)
+def test_a_link_that_leads_nowhere_is_explained(visit, address):
+    page = visit(address)
+    for fragment in (
+        "moves=(d3)",
+        "moves=d3,(",
+        "moves=d3,a2)",
+        "moves=d3&ply=1.1",
+        "moves=d3&ply=9",
+        "board=0x0",
+        "moves=d3,d3",
+        "moves=z9",
+        "knights=d3",
+        "turn=3",
+        "board=99x99",
+        "board=<b>",
+    ):
+        page.goto("about:blank")
+        page.goto(f"{address}#{fragment}")
+        expect(page.locator("#problem"), fragment).to_contain_text("The link does not lead to a position.")
+        expect(page.locator("#board button"), fragment).to_have_count(49)
 
 
 # Setting up
@@ -769,8 +770,7 @@ def test_text_of_the_board_stands_out_from_what_is_behind_it(visit, address, sch
 # How it looks
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+@pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
 def test_nothing_is_wider_than_the_screen(visit, address, run, tmp_path, viewport, scheme):
     (tmp_path / "replay.html").write_text(replay_page(replay_of_run(run, 0)), encoding="utf-8")
     for url in (address, (tmp_path / "replay.html").as_uri()):
@@ -911,8 +911,7 @@ def test_a_number_of_the_report_leads_to_a_game_that_shows_it(visit, report):
 # The page of a run that is being played
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+@pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
 def test_a_run_that_is_played_is_shown_and_fits_the_screen(visit, tmp_path, viewport, scheme):
     names = ("ID_a_heuristic_of_a_rather_long_name_indeed", EVIL)
     path = gauntlet(12, random_wins({"Base": 0.5, names[0]: 0.9, EVIL: 0.2}), contenders=names).write(tmp_path / "run")
@@ -946,8 +945,7 @@ def league(tmp_path_factory):
     return write_pages(path, Book((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}])
+@pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)
 def test_the_pages_of_a_class_lead_to_every_game_and_fit_the_screen(visit, axe, league, viewport, scheme):
     page = visit(league.as_uri(), viewport=viewport, color_scheme=scheme)
     expect(page.locator("#skipped tbody tr")).to_contain_text([EVIL])
@@ -978,8 +976,7 @@ def axe(tmp_path_factory):
     return axe_script(tmp_path_factory.mktemp("axe"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_wrong_with_any_page(visit, axe, address, report, run, tmp_path, scheme):
+def test_axe_finds_nothing_wrong_with_any_page(visit, axe, address, report, run, tmp_path):
     (tmp_path / "replay.html").write_text(replay_page(replay_of_run(run, 0)), encoding="utf-8")
     with watching(gauntlet(12).write(tmp_path / "run")) as port:
         for url, part in (
@@ -988,12 +985,16 @@ def test_axe_finds_nothing_wrong_with_any_page(visit, axe, address, report, run,
             (f"http://127.0.0.1:{port}/", "#standings tbody tr"),
             (report, "#opponents .heatmap a"),
         ):
-            page = visit(url, color_scheme=scheme)
+            page = visit(url)
             page.locator(part).first.wait_for()
             page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true })")
             found = violations(page, axe)
+            page.emulate_media(color_scheme="dark")
+            found += violations(page, axe, COLOURS)
             page.close()
             assert found == []
-    page = visit(report, color_scheme=scheme)
+    page = visit(report)
     page.locator("#opponents .heatmap a").first.click()
     assert violations(page, axe) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, axe, COLOURS) == []

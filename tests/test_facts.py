@@ -14,7 +14,7 @@ from experiments.verdicts.findings import load_findings
 SPECS = [
     "random", "greedy", "perfect", "perfect@ms=50", "ID:improved@nodes=2000", "AB:open@depth=4", "MM:null",
     "ID:improved@nodes=50,ties", "ID:improved@cpu_ms=5", "MCTS@nodes=30", "MCTS:improved@nodes=30", "MCTS:open@ms=3",
-    "ID:improved@ms=7,order,quiescence",
+    "ID:improved@ms=7,order,quiescence", "BF:open@nodes=30", "BF:open@ms=3",
 ]  # fmt: skip
 
 

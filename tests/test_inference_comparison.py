@@ -26,7 +26,6 @@ from experiments.inference.pairing import pair_games
 from experiments.inference.pairs import PairCounts, pair_interval, sign_test
 from experiments.inference.permutation import label_test, sign_flip_test
 from experiments.inference.planning import (
-    lead_over_every_opponent,
     openings_after_pilot,
     pairs_after_pilot,
     power_over_every_opponent,
@@ -407,10 +406,10 @@ def test_better_against_every_opponent_is_shown_as_often_as_its_power_says():
         results |= {("new", name): rng.random((100, 2)) < 0.65 for name in OPPONENTS}
         comparison = compare(pair_games(games_of(results)), "new", "base")
         shown += comparison.better_against_every_opponent
-        foretold.append(power_over_every_opponent(comparison, 0.15))
+        foretold.append(power_over_every_opponent(comparison, 0.15)[0])
     assert shown / 60 == pytest.approx(np.mean(foretold), abs=0.16)
-    lead = lead_over_every_opponent(comparison)
-    assert power_over_every_opponent(comparison, lead) == pytest.approx(0.8, abs=0.01)
+    _, lead = power_over_every_opponent(comparison, 0.15)
+    assert power_over_every_opponent(comparison, lead)[0] == pytest.approx(0.8, abs=0.01)
 
 
 def test_agents_that_hardly_differ_get_intervals_about_as_wide_as_they_have_to_be():

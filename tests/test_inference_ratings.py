@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
+from experiments.inference import ratings as ratings_module
 from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import elo_from_score
 from experiments.inference.pairing import pair_games
@@ -186,6 +187,27 @@ def test_a_connected_pool_needs_no_help():
     wins = np.array([[0, 3, 0], [1, 0, 2], [0, 1, 0]], float)
     assert not outside_main_group(wins).any()
     assert outside_main_group(np.array([[0, 3], [0, 0]], float)).sum() == 1
+
+
+def test_who_is_above_whom_does_not_depend_on_rounding(monkeypatch):
+    rng = np.random.default_rng(3)
+    results = {("a", "b"): np.tile([True, False], (30, 1)), ("c", "d"): rng.random((30, 2)) < 0.5}
+    for other in "cd":
+        # a and b do the same against everybody: in many resamples they are equal but for rounding
+        results |= {("a", other): (wins := rng.random((30, 2)) < 0.6), ("b", other): wins}
+    table = pair_games(games_of(results))
+    exact = rate_agents(table)
+
+    def rounded(wins):
+        logits = fit_ratings(wins)
+        return logits + rng.normal(scale=1e-9, size=logits.shape)
+
+    monkeypatch.setattr(ratings_module, "fit_ratings", rounded)
+    matrices = []
+    for found in (exact, rate_agents(table)):
+        order = np.argsort([one.agent for one in found.ratings])
+        matrices.append(np.array(found.superiority)[np.ix_(order, order)].tolist())
+    assert matrices[0] == matrices[1]
 
 
 def test_the_likelihood_of_superiority_is_a_half_for_oneself_and_adds_up_to_one():

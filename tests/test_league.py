@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from cli import main
 from experiments import log, runs
 from experiments.league import checking
-from experiments.league.book import Book, Entry, read_book
+from experiments.league.book import Book, Entry, newest_of, read_book
 from experiments.league.checking import Check, check_one
 from experiments.league.planning import league_config, league_keys
 from experiments.league.results import Forfeit, read_results
@@ -33,6 +33,7 @@ from isolation.match import GameRecord, play
 from isolation.solver import solve
 from reports.league.names import INDEX, games_of, page_of
 from reports.league.player_page import player_page
+from reports.league.tables import leading, ranking_section
 
 ROOT = Path(__file__).parent.parent
 HONEST = """
@@ -327,6 +328,15 @@ def test_players_of_all_editions_play_apart_and_against_each_other(tmp_path: Pat
         assert len(game.moves) > 8
 
 
+def test_players_of_the_third_edition_are_refused_on_boards_that_they_do_not_know(tmp_path: Path) -> None:
+    body = "class CustomPlayer:\n    def get_action(self, state):\n        self.queue.put(state.actions()[0])\n"
+    spec = f"apart:{submit(tmp_path, 'ada', body, 'my_custom_player.py')}:CustomPlayer"
+    words = ["match", spec, "random", "--board", "10x11", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(main, words, prog_name="isolation", catch_exceptions=False)
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert "players of the third edition know boards of up to 9x11, not 10x11" in done.output
+
+
 def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Path) -> None:
     for name in ("numpy", "random", "isolation", "experiments", "heuristics", "psutil", "pickle"):
         submit(tmp_path, "named", "raise SystemExit('not ours')\n", f"{name}.py")
@@ -410,12 +420,24 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) -> None:
     said = (home / "said.txt").read_text()
-    ranks = re.findall(r"^ +(\d) +(\w+) +\S+ \(\S+ to \S+\)", said, re.MULTILINE)
+    ranks = re.findall(r"^ +(\d) +(\w+) +[+−]\d+ +\d", said, re.MULTILINE)
     assert ranks[0] == ("1", "ada")
     assert {name for _, name in ranks} == {"ada", "ben", "dies", "raises"}
     assert re.search(r"^raises +error +\d+ +ZeroDivisionError: division by zero \(game_agent.py, line 9\)$", said, re.M)
     assert re.search(r"^broken +game_agent.py failed to import: line 1: ModuleNotFoundError", said, re.MULTILINE)
     assert "24 of 24 games" in said
+
+
+def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(home: Path) -> None:
+    results = read_results(home / "run")
+    told = ranking_section(results)
+    assert told.notes[-1].startswith("Too few games for intervals, which are made of openings: 2 openings")
+    assert not any("intervals by resampling" in note or "∞" in note for note in told.notes)
+    assert leading(results).endswith(" rated highest, of too few games to tell from luck.")
+    assert 'id="ladder"' not in (home / "run" / "league" / "index.html").read_text()
+    enough = replace(results, ratings=replace(results.ratings, openings=5))
+    assert all(row["rating"].low <= row["rating"].value for row in ranking_section(enough).rows)
+    assert "too few" not in leading(enough)
 
 
 def test_a_player_that_kills_again_and_again_forfeits_the_rest(home: Path) -> None:
@@ -479,8 +501,10 @@ def test_a_league_that_lies_there_says_how_it_goes_on(home: Path) -> None:
 def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None:
     submit(home / "class", "late", HONEST.format(prefers="-move[0]"))
     submit(home / "class", "broken", HONEST.format(prefers="move[1]"))
-    done = league(home / "class", "--resume", home / "run", "--jobs", "1", "--out", home / "all")
+    shutil.copytree(home / "run", home / "early")
+    done = league(home / "class", "--resume", home / "early", "--jobs", "1", "--out", home / "all")
     assert done.exit_code == 0, done.output
+    assert (newest_of(home / "early"), newest_of(home / "run")) == (home / "all", home / "run")
     book = read_book(home / "all")
     assert book is not None
     assert [entry.player.name for entry in book.entries] == ["ada", "ben", "broken", "dies", "late", "raises"]
@@ -539,14 +563,22 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     first = league(home / "few", *options, "--out", home / "two")
     assert "Note: the player of the folder 'e:v' is called e_v\n" in first.output
     submit(home / "few", "e v", HONEST.format(prefers="-move[1]"))
-    done = league(home / "few", "--resume", home / "two", "--jobs", "1", "--out", home / "three")
+    done = league(home / "few", "--resume", home / "two", "--jobs", "1")
     assert done.exit_code == 0, done.output
     assert "6 of 6 games" in done.output
-    book = read_book(home / "three")
+    book = read_book(home / "two-2")
     assert book is not None
     assert {entry.player.name: entry.player.folder for entry in book.entries} == {
         "d_v": "d v", "e_v": "e:v", "e_v-2": "e v",
     }  # fmt: skip
+    pages = home / "two-2" / "league"
+    assert "The player of the folder &#39;e v&#39; is called e_v-2." in (pages / "index.html").read_text()
+    assert "<dt>Folder</dt><dd>e v</dd>" in (pages / "player-e_v-2.html").read_text()
+    submit(home / "few", "fay", HONEST.format(prefers="-move[1]"))
+    done = league(home / "few", "--resume", home / "two", "--jobs", "1")
+    assert f"Note: {home / 'two'} has been gone on with in {home / 'two-2'}, where this goes on\n" in done.output
+    assert "6 games were played for" in done.output
+    assert f"12 of 12 games, logged in {home / 'two-3'}\n" in done.output
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ AGENTS = [
     search_agent("alphabeta", "improved", depth=4),
     search_agent("alphabeta", "territory", nodes=150),
     search_agent("alphabeta", "null", SearchOptions(random_ties=True), nodes=80),
+    search_agent("bestfirst", "improved", nodes=60),
     search_agent("mcts", "improved", nodes=40),
     search_agent("mcts", "", nodes=30),
 ]
@@ -437,7 +438,7 @@ def test_settings_tell_agents_apart_that_differ_in_anything():
 
 @pytest.mark.parametrize(
     ("agent", "expected"),
-    [(RandomAgent(), False), (GreedyAgent(), True), (AGENTS[3], True), (AGENTS[5], False), (AGENTS[7], False),
+    [(RandomAgent(), False), (GreedyAgent(), True), (AGENTS[3], True), (AGENTS[5], False), (AGENTS[-1], False),
      (search_agent("alphabeta", "improved", ms=5), False)],
 )  # fmt: skip
 def test_only_agents_without_clock_and_chance_are_deterministic(agent, expected):

@@ -1,12 +1,18 @@
+import collections
+import itertools
+import math
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
 from experiments.verdicts.calibration import Scores
 from experiments.verdicts.findings import load_findings
+from experiments.verdicts.tallies import tally, together
 from reports.plots import KINDS, draw_kind, draw_plot
 from reports.plots.limits import draw_limits
 from reports.plots.style import save, short, to_svg
@@ -116,11 +122,46 @@ def test_one_agent_s_calibration_is_drawn_by_score(tmp_path):
 def test_auc_is_the_chance_that_winners_score_higher_at_the_same_ply():
     ply = np.array([2, 2, 2, 2, 4, 4])
     won = np.array([True, False, True, False, True, False])
-    assert Scores(ply, np.array([1.0, 0, 1, 0, 10, 9]), won).auc == 1
-    assert Scores(ply, np.array([0.0, 1, 0, 1, 9, 10]), won).auc == 0
-    assert Scores(ply, np.zeros(6), won).auc == 0.5
+    assert scores_at(ply, np.array([1.0, 0, 1, 0, 10, 9]), won).auc == 1
+    assert scores_at(ply, np.array([0.0, 1, 0, 1, 9, 10]), won).auc == 0
+    assert scores_at(ply, np.zeros(6), won).auc == 0.5
     # a score that only grows with the ply knows nothing
-    assert Scores(ply, ply.astype(float), won).auc == 0.5
+    assert scores_at(ply, ply.astype(float), won).auc == 0.5
+    assert math.isnan(scores_at(ply[:0], np.zeros(0), won[:0]).auc)
+
+
+def test_auc_counts_pairs_of_a_won_and_a_lost_position():
+    rng = np.random.default_rng(2)
+    ply, score, won = rng.integers(2, 6, 300), rng.integers(0, 5, 300).astype(float), rng.random(300) < 0.4
+    right = pairs = 0.0
+    for one, other in itertools.product(np.flatnonzero(won), np.flatnonzero(~won)):
+        if ply[one] == ply[other]:
+            right += 1 if score[one] > score[other] else 0.5 if score[one] == score[other] else 0
+            pairs += 1
+    scores = scores_at(ply, score, won)
+    assert scores.auc == right / pairs
+    assert scores.positions == 300
+    assert scores.between(3, 4).positions == int(((ply == 3) | (ply == 4)).sum())
+
+
+def scores_at(ply, score, won):
+    """The scores of positions, a row a position."""
+    counted = tally([ply, score], [won.astype(np.int64), (~won).astype(np.int64)])
+    return Scores(*counted.keys, *counted.counts)
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([-1.0, 0.0, 0.5]), st.integers(0, 9)))))
+def test_what_is_tallied_piece_by_piece_is_what_is_tallied_at_once(parts):
+    def rows(part):
+        return [np.array([row[place] for row in part], kind) for place, kind in enumerate((int, float, int))]
+
+    nothing = tally(rows([])[:2], rows([])[2:])
+    found = together((tally(rows(part)[:2], rows(part)[2:]) for part in parts), nothing)
+    sums = collections.Counter()
+    for one, other, count in itertools.chain.from_iterable(parts):
+        sums[one, other] += count
+    assert list(zip(*(key.tolist() for key in found.keys), strict=True)) == sorted(sums)
+    assert found.counts[0].tolist() == [sums[key] for key in sorted(sums)]
 
 
 def test_long_names_keep_both_ends():

@@ -9,7 +9,7 @@ from experiments.verdicts.comparisons import judge
 from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.pilot import plan_contenders
-from experiments.verdicts.plies import Distribution, chosen_moves
+from experiments.verdicts.plies import Distribution, over_moves
 from experiments.verdicts.sequential import run_tests
 from reports.cells import Points
 from reports.charts import differences, leads
@@ -152,7 +152,7 @@ def test_a_chosen_move_knows_its_ply_and_whether_its_mover_won(tmp_path):
         Invented().agent("A", "contender").agent("B", "baseline").pair("A", "B", 0, 2, plies=6).game("A", "B", 1, False)
     )
     findings = load_findings([run.write(tmp_path / "run")])
-    (of_a,), (of_b,) = (list(chosen_moves(findings, "depth", [name])) for name in "AB")
+    ((of_a,),), ((of_b,),) = (over_moves(findings, "depth", [name], lambda moves: moves, list) for name in "AB")
     assert of_a.ply.tolist() == [2, 4, 3, 5, 2, 4]
     assert of_a.won.tolist() == [True, True, True, True, False, False]
     assert of_b.ply.tolist() == [3, 5, 2, 4, 3, 5]

@@ -25,7 +25,7 @@ from experiments.roster.kinds import KINDS
 from isolation import Limit
 from isolation.engines.program import Program
 
-METHODS = st.sampled_from(["MM", "AB", "ID", "MCTS"])
+METHODS = st.sampled_from(["MM", "AB", "ID", "BF", "MCTS"])
 LIMITS = st.one_of(
     st.builds("nodes={}".format, st.integers(1, 10**9)),
     st.builds("ms={}".format, st.floats(0.001, 1e6)),
@@ -41,7 +41,7 @@ SWITCHES = st.lists(st.sampled_from(["quiescence", "agree", "ties"]), unique=Tru
 def specs(draw: st.DrawFn) -> str:
     name = draw(st.sampled_from(["", "Mine=", "A b-c.1="]))
     method = draw(METHODS)
-    options = [draw(LIMITS), *([] if method == "MCTS" else draw(SWITCHES))]
+    options = [draw(LIMITS), *([] if method in ("BF", "MCTS") else draw(SWITCHES))]
     kept = draw(st.lists(st.sampled_from(options), unique=True)) if "agree" not in options else options
     return f"{name}{method}:{draw(TARGETS)}" + (f"@{','.join(kept)}" if kept else "")
 
@@ -74,6 +74,7 @@ def test_default_names_tell_apart_what_differs(one: str, other: str) -> None:
         ("id:improved_score@nodes=10000", "ID_Improved"),
         ("ID:territory@nodes=5000", "ID_Territory_5000nodes"),
         ("ID:net_advantage@ms=1.5,order", "ID_Net_Advantage_1.5ms_order"),
+        ("BF:learned@nodes=1000", "BF_Learned_1000nodes"),
         ("MCTS@nodes=1000", "MCTS_1000nodes"),
         ("MCTS:improved", "MCTS_Improved"),
         ("alice/game_agent.py:CustomPlayer", "alice.game_agent.CustomPlayer"),
@@ -170,6 +171,8 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("ID:improved@nodes=5,depth=3", "depth=3", "a second limit, after nodes=5"),
         ("ID:improved@nodes=5, MS=3", "MS=3", "no option is called 'MS'; did you mean ms?"),
         ("MCTS@depth=3", "depth=3", "MCTS has no depth"),
+        ("BF:open@depth=3", "depth=3", "BF has no depth"),
+        ("BF:open@ties", "ties", "ties is an option of MM and AB and ID only"),
         ("MCTS:open@order", "order", "order is an option of AB and ID only"),
         ("random@nodes=5", "nodes=5", "random has no limit"),
         ("perfect@depth=5", "depth=5", "perfect searches to the end"),

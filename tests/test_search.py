@@ -11,7 +11,7 @@ from random_games import positions
 
 import heuristics
 from isolation import Board, Limit, search
-from isolation.search import METHODS, SearchOptions
+from isolation.search import METHODS, TREES, SearchOptions
 from isolation.search.interpreted import NotANumber
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
@@ -61,7 +61,7 @@ def test_the_interpreted_search_counts_the_same(name, method):
     seed=st.integers(0, 2**64 - 1),
 )
 def test_compiled_and_interpreted_search_agree_to_the_node(board, method, limit, options, seed):
-    if method == "mcts":
+    if method in TREES:
         options = {}
         limit = limit if limit.nodes else Limit(nodes=100)
     compiled, interpreted = (
@@ -106,8 +106,11 @@ def test_a_search_never_exceeds_its_node_limit(board, nodes, method):
     assert board.moves_mask(board.active_index) >> result.move & 1
 
 
-def test_a_node_limit_too_small_for_one_iteration_plays_the_first_legal_move():
-    result = search(Board.from_moves([24, 14]), heuristics.get("improved"), Limit(nodes=3))
+@pytest.mark.parametrize("method", ["alphabeta", "bestfirst"])
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_node_limit_too_small_for_one_iteration_plays_the_first_legal_move(method, interpreted):
+    board, few = Board.from_moves([24, 14]), Limit(nodes=3)
+    result = search(board, heuristics.get("improved"), few, method, interpreted=interpreted)
     assert (result.move, result.depth, result.exact) == (9, 0, False)
 
 
@@ -185,7 +188,8 @@ def random_board(seed, plies):
     ("arguments", "message"),
     [
         ({"method": "mcts", "limit": Limit(depth=3)}, "MCTS has no depth"),
-        ({"method": "negamax"}, "must be one of minimax, alphabeta, mcts"),
+        ({"method": "bestfirst", "limit": Limit(depth=3)}, "best-first search has no depth"),
+        ({"method": "negamax"}, "must be one of minimax, alphabeta, bestfirst, mcts"),
         ({"heuristic": None}, "needs a heuristic"),
         ({"fast": True}, "unknown search option 'fast'"),
     ],
@@ -218,7 +222,7 @@ def is_nan_at_times(game, player):
     return own if own != 3 else (own * 1e308 * 10) - (own * 1e308 * 10)
 
 
-@pytest.mark.parametrize("method", ["minimax", "alphabeta", "mcts"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("interpreted", [False, True])
 def test_a_heuristic_that_returns_nan_has_failed(method, interpreted):
     with pytest.raises(NotANumber, match="the heuristic returned NaN"):

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.solving import read_pairs, shipped_pairs, solve_all, summarise, write_tables
-from isolation.geometry import parse_size
+from experiments.solving import add_table, main, read_pairs, shipped_pairs, solve_all, summarise, write_tables
+from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
-from isolation.solved import FILE
+from isolation.solved import FILE, covered_sizes, is_covered
 from reports.plots.boards import draw_refutations
 from reports.plots.style import to_svg
 
@@ -104,7 +104,49 @@ def test_the_shipped_tables_can_be_made_anew(tmp_path):
     made, shipped = (json.loads(path.read_text()) for path in (tmp_path / "solved.json", FILE))
     assert len(made) == 10
     assert made == {size: shipped[size] for size in made}
-    assert len(shipped) == 28
+    assert {format_size(rows, columns) for rows in range(1, 8) for columns in range(rows, 8)} <= set(shipped)
+
+
+def test_a_board_that_was_solved_elsewhere_is_taken_into_the_tables_and_stays_there(tmp_path):
+    tables, solved = tmp_path / "solved.json", tmp_path / "3x4.parquet"
+    solve_all("3x4", solved)
+    write_tables(tables, 2)
+    before = json.loads(tables.read_text())
+    add_table("3x4", solved, tables)
+    shipped = json.loads(FILE.read_text())
+    assert json.loads(tables.read_text()) == before | {"3x4": shipped["3x4"]}
+    write_tables(tables, 3)
+    made = json.loads(tables.read_text())
+    assert made == {size: shipped[size] for size in made}
+    assert list(made) == ["1x1", "1x2", "1x3", "2x2", "2x3", "3x3", "3x4"]
+
+
+def test_a_board_of_which_pairs_are_missing_is_not_taken_into_the_tables(tmp_path):
+    tables, solved = tmp_path / "solved.json", tmp_path / "5x5.parquet"
+    solve_all("5x5", solved, limit=Limit(nodes=300))
+    with pytest.raises(ValueError, match=r"of the 5x5 pairs are not solved yet"):
+        add_table("5x5", solved, tables)
+    assert not tables.exists()
+    with pytest.raises(ValueError, match="give 3x4, not 4x3"):
+        add_table("4x3", solved, tables)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["8x8"], 2), (["8x8", "absent.parquet"], "absent.parquet: cannot be read")]
+)
+def test_tables_asked_for_wrongly_are_told_of_in_a_line(arguments, code, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert str(ended.value.code).startswith(str(code))
+    assert code != 2 or "usage" in capsys.readouterr().err
+
+
+def test_the_tables_know_which_boards_they_have():
+    assert {"2x3", "7x7"} <= set(covered_sizes())
+    assert is_covered(5, 3)
+    assert is_covered(3, 5)
+    assert not is_covered(7, 8)
+    assert all(is_covered(*parse_size(size)) for size in covered_sizes())
 
 
 @pytest.mark.parametrize("size", ["1x2", "3x3", "4x7", "7x4"])

@@ -14,6 +14,7 @@ from isolation.compiling.compiler import CompileError, compile_heuristic, sample
 from isolation.engines.crossing import from_bytes, to_bytes
 from isolation.loading import LoadError, load, load_heuristic
 from isolation.match import play_games
+from isolation.parameters import values_of
 
 HEAD = """
 import math
@@ -107,6 +108,22 @@ def test_the_heuristic_is_asked_for_the_side_it_is_to_speak_for(tmp_path):
                                "CustomPlayer.score").value  # fmt: skip
     board = Board.from_moves([0, 98], "9x11")
     assert [heuristic(board, player) for player in board.players] == [114, 1000]
+
+
+def test_what_a_heuristic_of_states_declares_as_parameters_are_its_parameters(tmp_path):
+    file = tmp_path / "scores.py"
+    file.write_text(
+        "def score(state, player_id, *, weight=1.5, near: int = 2):\n"
+        "    own, other = (state.liberties(state.locs[who]) for who in (player_id, 1 - player_id))\n"
+        "    return len(own) - weight * len(other) + near * (state.ply_count % 3)\n"
+    )
+    heuristic = load_heuristic(file, "score").value
+    assert values_of(heuristic) == {"weight": 1.5, "near": 2}
+    other = parse_agent(f"ID:{file}:score@nodes=10,option.weight=0.25").heuristic
+    board = Board.from_moves([24, 14, 9])
+    own, their = (len(board.get_legal_moves(player)) for player in board.players)
+    assert (heuristic(board, 1), other(board, 1)) == (own - 1.5 * their, own - 0.25 * their)
+    assert compile_heuristic(other).evaluate(board, 0) == other(board, 1)
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def test_compiled_searches() -> None:
         (improved, Limit(nodes=300_000), "alphabeta"),
         (improved, Limit(nodes=200_000), "minimax"),
         (improved, Limit(nodes=10_000), "mcts"),
+        (improved, Limit(nodes=50_000), "bestfirst"),
         (center, Limit(nodes=300_000), "alphabeta"),
         (improved, Limit(depth=7), "alphabeta"),
     ]

@@ -14,6 +14,9 @@ from experiments.inference.arguments import Ints
 COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
 
 
+_Codes = npt.NDArray[np.int16]
+
+
 @dataclass(frozen=True, eq=False)
 class PairTable:
     """Pairs as columns, in order of their first game.
@@ -88,16 +91,17 @@ def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
     missing = [name for name in needed if name not in games.columns]
     if missing:
         raise ValueError(f"games must have the columns {', '.join(needed)}; {', '.join(missing)} missing")
-    repeated = games["game_id"].duplicated()
-    if repeated.any():
-        raise ValueError(f"game {games['game_id'][repeated].iloc[0]} occurs twice")
+    ids = pd.Index(games["game_id"])
+    # of ids that ascend, as a log's do, it is known without a table of them all that each is there once
+    if not (ids.is_monotonic_increasing and ids.is_unique) and ids.has_duplicates:
+        raise ValueError(f"game {ids[ids.duplicated()][0]} occurs twice")
     winner = games["winner"].to_numpy()
     if not np.isin(winner, (1, 2)).all():
         raise ValueError(f"winner must be 1 or 2, not {winner[~np.isin(winner, (1, 2))][0]}")
     agents, one, two = _agent_codes(games)
     if (one == two).any():
         raise ValueError(f"{agents[one[one == two][0]]} plays itself")
-    pair, ids = pd.factorize(games["pair_id"])
+    pair, ids = _numbered(games["pair_id"])
     opening = _combined_codes(games["size"], games["opening_id"])
     first, second = np.minimum(one, two), np.maximum(one, two)
     start = np.flatnonzero(np.diff(np.maximum.accumulate(pair), prepend=-1)) if pair.size else pair
@@ -120,8 +124,8 @@ def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
     colours = games["same_colour"].to_numpy(dtype=bool)[start] if "same_colour" in games else np.zeros(len(ids), bool)
     return PairTable(
         agents=agents,
-        first=first[start],
-        second=second[start],
+        first=first[start].astype(np.int64),
+        second=second[start].astype(np.int64),
         opening=opening,
         cluster=_combined_codes(games["size"], games[cluster])[start] if cluster else opening,
         same_colour=colours,
@@ -153,17 +157,30 @@ def opponents_of(table: PairTable, agent: str) -> set[str]:
     return {table.agents[other] for other in met}
 
 
-def _agent_codes(games: pd.DataFrame) -> tuple[tuple[str, ...], Ints, Ints]:
+def _agent_codes(games: pd.DataFrame) -> tuple[tuple[str, ...], _Codes, _Codes]:
     columns = [pd.factorize(games[name]) for name in ("agent_1", "agent_2")]
     agents = tuple(sorted({str(name) for _, names in columns for name in names}))
     index = {name: i for i, name in enumerate(agents)}
-    one, two = (np.array([index[str(n)] for n in names], dtype=np.int64)[codes] for codes, names in columns)
+    one, two = (np.array([index[str(n)] for n in names], dtype=np.int16)[codes] for codes, names in columns)
     return agents, one, two
+
+
+def _numbered(values: pd.Series[Any]) -> tuple[Ints, npt.NDArray[Any]]:
+    """Numbers from 0 for the distinct values, in order of appearance, and these values."""
+    if not values.is_monotonic_increasing:
+        codes, kinds = pd.factorize(values)
+        return codes.astype(np.int64), np.asarray(kinds)
+    array = values.to_numpy()
+    is_new = np.ones(len(array), bool)
+    is_new[1:] = array[1:] != array[:-1]
+    return is_new.cumsum() - 1, array[is_new]
 
 
 def _combined_codes(size: pd.Series[Any], value: pd.Series[Any]) -> Ints:
     """Numbers from 0 for the distinct (size, value), in order of appearance."""
     sizes, kinds = pd.factorize(size)
     values, _ = pd.factorize(value)
+    if len(kinds) == 1:
+        return values.astype(np.int64, copy=False)
     codes, _ = pd.factorize(values.astype(np.int64) * max(len(kinds), 1) + sizes)
     return codes.astype(np.int64)

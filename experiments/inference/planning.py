@@ -168,21 +168,17 @@ def reach_of(one: Comparison | Duel, worth: float = WORTH) -> Reach:
     return Reach(worth, wanted * math.sqrt(variance / played), more)
 
 
-def lead_over_every_opponent(one: Comparison, power: float = POWER) -> float:
-    """How much better a contender has to be, against each opponent alike, to be shown better against every one.
+def power_over_every_opponent(one: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
+    """The chance that one that is better by `lead` against each opponent is shown better against every one in a run
+    like this one, and how much better it has to be, against each alike, for the chance to be `power`.
 
-    With chance `power` in a run like this one: by normal errors that hang together as the openings make them. NaN
-    without opponents.
+    By normal errors that hang together as the openings make them. From 20,000 draws, so the chance is never below one
+    in as many. NaN without opponents.
     """
-    return float(np.quantile(_leads_needed(one), power)) if one.effects else math.nan
-
-
-def power_over_every_opponent(one: Comparison, lead: float) -> float:
-    """The chance that one that is better by `lead` against each opponent is shown better against every one.
-
-    From 20,000 draws, so never below one in as many.
-    """
-    return max(float((_leads_needed(one) <= lead).mean()), 1 / _DRAWS) if one.effects else math.nan
+    if not one.effects:
+        return math.nan, math.nan
+    needed = _leads_needed(one)
+    return max(float((needed <= lead).mean()), 1 / _DRAWS), float(np.quantile(needed, power))
 
 
 def _leads_needed(one: Comparison) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from experiments.league.checking import Check, check_all
 from experiments.league.submissions import Skipped, Submission, find_submissions
 from experiments.roster import complete, parse_spec
 from experiments.roster.spec import APART
-from experiments.runs import load_run
+from experiments.runs import is_run, load_run
 from experiments.sealed import read_json, write_json
 from isolation.loading import content_hash
 
@@ -31,10 +32,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Book:
-    """A class: those who can play, and all others that lie among the submissions, each with the reason."""
+    """A class: those who can play, and all others that lie among the submissions, each with the reason.
+
+    `goes_on_in` is the run with those who came late, as it is reached from the folder of this one; empty without any.
+    """
 
     entries: tuple[Entry, ...]
     skipped: tuple[Skipped, ...]
+    goes_on_in: str = ""
 
     def entry(self, name: str) -> Entry | None:
         """That of a player; None of one that was not submitted, such as Random."""
@@ -89,6 +94,22 @@ def names_in(run: Path) -> dict[str, Path | None]:
             if gone := [path for path in (file, *file.parents) if not path.exists()]:
                 raise ValueError(f"{gone[-1]} is missing, from which {whole.name} plays in {run}: put it back to go on")
     return names
+
+
+def newest_of(run: Path) -> Path:
+    """The run that a league has last been gone on with; itself, if nobody came late.
+
+    Raises:
+        ValueError: see `read_book`.
+    """
+    passed = {run.resolve()}
+    while (book := read_book(run)) and book.goes_on_in:
+        following = Path(os.path.normpath(run / book.goes_on_in))
+        if not is_run(following) or following.resolve() in passed:
+            break
+        passed.add(following.resolve())
+        run = following
+    return run
 
 
 def write_book(run: Path, book: Book) -> None:

@@ -64,17 +64,16 @@ def newcomers(run: Path, book: Book) -> list[Entry]:
 
 
 def extension_of(run: Path, book: Book, keys: Mapping[str, Any]) -> Config:
-    """The tournament of a finished run with those who came late, in a folder of its own.
+    """The tournament of a finished run with those who came late; `keys` are `jobs` and `out`.
 
     Raises:
         ValueError: see `extended_config`.
     """
     late = tuple(entry.player.spec for entry in newcomers(run, book))
-    given = {key: value for key, value in keys.items() if value is not None}
-    return extended_config(run, {"out": str(_beside(run)), **given, "contenders": late})
+    return extended_config(run, {**keys, "contenders": late})
 
 
-def _beside(run: Path) -> Path:
+def folder_beside(run: Path) -> Path:
     """A folder beside a run, by its name and a number."""
     number = 2
     while (path := run.with_name(f"{run.name}-{number}")).exists():

@@ -42,6 +42,11 @@ class Submission:
     folder: str = ""
 
     @property
+    def is_renamed(self) -> bool:
+        """Whether it is called otherwise than its folder."""
+        return self.folder not in ("", self.name)
+
+    @property
     def spec(self) -> str:
         """It as an agent: in a confined process, and under the limit of the tournament."""
         return f"{self.name}=apart:{self.file}:{self.player}"

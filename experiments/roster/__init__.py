@@ -3,7 +3,7 @@
     spec      = [ NAME "=" ] player [ "@" option { "," option } ]
     player    = "random" | "greedy" | "perfect" | "MCTS" | method ":" heuristic | FILE ".py" [ ":" CLASS ]
               | "apart:" FILE ".py:" CLASS | "engine:" PROGRAM
-    method    = "MM" | "AB" | "ID" | "MCTS"
+    method    = "MM" | "AB" | "ID" | "BF" | "MCTS"
     heuristic = a name of the registry | "*" | FILE ".py" [ ":" FUNCTION ]
     option    = "depth=" N | "nodes=" N | "ms=" X | "cpu_ms=" X | "order" | "quiescence" | "agree" | "ties"
               | "option." NAME "=" VALUE

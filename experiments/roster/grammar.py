@@ -178,7 +178,7 @@ def _parse_player(text: str, start: int, end: int) -> Spec:
 
 def _unknown_player(word: str) -> str:
     """The message for a word that is no player; people often write the name of an agent or of a heuristic."""
-    if re.fullmatch(r"(MM|AB|ID|MCTS)_\w+", word, re.IGNORECASE):
+    if re.fullmatch(r"(MM|AB|ID|BF|MCTS)_\w+", word, re.IGNORECASE):
         method, _, heuristic = word.partition("_")
         return f"no player is called {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
     if word in heuristics.names():

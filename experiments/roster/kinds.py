@@ -21,7 +21,9 @@ DEFAULT_LIMIT = Limit(nodes=10_000)
 CLASSIC_LIMIT = Limit(ms=150)
 """What players with a clock of their own get where the default limit is not a time, and their file says nothing."""
 
-METHODS: dict[str, Method] = {"MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "MCTS": "mcts"}
+METHODS: dict[str, Method] = {
+    "MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "BF": "bestfirst", "MCTS": "mcts",
+}  # fmt: skip
 SWITCHES = {
     "order": "order_moves",
     "quiescence": "quiescence",
@@ -35,7 +37,7 @@ _BEST = "territory"
 _BOARD_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
 """The largest limits whose search does not keep people waiting."""
 _BOARD_MINIMAX_DEPTH = 7
-_BOARD_MCTS_CAPS = {"nodes": 2_000_000, "ms": 5_000, "cpu_ms": 5_000}
+_BOARD_TREE_CAPS = {"nodes": 2_000_000, "ms": 5_000, "cpu_ms": 5_000}
 """The largest limits whose tree takes some hundred megabytes: two million simulations took 5 s and 208 MB."""
 
 
@@ -171,14 +173,20 @@ def _read_file(text: str, start: int, end: int, example: str) -> str:
 
 
 def _refuse_search_limit(spec: Spec, unit: str) -> str:
-    if spec.method == "MCTS" and unit == "depth":
-        return "MCTS has no depth; limit it by nodes (simulations), ms or cpu_ms"
+    if unit == "depth" and _grows_a_tree(spec):
+        return f"{spec.method} has no depth; limit it by nodes, ms or cpu_ms"
     return ""
+
+
+def _grows_a_tree(spec: Spec) -> bool:
+    from isolation.search import TREES
+
+    return bool(spec.method) and METHODS[spec.method] in TREES
 
 
 def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
     default = default or DEFAULT_LIMIT
-    if spec.method == "MCTS" and default.unit == "depth":
+    if default.unit == "depth" and _grows_a_tree(spec):
         return DEFAULT_LIMIT
     return _FIXED.get(spec.method, default)
 
@@ -204,9 +212,10 @@ def _make_search(spec: Spec) -> Agent:
 
 
 def _beyond_caps(spec: Spec) -> str:
-    limit, caps = spec.limit, _BOARD_MCTS_CAPS if spec.method == "MCTS" else _BOARD_CAPS
+    limit, grows = spec.limit, _grows_a_tree(spec)
+    caps = _BOARD_TREE_CAPS if grows else _BOARD_CAPS
     if limit and limit.value > caps[limit.unit]:
-        return f"at most {limit.unit}={caps[limit.unit]:,}" + (", as its tree grows" if spec.method == "MCTS" else "")
+        return f"at most {limit.unit}={caps[limit.unit]:,}" + (", as its tree grows" if grows else "")
     return ""
 
 
@@ -266,7 +275,6 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 def _make_apart(spec: Spec) -> Agent:
     from experiments.roster.unloaded import players_in
-    from isolation.editions.players import THIRD
     from isolation.engines.apart import ApartAgent
     from isolation.loading import content_hash
 
@@ -276,7 +284,6 @@ def _make_apart(spec: Spec) -> Agent:
     if name not in players:
         raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
     inside = replace(spec, kind="classic")
-    overruns = players[name] in ("", THIRD.name)
     return ApartAgent(
         spec.name,
         path,
@@ -284,7 +291,7 @@ def _make_apart(spec: Spec) -> Agent:
         spec.limit,
         make_inside,
         (inside, content_hash(path)),
-        overruns=overruns,
+        edition=players[name],
     )
 
 
@@ -356,7 +363,7 @@ _ROWS = (
     ),
     Kind(
         "search",
-        ("MM:…", "AB:…", "ID:…", "MCTS"),
+        ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS"),
         tuple(METHODS),
         _read_search,
         _refuse_search_limit,

@@ -9,67 +9,82 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from experiments.inference.arguments import Ints
 from experiments.verdicts.findings import Findings
-from experiments.verdicts.plies import chosen_moves
+from experiments.verdicts.plies import Plies, over_moves
+from experiments.verdicts.tallies import Tally, tally, together
 
 BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
 """Stages of the game: first and last ply, counted from 0 as in the log."""
 FEWEST_SCORES = 100
 _FEWEST_OF_EACH = 10
+_NOTHING = Tally((np.zeros(0, np.int16), np.zeros(0, np.int16), np.zeros(0)), (np.zeros(0, np.int64),) * 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """An agent's unproven scores: the ply, the score in the mover's view, and whether the mover won."""
+    """An agent's unproven scores: for each ply and score, in the mover's view, how many movers won and how many lost.
 
-    ply: npt.NDArray[np.int64]
+    They ascend by ply, then by score.
+    """
+
+    ply: npt.NDArray[np.int16]
     score: npt.NDArray[np.float64]
-    won: npt.NDArray[np.bool_]
+    won: Ints
+    lost: Ints
+
+    @property
+    def positions(self) -> int:
+        """How many positions were scored."""
+        return int(self.won.sum() + self.lost.sum())
 
     def between(self, first: int, last: int) -> Scores:
         """Those at the plies from `first` to `last`."""
-        kept = (self.ply >= first) & (self.ply <= last)
-        return Scores(self.ply[kept], self.score[kept], self.won[kept])
+        kept = slice(*np.searchsorted(self.ply, [first, last + 1]))
+        return Scores(self.ply[kept], self.score[kept], self.won[kept], self.lost[kept])
 
     @property
     def auc(self) -> float:
         """Mean AUC of the plies, weighted by how many pairs of a won and a lost position they have; NaN without any."""
-        weighted = total = 0.0
-        for ply in np.unique(self.ply):
-            at = self.ply == ply
-            won = int(self.won[at].sum())
-            pairs = won * (int(at.sum()) - won)
-            if pairs:
-                ranks = pd.Series(self.score[at]).rank().to_numpy()[self.won[at]].sum()
-                weighted += ranks - won * (won + 1) / 2
-                total += pairs
-        return weighted / total if total else math.nan
+        starts = np.flatnonzero(np.diff(self.ply, prepend=-1))
+        if not starts.size:
+            return math.nan
+        won, lost = (np.add.reduceat(column, starts) for column in (self.won, self.lost))
+        # of each ply's lost positions, those with lower scores than a row's, and half of those with the same
+        below = (
+            self.lost.cumsum() - self.lost / 2 - np.repeat(lost.cumsum() - lost, np.diff(starts, append=len(self.ply)))
+        )
+        pairs = float(won @ lost)
+        return float(self.won @ below) / pairs if pairs else math.nan
 
 
 def band_auc(scores: Scores, band: tuple[int, int]) -> float:
     """The AUC of the plies of a band; NaN where too few positions were won, or lost, to tell."""
     part = scores.between(*band)
-    rarer = min(int(part.won.sum()), int((~part.won).sum()))
-    return part.auc if part.ply.size >= FEWEST_SCORES and rarer >= _FEWEST_OF_EACH else math.nan
+    rarer = min(int(part.won.sum()), int(part.lost.sum()))
+    return part.auc if part.positions >= FEWEST_SCORES and rarer >= _FEWEST_OF_EACH else math.nan
 
 
 def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:
     """The scores of each agent, over all runs."""
-    parts: dict[str, list[Scores]] = {name: [] for name in names}
-    for plies in chosen_moves(findings, "score", names):
-        finite = np.isfinite(plies.value)
-        for place in np.unique(plies.agent[finite]):
-            own = finite & (plies.agent == place)
-            parts[names[place]].append(Scores(plies.ply[own], plies.value[own], plies.won[own]))
-    return {name: _joined(found) for name, found in parts.items()}
+    runs = over_moves(findings, "score", names, _counted, partial(together, nothing=_NOTHING))
+    found = together(runs, _NOTHING)
+    agent, ply, score = found.keys
+    bounds = np.searchsorted(agent, np.arange(len(names) + 1)).tolist()
+    return {
+        name: Scores(ply[first:end], score[first:end], *(count[first:end] for count in found.counts))
+        for name, first, end in zip(names, bounds, bounds[1:], strict=False)
+    }
 
 
-def _joined(parts: Sequence[Scores]) -> Scores:
-    if not parts:
-        return Scores(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_))
-    return Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("ply", "score", "won")))
+def _counted(plies: Plies) -> Tally:
+    finite = np.isfinite(plies.value)
+    won = plies.won[finite]
+    return tally(
+        [plies.agent[finite], plies.ply[finite], plies.value[finite]], [won.astype(np.int64), (~won).astype(np.int64)]
+    )

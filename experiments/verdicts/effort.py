@@ -1,13 +1,13 @@
-"""What searching cost: plies and nodes reached, and time, by agent. Read a column at a time: a run has tens of
+"""What searching cost: plies and nodes reached, and time, by agent. Read some games at a time: a run has tens of
 millions of plies."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.arguments import Ints
-from experiments.log import over_parts
+from experiments.log import over_batches
 from experiments.verdicts.findings import Findings
 
 QUICKEST_MOVE = 5
@@ -71,10 +71,13 @@ def measure_effort(findings: Findings) -> dict[str, Effort]:
     names = list(findings.agents)
     sums = np.zeros((1 + len(_SUMMED), len(names)))
     for source in findings.sources:
-        called = dict(source.names)
-        for part in over_parts(source.info.path, _COLUMNS, partial(_sums, names, called)):
-            sums += part
+        sums += over_batches(source.info.path, _COLUMNS, partial(_sums, names, dict(source.names)), total)
     return {name: Effort(*(int(value) for value in sums[:, place])) for place, name in enumerate(names)}
+
+
+def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The sum of arrays of one shape; 0 without any."""
+    return np.asarray(sum(parts))
 
 
 def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArray[np.generic]]]:
@@ -94,7 +97,7 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _sums(names: list[str], called: dict[str, str], _: Path, table: pa.Table) -> npt.NDArray[np.float64]:
+def _sums(names: list[str], called: dict[str, str], table: pa.Table) -> npt.NDArray[np.float64]:
     """[moves and each of `_SUMMED`, agent]: sums over these games."""
     players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
     opening, plies = pc.list_value_length(table["opening"]).to_numpy(), table["plies"].to_numpy().astype(np.int64)

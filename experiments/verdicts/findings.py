@@ -24,7 +24,7 @@ from experiments.runs import RunInfo, is_finished, load_run
 
 _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
-    *("population", "winner", "reason", "plies", "seed"),
+    *("population", "winner", "reason", "plies"),
 )
 _SAME_OPENINGS = ("board", "openings")
 _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
@@ -174,7 +174,8 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     agents = _merge_agents(sources)
     if baseline is not None and baseline not in agents:
         raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
-    games, repeated = _pool([_read(source, number) for number, source in enumerate(sources)], agents)
+    columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
+    games, repeated = _pool([_read(source, number, columns) for number, source in enumerate(sources)], agents)
     return Findings(sources, agents, games, baseline or _baseline_of(agents), repeated)
 
 
@@ -247,10 +248,9 @@ def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _read(source: Source, number: int) -> pd.DataFrame:
-    info = source.info
-    check_facts(info)
-    games = read_games(source.info.path, _COLUMNS)
+def _read(source: Source, number: int, columns: Sequence[str]) -> pd.DataFrame:
+    check_facts(source.info)
+    games = read_games(source.info.path, columns)
     games["run"] = np.int16(number)
     for column in ("agent_1", "agent_2"):
         games[column] = games[column].cat.rename_categories(lambda name: source.names.get(name, name))

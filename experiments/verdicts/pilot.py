@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import joblib
-
 from experiments.inference.duel import Duel
 from experiments.inference.planning import FixedPlan, openings_after_pilot, pairs_after_pilot
 from experiments.verdicts.comparisons import judge, judge_each
@@ -68,5 +66,7 @@ def _duel_plan(name: str, duel: Duel, effect: float, power: float, alpha: float)
 
 def games_a_second(findings: Findings, unknown: float) -> float:
     """How fast this machine's cores play the runs' games, by the time their moves took; `unknown` if they took none."""
+    from joblib import cpu_count
+
     seconds = sum(effort.microseconds for effort in measure_effort(findings).values()) / 1e6
-    return len(findings.games) * joblib.cpu_count() / seconds if seconds else unknown
+    return len(findings.games) * cpu_count() / seconds if seconds else unknown

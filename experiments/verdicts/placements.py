@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from experiments.inference.arguments import Ints
 from experiments.inference.clusters import Interval, rate_interval
-from experiments.log import read_table
-from experiments.verdicts.effort import list_chunks
+from experiments.log import over_batches
+from experiments.verdicts.effort import total
 from experiments.verdicts.findings import Findings
+from experiments.verdicts.tallies import Tally, tally, together
 from isolation.geometry import canonical_opening
 
 FEWEST = 5
 """Openings below which nothing is shown of a cell."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_NOTHING = Tally((np.zeros(0, np.int64),) * 3, (np.zeros(0, np.int64),) * 2)
 
 
 @dataclass(frozen=True)
@@ -45,20 +56,30 @@ def placements(findings: Findings) -> tuple[Placement, ...]:
     if size is None:
         return ()
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
-    parts = list(first_placements(findings, size))
-    orbit, winner = (np.concatenate([getattr(part, name) for part in parts]) for name in ("orbit", "winner"))
+    runs = over_first_placements(findings, size, partial(_counted, canonical), partial(together, nothing=_NOTHING))
+    counted = together(runs, _NOTHING)
+    player, own, _ = counted.keys
+    games, wins = counted.counts
     found = []
-    for player in (0, 1):
-        cells = np.concatenate([part.cells[player] for part in parts])
-        own = np.where(cells >= 0, canonical[cells], -1)
-        for cell in np.unique(own[own >= 0]):
-            chosen = own == cell
-            _, unit = np.unique(orbit[chosen], return_inverse=True)
-            games = np.bincount(unit)
-            rate = rate_interval(np.bincount(unit, winner[chosen] == player + 1), games)
-            alike = tuple(int(one) for one in np.flatnonzero(canonical == cell))
-            found.append(Placement(int(cell), player == 0, alike, int(games.sum()), int(games.size), rate))
+    # a row is an orbit of openings: rows of a cell are clusters
+    for first, end in pairwise(np.flatnonzero(np.diff(2 * own + player, prepend=-1, append=-1)).tolist()):
+        rate = rate_interval(wins[first:end], games[first:end])
+        cell = int(own[first])
+        alike = tuple(int(one) for one in np.flatnonzero(canonical == cell))
+        found.append(Placement(cell, not player[first], alike, int(games[first:end].sum()), end - first, rate))
     return tuple(found)
+
+
+def _counted(canonical: Ints, part: FirstPlacements) -> Tally:
+    """Games, and those that the player won, by player (0 or 1), first cell up to symmetry, and orbit of the opening."""
+    by_player = []
+    for player, cells in enumerate(part.cells):
+        there = cells >= 0
+        own = canonical[cells[there]]
+        won = (part.winner[there] == player + 1).astype(np.int64)
+        keys = [np.full(own.size, player), own, part.orbit[there]]
+        by_player.append(tally(keys, [np.ones(own.size, np.int64), won]))
+    return together(by_player, _NOTHING)
 
 
 def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
@@ -66,39 +87,58 @@ def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
     size = commonest_size(findings)
     if size is None:
         return None
-    found, games = np.zeros(size[0] * size[1]), 0
-    for source in findings.sources:
-        table = read_table(source.info.path, ["rows", "columns", "moves"])
-        table = table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))
-        games += len(table)
-        for _, cells in list_chunks(table, "moves"):
-            found += np.bincount(cells.astype(np.int64), minlength=found.size)[: found.size]
-    return found / games
+    cells = size[0] * size[1]
+
+    def counted(table: pa.Table) -> Ints:
+        table = _of_size(table, size)
+        visited = pc.list_flatten(table["moves"]).to_numpy().astype(np.int64)
+        return np.append(np.bincount(visited, minlength=cells)[:cells], len(table))
+
+    columns = ["rows", "columns", "moves"]
+    *found, games = total(over_batches(source.info.path, columns, counted, total) for source in findings.sources)
+    return np.array(found, np.float64) / float(games)
 
 
 @dataclass(frozen=True, eq=False)
 class FirstPlacements:
-    """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner."""
+    """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner.
+
+    `run` is a place in `Findings.sources`.
+    """
 
     run: int
-    game_ids: npt.NDArray[np.int64]
-    cells: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    orbit: npt.NDArray[np.int64]
+    game_ids: Ints
+    cells: tuple[Ints, Ints]
+    orbit: Ints
     winner: npt.NDArray[np.int8]
 
 
-def first_placements(findings: Findings, size: tuple[int, int]) -> Iterator[FirstPlacements]:
-    """Where the games on a board of this size began, by part of the log; `run` is a place in `Findings.sources`."""
-    for number, source in enumerate(findings.sources):
-        table = read_table(source.info.path, ["game_id", "rows", "columns", "moves", "winner", "orbit"])
-        table = table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))
-        winner, orbit = table["winner"].to_numpy(), table["orbit"].to_numpy().astype(np.int64)
-        game_ids = table["game_id"].to_numpy().astype(np.int64)
-        first = 0
-        for offsets, cells in list_chunks(table, "moves"):
-            lengths = np.diff(offsets)
-            values = np.append(cells.astype(np.int64), [-1, -1])
-            one, other = (np.where(lengths > place, values[offsets[:-1] + place], -1) for place in (0, 1))
-            chosen = slice(first, first + lengths.size)
-            yield FirstPlacements(number, game_ids[chosen], (one, other), orbit[chosen], winner[chosen])
-            first += lengths.size
+def over_first_placements(
+    findings: Findings,
+    size: tuple[int, int],
+    look: Callable[[FirstPlacements], T],
+    fold: Callable[[Iterator[T]], R],
+) -> list[R]:
+    """For each run what `fold` makes of what `look` makes of some thousand games at a time on a board of this size."""
+    columns = ["game_id", "rows", "columns", "moves", "winner", "orbit"]
+
+    def seen(run: int, table: pa.Table) -> T:
+        return look(_first_placements(run, table, size))
+
+    runs = enumerate(findings.sources)
+    return [over_batches(source.info.path, columns, partial(seen, number), fold) for number, source in runs]
+
+
+def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> FirstPlacements:
+    table = _of_size(table, size)
+    plies = pc.list_value_length(table["moves"]).to_numpy().astype(np.int64)
+    cells = np.append(pc.list_flatten(table["moves"]).to_numpy().astype(np.int64), [-1, -1])
+    starts = plies.cumsum() - plies
+    one, other = (np.where(plies > place, cells[starts + place], -1) for place in (0, 1))
+    ids, orbit, winner = (table[name].to_numpy() for name in ("game_id", "orbit", "winner"))
+    return FirstPlacements(run, ids, (one, other), orbit, winner)
+
+
+def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:
+    """The games on a board of so many rows and columns."""
+    return table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))

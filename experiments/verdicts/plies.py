@@ -1,19 +1,24 @@
-"""The players' own moves, ply by ply and file by file: a large run has too many to hold them all."""
+"""The players' own moves, ply by ply and some games at a time: a large run has too many to hold them all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.arguments import Ints
-from experiments.log import read_table
-from experiments.verdicts.effort import agent_codes, list_chunks
+from experiments.log import over_batches
+from experiments.verdicts.effort import agent_codes, list_chunks, total
 from experiments.verdicts.findings import Findings
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _EDGES_AN_OCTAVE = 8
 
@@ -23,33 +28,44 @@ class Plies:
     """Moves that players chose themselves, the opening's left out: who moved (a place among the names asked for), the
     ply (0 is the first placement), the column asked for, and whether the mover won."""
 
-    agent: Ints
-    ply: Ints
+    agent: npt.NDArray[np.int16]
+    ply: npt.NDArray[np.int16]
     value: npt.NDArray[Any]
     won: npt.NDArray[np.bool_]
 
 
-def chosen_moves(findings: Findings, column: str, names: Sequence[str]) -> Iterator[Plies]:
-    """A per-ply column of the log for the moves of the agents `names`, in pieces."""
+def over_moves(
+    findings: Findings, column: str, names: Sequence[str], look: Callable[[Plies], T], fold: Callable[[Iterator[T]], R]
+) -> list[R]:
+    """For each run what `fold` makes of what `look` makes of the moves of `names` in some thousand games at a time.
+
+    Args:
+        column: a per-ply column of the log.
+    """
     everybody = list(findings.agents)
-    wanted = np.array([names.index(name) if name in names else -1 for name in everybody], np.int64)
-    for source in findings.sources:
-        table = read_table(source.info.path, ["agent_1", "agent_2", "opening", "winner", column])
-        players = [wanted[agent_codes(table[key], everybody, dict(source.names))] for key in ("agent_1", "agent_2")]
-        opening = pc.list_value_length(table["opening"]).to_numpy()
-        winner = table["winner"].to_numpy()
-        first = 0
-        for offsets, values in list_chunks(table, column):
-            games = slice(first, first + len(offsets) - 1)
-            first = games.stop
-            lengths = np.diff(offsets)
-            game = np.repeat(np.arange(lengths.size), lengths)
-            ply = np.arange(offsets[-1]) - offsets[:-1][game]
-            second = ply % 2 == 1
-            agent = np.where(second, players[1][games][game], players[0][games][game])
-            kept = (agent >= 0) & (ply >= opening[games][game])
-            won = (winner[games][game] == 2) == second
-            yield Plies(agent[kept], ply[kept], values[kept], won[kept])
+    wanted = np.array([names.index(name) if name in names else -1 for name in everybody], np.int16)
+
+    def seen(called: dict[str, str], table: pa.Table) -> T:
+        players = [wanted[agent_codes(table[side], everybody, called)] for side in ("agent_1", "agent_2")]
+        return look(_chosen(table, column, players))
+
+    columns = ["agent_1", "agent_2", "opening", "winner", column]
+    return [
+        over_batches(source.info.path, columns, partial(seen, dict(source.names)), fold) for source in findings.sources
+    ]
+
+
+def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16]]) -> Plies:
+    """The moves behind the openings of these games, by players other than −1."""
+    opening, winner = pc.list_value_length(table["opening"]).to_numpy(), table["winner"].to_numpy()
+    (offsets, values), *_ = list_chunks(table, column)
+    lengths = np.diff(offsets)
+    game = np.repeat(np.arange(lengths.size), lengths)
+    ply = (np.arange(offsets[-1]) - offsets[:-1][game]).astype(np.int16)
+    second = ply % 2 == 1
+    agent = np.where(second, players[1][game], players[0][game])
+    kept = (agent >= 0) & (ply >= opening[game])
+    return Plies(agent[kept], ply[kept], values[kept], ((winner[game] == 2) == second)[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +105,14 @@ def searched(findings: Findings, column: str, names: Sequence[str]) -> Distribut
     """Depth, or nodes (to within a tenth), of the moves of each agent, those without a search left out."""
     is_fine = column == "depth"
     size = 2**10 if is_fine else 64 * _EDGES_AN_OCTAVE
-    counts = np.zeros((len(names), size), np.int64)
-    for plies in chosen_moves(findings, column, names):
+
+    def counted(plies: Plies) -> Ints:
         kept = plies.value > 0
-        agent, value = plies.agent[kept], plies.value[kept]
+        agent, value = plies.agent[kept].astype(np.int64), plies.value[kept]
         level = value if is_fine else np.round(np.log2(value) * _EDGES_AN_OCTAVE)
         flat = agent * size + np.minimum(level.astype(np.int64), size - 1)
-        counts += np.bincount(flat, minlength=counts.size).reshape(counts.shape)
+        return np.bincount(flat, minlength=len(names) * size).reshape(len(names), size)
+
+    counts = np.zeros((len(names), size), np.int64) + total(over_moves(findings, column, names, counted, total))
     levels = np.arange(size, dtype=np.float64)
     return Distribution(tuple(names), levels if is_fine else 2 ** (levels / _EDGES_AN_OCTAVE), counts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from experiments.inference.arguments import Ints
 from experiments.log import over_parts
 from experiments.verdicts.findings import Findings
-from experiments.verdicts.placements import Placement, commonest_size, first_placements
+from experiments.verdicts.placements import FirstPlacements, Placement, commonest_size, over_first_placements
 from isolation.geometry import format_size
 
 Key = TypeVar("Key", bound=Hashable)
@@ -84,26 +84,47 @@ def games_by_placement(findings: Findings, found: Iterable[Placement]) -> dict[t
     rank = {name: place for place, name in enumerate(findings.ranked)}
     played = _played(findings)
     of_names = np.array([rank.get(name, len(rank)) for name in played.names])
-    ranks = [of_names[side] for side in played.sides]
-    parts = list(first_placements(findings, size))
-    places = np.concatenate([_places(findings, part.run, part.game_ids) for part in parts])
-    cells = [np.concatenate([part.cells[player] for part in parts]) for player in (0, 1)]
-    chosen: dict[tuple[int, bool], tuple[int, int | None]] = {}
-    for one in found:
-        own = places[np.isin(cells[0 if one.placed_first else 1], one.cells) & (places >= 0)]
-        if own.size:
-            best = np.lexsort((own, played.plies[own], ranks[0][own] + ranks[1][own]))[0]
-            chosen[one.cell, one.placed_first] = int(own[best]), None
-    return _told(findings, chosen)
+    ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
+    places_of = [_places_of(findings, run) for run in range(len(findings.sources))]
+    wanted = {(one.cell, one.placed_first): one.cells for one in found}
+
+    def best(part: FirstPlacements) -> dict[tuple[int, bool], tuple[int, ...]]:
+        """Of each placement that is there the best game: by the ranks of its players, its plies, and its place."""
+        places = places_of[part.run](part.game_ids)
+        kept: dict[tuple[int, bool], tuple[int, ...]] = {}
+        for (cell, is_first), alike in wanted.items():
+            own = places[np.isin(part.cells[0 if is_first else 1], alike) & (places >= 0)]
+            if own.size:
+                first = own[np.lexsort((own, played.plies[own], ranks[own]))[0]]
+                kept[cell, is_first] = int(ranks[first]), int(played.plies[first]), int(first)
+        return kept
+
+    least = _least(over_first_placements(findings, size, best, _least))
+    return _told(findings, {key: (least[key][-1], None) for key in wanted if key in least})
 
 
-def _places(findings: Findings, run: int, game_ids: Ints) -> Ints:
-    """Where games of a run stand in the frame; −1 for repetitions, which do not."""
+def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
+    """The least that any part has for each key."""
+    found: dict[Key, tuple[int, ...]] = {}
+    for part in parts:
+        for key, value in part.items():
+            found[key] = min(value, found.get(key, value))
+    return found
+
+
+def _places_of(findings: Findings, run: int) -> Callable[[Ints], Ints]:
+    """From ids of a run's games to where they stand in the frame; −1 for repetitions, which do not."""
     own = np.flatnonzero(findings.games["run"].to_numpy() == run)
     ids = findings.games["own_id"].to_numpy()[own]
     order = np.argsort(ids)
-    near = np.minimum(np.searchsorted(ids, game_ids, sorter=order), ids.size - 1)
-    return np.where(ids[order[near]] == game_ids, own[order[near]], -1) if ids.size else np.full(game_ids.size, -1)
+
+    def places(game_ids: Ints) -> Ints:
+        if not ids.size:
+            return np.full(game_ids.size, -1)
+        near = order[np.minimum(np.searchsorted(ids, game_ids, sorter=order), ids.size - 1)]
+        return np.where(ids[near] == game_ids, own[near], -1)
+
+    return places
 
 
 def _played(findings: Findings) -> _Played:

@@ -106,8 +106,9 @@ def _with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> Compil
 
 def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
-    score = _score_module(rewrite(function))
-    library.write(_problem_file(score, size), json.dumps({"reason": reason, "line": None}))
+    for second_try in (False, True):
+        score = _score_module(rewrite(function, second_try))
+        library.write(_problem_file(score, size), json.dumps({"reason": reason, "line": None}))
 
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
@@ -127,6 +128,21 @@ def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
+    compiled, problem = _tried(function, rewritten, size)
+    if problem is not None and not problem.get("is_about_time"):
+        wider = rewrite(function, second_try=True)
+        widened, remaining = (compiled, problem) if wider.source == rewritten.source else _tried(function, wider, size)
+        if remaining is None:
+            return widened
+    if problem is not None:
+        raise CompileError(problem["reason"], rewritten.written_at(problem["line"]))
+    return compiled
+
+
+def _tried(
+    function: Heuristic, rewritten: Rewritten, size: tuple[int, int]
+) -> tuple[CompiledHeuristic, dict[str, Any] | None]:
+    """A heuristic as it was rewritten, and what keeps it from being used so."""
     score = _score_module(rewritten)
     defaults = [parameter.default for parameter in rewritten.parameters]
     compiled = CompiledHeuristic(function, score, np.array(defaults, np.float64))
@@ -138,9 +154,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
             _slow[file] = problem
         else:
             library.write(file, json.dumps(problem))
-    if problem is not None:
-        raise CompileError(problem["reason"], rewritten.written_at(problem["line"]))
-    return compiled
+    return compiled, problem
 
 
 def _known_problem(file: Path) -> Any:

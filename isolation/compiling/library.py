@@ -75,6 +75,7 @@ def engine_sources() -> list[Path]:
         "editions/third/translating",
         "compiling/compiler",
         "compiling/explaining",
+        "compiling/gathering",
         "compiling/linking",
         "compiling/machine",
         "compiling/specialise",

@@ -8,7 +8,6 @@ without numba.
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import Any
 
@@ -23,8 +22,10 @@ _UNRESOLVED = ".numba.unresolved$"
 """What numba calls the place of a function's address that is filled in when the code is loaded."""
 _ADDRESSES = "numba.dynamic.globals"
 """What numba calls addresses of this process that stand in code: arrays of more than a million bytes."""
-_SMALL = 600
-"""Up to how many instructions, before they are optimised, a heuristic stands in the search and is not called."""
+_TABLES = "isolation_"
+"""How names of constant tables begin."""
+_SMALL = 400
+"""Up to how many instructions, optimised by itself, a heuristic stands in the search and is not called."""
 _addresses: dict[str, int] = {}
 
 
@@ -41,7 +42,6 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
     def compiled() -> bytes:
         from numba import types
 
-        _pretend_to_have_a_heuristic()
         entry = library.load(path, text).entry
         module, symbol = _compiled(entry, [types.uint64] * 2 + [types.int64] * (arguments - 2))
         module.link_in(_way_in(symbol, arguments))
@@ -111,20 +111,18 @@ def _offer_numbas_functions() -> None:
     rtsys.initialize(cpu_target.target_context)
 
 
-@cache
-def _pretend_to_have_a_heuristic() -> None:
-    """Numba loads what it compiles, so that the missing function must have an address. Nobody calls it."""
-    llvm.add_symbol(SCORE, ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value)
-
-
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
-    """The LLVM module of a function that numba has compiled for arguments of these kinds, and the function's symbol."""
-    function.compile(tuple(kinds))
-    module = llvm.parse_assembly(function.inspect_llvm(tuple(kinds)))
+    """A module with a function, compiled by numba for arguments of these kinds, and its callees; its symbol."""
+    from isolation.compiling.gathering import gathered, gathering
+
+    with gathering():
+        function.compile(tuple(kinds))
+    compiled = function.overloads[tuple(kinds)]
+    module = gathered(compiled.library)
     if any(one.name.startswith(_ADDRESSES) for one in module.global_variables):
         raise ValueError("its constants are too large to be compiled")
     _resolve(module, function.py_func.__globals__)
-    return module, function.overloads[tuple(kinds)].fndesc.llvm_func_name
+    return module, compiled.fndesc.llvm_func_name
 
 
 def _resolve(module: Any, compiled: dict[str, Any]) -> None:
@@ -132,6 +130,8 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
 
     `compiled` holds them by name. Numba finds their addresses when it loads code, which is not how ours is loaded.
     """
+    from isolation.compiling.gathering import gathered
+
     overloads = [one for known in compiled.values() for one in getattr(known, "overloads", {}).values()]
     libraries = {one.fndesc.llvm_func_name: one.library for one in overloads}
     while places := [one.name for one in module.global_variables if _is_unresolved(one)]:
@@ -139,7 +139,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
             symbol = place.removeprefix(_UNRESOLVED)
             if symbol not in libraries:
                 raise ValueError("it calls itself in a way that cannot be compiled")
-            module.link_in(llvm.parse_assembly(libraries[symbol].get_llvm_str()))
+            module.link_in(gathered(libraries[symbol]))
             module.link_in(llvm.parse_assembly(f'@"{place}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
 
 
@@ -164,13 +164,18 @@ def _way_in(symbol: str, arguments: int) -> Any:
 
 
 def _bitcode(module: Any, symbol: str) -> bytes:
-    code: bytes = _internal(module, symbol).as_bitcode()
+    machine.optimise(_internal(module, symbol, keeps=_TABLES))
+    code: bytes = module.as_bitcode()
     return code
 
 
-def _internal(module: Any, symbol: str) -> Any:
-    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need."""
+def _internal(module: Any, symbol: str, keeps: str | None = None) -> Any:
+    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need.
+
+    And but what is named like `keeps`: the tables of kernel and heuristic become one when they are linked, without
+    which LLVM takes what both look up for two things.
+    """
     for one in [*module.functions, *module.global_variables]:
-        if not one.is_declaration and one.name != symbol:
+        if not one.is_declaration and one.name != symbol and not (keeps and one.name.startswith(keeps)):
             one.linkage = "internal"
     return module

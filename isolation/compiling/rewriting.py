@@ -30,12 +30,15 @@ from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
 from isolation.compiling.rewrites.numeric import Numbers
 from isolation.compiling.rewrites.playing import Play
+from isolation.compiling.rewrites.presence import Present
 from isolation.compiling.rewrites.pruning import Prune
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
 from isolation.compiling.rewrites.sources import Definition, definition, parameters
 from isolation.compiling.rewrites.tidying import Tidy
 from isolation.compiling.rewrites.unrolling import Unroll
 from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.compiling.rewrites.weighing import weigh
+from isolation.compiling.rewrites.widening import Widen
 from isolation.editions.third.scores import StateScore
 from isolation.faults import clean, told
 from isolation.parameters import Parameter, opened, owners, untuned
@@ -54,22 +57,24 @@ NO_SLOTS: Slots = {}
 class Rewritten:
     """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
 
-    `lines` gives for a line of the source the line of the user's file it comes from.
+    `plain` is the source before sums were written as tables. `lines` gives for a line of the source the line of the
+    user's file it comes from.
     """
 
     source: str
+    plain: str
     entry: str
     lines: dict[int, int]
     parameters: tuple[Parameter, ...]
 
     @property
     def code(self) -> str:
-        """What tells this heuristic from others, whatever compiles it: the source, under a first line of its own.
+        """What tells this heuristic from others, whatever compiles it: the plain source, under a first line of its own.
 
         The module's own first line says where this engine keeps what modules import; the one here never changes, since
         logs hold hashes of it.
         """
-        _, _, below = self.source.partition("\n")
+        _, _, below = self.plain.partition("\n")
         return f"from isolation.rewrites import support as {SUPPORT}\n{below}"
 
     def explain(self, error: Exception) -> tuple[str, int | None]:
@@ -86,17 +91,20 @@ class Rewritten:
         return self.lines[max(known)] if known else None
 
 
-def rewrite(heuristic: Callable[[Any, Any], float]) -> Rewritten:
+def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
+
+    Args:
+        second_try: with what may help one that does not compile or is wrong without: see `widening` and `presence`.
 
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     try:
-        return _rewrite(untuned(heuristic))
+        return _rewrite(untuned(heuristic), second_try)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(untuned(heuristic), prunes=True)
+            return _rewrite(untuned(heuristic), second_try, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
@@ -111,8 +119,8 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float], prunes: bool = False) -> Rewritten:
-    module = _Module(prunes)
+def _rewrite(heuristic: Callable[[Any, Any], float], second_try: bool, prunes: bool = False) -> Rewritten:
+    module = _Module(second_try, prunes)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
@@ -138,8 +146,9 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written; `prunes`: code that never runs is left out."""
+    """The module being written; `second_try`: see `rewrite`; `prunes`: code that never runs is left out."""
 
+    second_try: bool = False
     prunes: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
@@ -157,10 +166,12 @@ class _Module:
         imports = parse(f"from isolation.native import support as {SUPPORT}").body
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
         lower_walrus(tree)
-        source = ast.unparse(tree) + "\n"
+        plain = ast.unparse(tree) + "\n"
+        weigh(tree)
+        source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)
-        return Rewritten(source, entry, lines, parameters)
+        return Rewritten(source, plain, entry, lines, parameters)
 
     def evaluate(self, heuristic: Any, what: str, slots: Slots) -> ast.expr:
         """Write a heuristic and return its call on `game`, `player` and what it has of the slots."""
@@ -169,32 +180,26 @@ class _Module:
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
         if isinstance(heuristic, StateScore):
-            return self._of_state(heuristic)
+            return self._of_state(heuristic, slots.get(id(heuristic), {}))
         callee = as_callee(heuristic)
         if callee is None:
             raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
         own = slots.get(id(heuristic), {})
-        keywords = "".join(f", {parameter}={variable}" for parameter, variable in own.items())
-        asked = parse_expression(f"lambda game, player: HEURISTIC(game, player{keywords})")
-        assert isinstance(asked, ast.Lambda)
-        at(_checked(callee), asked)
-        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
-        scope = Scope({*kinds, *own.values()}, lambda name, node: None, {"HEURISTIC": callee}, kinds, {})
-        written = Call(Place(scope, self.counter), self).visit(asked.body)
-        assert isinstance(written, ast.expr)
-        return written
+        return self._asked(f"HEURISTIC(game, player{_keywords(own)})", {"HEURISTIC": callee}, own, _checked(callee))
 
-    def _of_state(self, heuristic: StateScore) -> ast.expr:
+    def _of_state(self, heuristic: StateScore, own: Mapping[str, str]) -> ast.expr:
         """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
-        text = (
-            f"lambda game, player: FIRST({SUPPORT}.as_state(game)) if player == 0 else SECOND({SUPPORT}.as_state(game))"
-        )
-        asked = parse_expression(text)
-        assert isinstance(asked, ast.Lambda)
-        at(definition(heuristic.__wrapped__), asked)
+        given = f"({SUPPORT}.as_state(game){_keywords(own)})"
         known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
-        scope = Scope({"game", "player"}, lambda name, node: None, known, {"game": "game", "player": "player"}, {})
-        written = Call(Place(scope, self.counter), self).visit(asked.body)
+        asked = f"FIRST{given} if player == 0 else SECOND{given}"
+        return self._asked(asked, known, own, definition(heuristic.__wrapped__))
+
+    def _asked(self, question: str, known: dict[str, Any], own: Mapping[str, str], place: ast.AST) -> ast.expr:
+        """Write what an expression calls that knows `game`, `player` and the variables of parameters; return it."""
+        asked = at(place, parse_expression(question))
+        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
+        scope = Scope({*kinds, *own.values()}, lambda name, node: None, known, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked)
         assert isinstance(written, ast.expr)
         return written
 
@@ -241,6 +246,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
+            *([Present(place), Widen(place)] if self.second_try else []),
             Fill(place),
             Numbers(place),
             Iterate(place),
@@ -302,6 +308,11 @@ class _Module:
 
     def _fresh(self, kind: str, what: str) -> str:
         return f"_{kind}{next(self.counter)}_{re.sub(r'[^A-Za-z0-9_]', '_', what)[:40]}"
+
+
+def _keywords(own: Mapping[str, str]) -> str:
+    """Parameters as keyword arguments of a call: each with the variable that holds it."""
+    return "".join(f", {parameter}={variable}" for parameter, variable in own.items())
 
 
 def _checked(callee: Callee) -> Definition:

@@ -21,14 +21,15 @@ from isolation.compiling.linking import kernel_code, linked, load, score_code
 from isolation.syntax import parse
 
 Template = Literal[
-    "minimax", "alphabeta", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers", "perft",
-    "solve",
+    "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",
+    "perft", "solve",
 ]  # fmt: skip
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
 _PIECES: dict[str, tuple[str, ...]] = {
     "minimax": ("leaves", "minimax", "root", "entry"),
     "alphabeta": ("leaves", "alphabeta", "root", "entry"),
+    "bestfirst": ("leaves", "best_first", "entry"),
     "mcts": ("leaves", "mcts", "entry"),
     "greedy": ("leaves", "greedy", "entry"),
     "random": ("random", "entry"),

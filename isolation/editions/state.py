@@ -8,13 +8,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from isolation.extended import added_method
 from isolation.geometry import Move, cell_of, full_mask
 
 Locations = tuple[int | None, int | None]
-_VIEWS = ("_rows_view", "_flat_view", "_moves_view")
+_VIEWS = ("_rows_view", "_flat_view", "_moves_view", "_is_viewed")
+
+
+class _View:
+    """What is worked out when it is first read, and kept until the position changes."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute, self._name = compute, compute.__name__
+
+    def __get__(self, board: Any, owner: type) -> Any:
+        if board is None:
+            return self
+        view = self._compute(board)
+        board.__dict__[self._name] = view
+        board._is_viewed = True
+        return view
 
 
 class ClassicState:
@@ -39,31 +56,20 @@ class ClassicState:
     active_index: int
     _past: tuple[tuple[int, Locations, int], ...]
     _setup: int | None
-    # What was read last: the past of that moment, the board, the list. It is read again until a move is made.
-    _rows_view: tuple[Any, ClassicState, list[list[int]]] | None = None
-    _flat_view: tuple[Any, ClassicState, list[Any]] | None = None
-    _moves_view: tuple[Any, ClassicState, Any, dict[Any, Move | None]] | None = None
+    _is_viewed = False  # whether there are views to forget when the position changes
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
 
-    if not TYPE_CHECKING:  # a checker would take it for anything
-
-        def __getattr__(self, name: str) -> Any:
-            """What students have added to the board that lies beside their file, whose code asks for it."""
-            asking = sys._getframe(1).f_globals.get("__name__", "")
-            added = None if name.startswith("__") else added_method(asking, name)
-            if added is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return added.__get__(self, type(self))
+    def _forget_views(self) -> None:
+        """Let what is read next be what then is; the views that were read stay as they are."""
+        for name in _VIEWS:
+            self.__dict__.pop(name, None)
 
     # First edition
 
-    @property
-    def __board_state__(self) -> list[list[int]]:
-        view = self._rows_view
-        if view is not None and view[0] is self._past and view[1] is self:
-            return view[2]
+    @_View
+    def _rows_view(self) -> list[list[int]]:
         rows, columns = self.height, self.width
         cells = rows * columns
         values = _bits(full_mask(rows, columns) & ~self.blank, cells)
@@ -74,23 +80,28 @@ class ClassicState:
             line.board, line.start = self, row * columns
         state = _Rows(read)
         state.board = self
-        self._rows_view = self._past, self, state
         return state
 
-    @__board_state__.setter
-    def __board_state__(self, rows: Sequence[Sequence[int]]) -> None:
+    def _set_rows(self, rows: Sequence[Sequence[int]]) -> None:
         values = [value for row in rows for value in row]
         self._set_position(blank=_mask(value == 0 for value in values), second=_mask(value == 2 for value in values))
 
+    # Read through a getter of C's: code that looks at single elements does little else.
+    __board_state__ = property(attrgetter("_rows_view"), _set_rows)
+
+    @_View
+    def _moves_view(self) -> tuple[Any, dict[Any, Move | None]]:
+        moves = {player: self._move_at(cell) for player, cell in zip(self.players, self.locations, strict=True)}
+        return self.players, _MirrorDict(moves, self._set_last_move)
+
     @property
     def __last_player_move__(self) -> dict[Any, Move | None]:
-        view = self._moves_view
-        if view is not None and view[0] is self._past and view[1] is self and view[2] is self.players:
-            return view[3]
-        moves = {player: self._move_at(cell) for player, cell in zip(self.players, self.locations, strict=True)}
-        state = _MirrorDict(moves, self._set_last_move)
-        self._moves_view = self._past, self, self.players, state
-        return state
+        moves: dict[Any, Move | None]
+        players, moves = self._moves_view
+        if players is not self.players:
+            self._forget_views()
+            _, moves = self._moves_view
+        return moves
 
     @__last_player_move__.setter
     def __last_player_move__(self, moves: dict[Any, Move | None]) -> None:
@@ -110,24 +121,17 @@ class ClassicState:
 
     # Second edition
 
-    @property
-    def _board_state(self) -> list[Any]:
-        view = self._flat_view
-        if view is not None and view[0] is self._past and view[1] is self:
-            return view[2]
+    @_View
+    def _flat_view(self) -> list[Any]:
         rows, columns = self.height, self.width
-        visited = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
-        state = _Flat()
-        for column in range(columns):
-            state += visited[column::columns]
+        entries: list[Any] = _bits(full_mask(rows, columns) & ~self.blank, rows * columns)
         first, second = self.locations
-        state += (self.active_index, self._flat_at(second), self._flat_at(first))
+        entries += (self.active_index, self._flat_at(second), self._flat_at(first))
+        state = _Flat(_by_column(rows, columns)(entries))
         state.board = self
-        self._flat_view = self._past, self, state
         return state
 
-    @_board_state.setter
-    def _board_state(self, flat: Sequence[Any]) -> None:
+    def _set_flat_state(self, flat: Sequence[Any]) -> None:
         rows, columns = self.height, self.width
         cells = rows * columns
         blank = _mask(flat[row + column * rows] == 0 for row in range(rows) for column in range(columns))
@@ -139,6 +143,8 @@ class ClassicState:
         if locations[0] is not None:
             second &= ~(1 << locations[0])
         self._set_position(blank=blank, locations=locations, second=second)
+
+    _board_state = property(attrgetter("_flat_view"), _set_flat_state)
 
     _Board__get_moves = __get_moves__
 
@@ -246,7 +252,7 @@ class ClassicState:
             return
         self.blank, self.locations, self.active_index = new_blank, new_locations, new_active
         self._past, self._setup = (), new_second
-        self._rows_view = self._flat_view = self._moves_view = None
+        self._forget_views()
 
     def _set_active(self, player: Any, waiting: int) -> None:
         # A player that plays itself cannot be told from its opponent.
@@ -289,6 +295,24 @@ class ClassicState:
 
     def _cell_at_flat(self, position: int | None) -> int | None:
         return None if position is None else position % self.height * self.width + position // self.height
+
+
+def look_beside_files() -> None:
+    """From now on give users' files what the board that lies beside them has more than the editions' boards.
+
+    Boards do not always look there: where a class has a `__getattr__`, Python (3.11) takes its slow way to every
+    attribute and method, and searches written in Python take two to three times as long.
+    """
+    ClassicState.__getattr__ = _added_attribute  # type: ignore[attr-defined]
+
+
+def _added_attribute(board: ClassicState, name: str) -> Any:
+    """What students have added to the board that lies beside their file, whose code asks for it."""
+    asking = sys._getframe(1).f_globals.get("__name__", "")
+    added = None if name.startswith("__") else added_method(asking, name)
+    if added is None:
+        raise AttributeError(f"{type(board).__name__!r} object has no attribute {name!r}")
+    return added.__get__(board, type(board))
 
 
 class _Mirror(list[Any]):
@@ -368,6 +392,14 @@ def _bits(mask: int, cells: int) -> list[int]:
         bits += _BITS_OF_BYTES[byte]
     del bits[cells:]
     return bits
+
+
+@lru_cache(maxsize=64)
+def _by_column(rows: int, columns: int) -> itemgetter[Any]:
+    """What brings the cells of a list row by row into columns, and leaves the three entries behind them there."""
+    cells = rows * columns
+    order = [row * columns + column for column in range(columns) for row in range(rows)]
+    return itemgetter(*order, cells, cells + 1, cells + 2)
 
 
 def _mask(flags: Iterable[bool]) -> int:

@@ -16,6 +16,8 @@ import psutil
 
 from isolation.agents import Forfeit, Plain
 from isolation.board import Board
+from isolation.editions.players import THIRD
+from isolation.editions.third.translating import why_unfit
 from isolation.engines.child import START, Order
 from isolation.engines.crossing import CannotCross, recipe
 from isolation.engines.guard import DIED, Guard, python_program
@@ -52,8 +54,7 @@ class ApartAgent(Plain):
         limit: wall or processor time a move. It is kept by the player's process, and checked from outside, where no
             clock can be tampered with: see `ApartPlayer`.
         make: what makes the agent itself, of these arguments, in the process.
-        overruns: whether it may go on computing beyond its limit, as players of the third edition do: what they put on
-            their queue before counts.
+        edition: that of its class, as its source tells; empty where it does not.
         hard_cap: seconds after which a move, or the beginning of a game, counts as a hang.
         errors: the folder that tracebacks are kept in; empty for nowhere.
     """
@@ -64,7 +65,7 @@ class ApartAgent(Plain):
     limit: Limit
     make: Callable[..., Agent]
     arguments: tuple[Any, ...]
-    overruns: bool = False
+    edition: str = ""
     hard_cap: float = USUAL_CAP
     errors: str = ""
     is_deterministic: bool = field(default=False, init=False)
@@ -78,6 +79,16 @@ class ApartAgent(Plain):
     def is_compilable(self) -> bool:
         """No: it plays in a process of its own."""
         return False
+
+    @property
+    def overruns(self) -> bool:
+        """Whether it may go on computing beyond its limit, as players of the third edition do: what they put on their
+        queue before counts."""
+        return self.edition in ("", THIRD.name)
+
+    def why_unfit(self, size: tuple[int, int]) -> str:
+        """Players of the third edition know boards of up to 9x11."""
+        return why_unfit(*size) if self.edition == THIRD.name else ""
 
     def settings(self) -> dict[str, Any]:
         """Where the player's code comes from, and its limit."""

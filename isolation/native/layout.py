@@ -42,6 +42,8 @@ STOP_ON_AGREEMENT = 1
 RANDOM_TIES = 2
 
 NO_LIMIT = 1 << 62
+MOST_NODES = 1 << 24
+"""Of the tree of best-first search, which takes 300 megabytes then; the search ends with it."""
 # Systems that have no such clocks read runs and play nothing.
 WALL_CLOCK: int = getattr(time, "CLOCK_MONOTONIC", -1)
 CPU_CLOCK: int = getattr(time, "CLOCK_THREAD_CPUTIME_ID", -1)

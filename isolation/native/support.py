@@ -19,11 +19,17 @@ from isolation.native import bits
 from isolation.native.kernels.inner import inner
 from isolation.native.position import CellsType, PositionType, as_cells, turned
 from isolation.native.state import as_state, count_open, is_open
+from isolation.native.weighing import Term, weighed, weighed_onto
 
-__all__ = ["as_state", "builtins", "count_open", "is_open", "jit", "math", "np"]
+__all__ = ["as_state", "builtins", "count_open", "is_open", "jit", "math", "np", "term", "weighed", "weighed_onto"]
 
 # Without bounds checks an index out of range would read whatever lies there.
 jit = inner(error_model="python", boundscheck=True)
+
+
+def term(function):
+    """Return a function of the game and a cell as what `weighed` takes."""
+    return Term(jit(function))
 
 
 # --- sets of cells, and lists ---------------------------------------------------------------------------------------
@@ -585,6 +591,30 @@ def _number(value):
     if isinstance(value, types.NoneType | types.UnicodeType | types.StringLiteral):
         return None
     return lambda value: float(value)
+
+
+def is_whole(value):
+    """Return float(value).is_integer()."""
+
+
+@overload(is_whole)
+def _is_whole(value):
+    if isinstance(value, types.Number):
+        return lambda value: math.isfinite(value) and value == math.floor(value)
+    return None
+
+
+def truth(value):
+    """Return bool(value), also of what may be None."""
+
+
+@overload(truth)
+def _truth(value):
+    if isinstance(value, types.NoneType):
+        return lambda value: False
+    if isinstance(value, types.Optional):
+        return lambda value: value is not None and bool(_nonoptional(value))
+    return lambda value: bool(value)
 
 
 # --- distances ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Choosing a move: minimax, alpha-beta, iterative deepening and MCTS, compiled where possible."""
+"""Choosing a move: minimax, alpha-beta, iterative deepening, best-first and MCTS, compiled where possible."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
-from isolation.search.result import METHODS, Method, SearchOptions, SearchResult
+from isolation.search.result import METHODS, TREES, Method, SearchOptions, SearchResult
 
 if TYPE_CHECKING:
     from isolation.board import Board
 
-__all__ = ["METHODS", "Limit", "Method", "SearchOptions", "SearchResult", "search"]
+__all__ = ["METHODS", "TREES", "Limit", "Method", "SearchOptions", "SearchResult", "search"]
 
 
 def search(
@@ -29,20 +29,21 @@ def search(
     """Choose a move for the player to move.
 
     Under a depth, minimax and alpha-beta search that deep; under nodes or time they deepen iteratively, and the last
-    finished iteration's move counts. If not even one iteration finishes, that is the first legal move.
+    finished iteration's move counts. If not even one iteration finishes, that is the first legal move. Best-first
+    search and MCTS grow a tree until nodes or time are used up.
 
     Safe in threads: any number may search at once, as if each were alone, and compiled searches use a core each. What
     runs interpreted shares Python's lock, and a heuristic with a memory of its own must see to its threads itself.
 
     Args:
         heuristic: `f(game, player)`; None only for MCTS, which then judges leaves by random playouts.
-        method: "minimax", "alphabeta" or "mcts".
+        method: "minimax", "alphabeta", "bestfirst" or "mcts".
         seed: of random ties and playouts.
         interpreted: search in plain Python even if the heuristic compiles.
         options: the fields of `SearchOptions`.
 
     Raises:
-        ValueError: the game is over, MCTS under a depth, or another method without a heuristic.
+        ValueError: the game is over, best-first search or MCTS under a depth, or any but MCTS without a heuristic.
     """
     chosen = check_search(heuristic, limit, method, options)
     if not board.moves_mask(board.active_index):
@@ -76,8 +77,8 @@ def check_search(
     """
     if method not in METHODS:
         raise ValueError(f"the method must be one of {', '.join(METHODS)}, not {method!r}")
-    if method == "mcts" and limit.depth is not None:
-        raise ValueError("MCTS has no depth: limit it by nodes (simulations), ms or cpu_ms")
+    if method in TREES and limit.depth is not None:
+        raise ValueError(f"{TREES[method]} has no depth: limit it by nodes, ms or cpu_ms")
     if method != "mcts" and heuristic is None:
         raise ValueError(f"{method} needs a heuristic")
     unknown = set(options) - set(SearchOptions.__dataclass_fields__)
@@ -110,12 +111,15 @@ def search_in_python(
     seed: int,
 ) -> SearchResult:
     """The interpreted search of any method."""
+    from isolation.search.best_first import search_best_first
     from isolation.search.interpreted import search_interpreted
     from isolation.search.mcts import search_mcts
 
     if method == "mcts":
         return search_mcts(board, heuristic, limit, seed)
     assert heuristic is not None
+    if method == "bestfirst":
+        return search_best_first(board, heuristic, limit)
     return search_interpreted(board, heuristic, limit, method, options, seed)
 
 

@@ -14,7 +14,7 @@ from isolation.compiling.specialise import NativeFunction, Template, native_func
 from isolation.limits import Limit
 from isolation.native import desks
 from isolation.native import layout as on_desk
-from isolation.search.result import Method, SearchOptions, SearchResult
+from isolation.search.result import TREES, Method, SearchOptions, SearchResult
 
 _SIGN = 1 << 63
 _NO_TIME_LIMIT = 1 << 62
@@ -111,7 +111,7 @@ def compiled_search(
 ) -> CompiledPlayer:
     """The compiled search of a heuristic by a method under a limit, for boards of a size."""
     ordered = options.order_moves and method == "alphabeta"
-    quiescent = options.quiescence and method != "mcts"
+    quiescent = options.quiescence and method not in TREES
     function = native_function(method, heuristic.score if heuristic else None, *size, ordered, quiescent)
     return CompiledPlayer(function, settings(limit, options), _parameters(heuristic), late_ms)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Method = Literal["minimax", "alphabeta", "mcts"]
-METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "mcts")
+Method = Literal["minimax", "alphabeta", "bestfirst", "mcts"]
+METHODS: tuple[Method, ...] = ("minimax", "alphabeta", "bestfirst", "mcts")
+TREES: dict[Method, str] = {"bestfirst": "best-first search", "mcts": "MCTS"}
+"""Methods that grow a tree where it is most promising instead of searching to a depth, by what people call them."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class SearchResult:
     Attributes:
         move: the chosen cell.
         score: its value to the player to move; ±inf means proven. For MCTS the share of simulations won.
-        depth: plies of the last finished iteration (for MCTS, of the deepest line); 0 if not even one was finished.
+        depth: plies of the last finished iteration (of a tree, of its deepest line); 0 if not even one was finished.
         nodes: positions visited, root and leaves included, unfinished iterations too; for MCTS simulations.
         seconds: wall time spent.
         pv: the principal variation, cells from the root on; its first is the move.

@@ -11,7 +11,7 @@ from experiments.league.results import Results, forfeited
 from isolation.shell import command
 from reports import charts
 from reports.league.names import page_of
-from reports.league.tables import checks_section, headline, ranking_section, skipped_section
+from reports.league.tables import checks_section, has_intervals, headline, ranking_section, skipped_section
 from reports.ratings import rating_sections
 from reports.sections import Section
 from reports.templating import page_template, script_of
@@ -25,7 +25,7 @@ def class_page(run: Path, book: Book, results: Results) -> str:
         title=f"League: {run.name}",
         facts=_facts(results),
         headline=headline(book, results),
-        ladder=charts.ladder(ratings, None),
+        ladder=charts.ladder(ratings, None) if has_intervals(results) else None,
         ranking=ranking_section(results),
         links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
         forfeits=_reasons(results),

@@ -8,6 +8,7 @@ from typing import Any
 from experiments.league.book import Book, Entry
 from experiments.league.results import Blunder, Forfeit, Results, forfeited, worst_of
 from isolation.board import Board
+from isolation.faults import clean
 from isolation.notation import cell_name
 from isolation.render import to_svg
 from isolation.sample_players import NO_MOVE
@@ -55,8 +56,10 @@ def player_page(agent: str, book: Book, results: Results) -> str:
 def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
     if entry is None:
         return []
-    edition = f", {entry.player.edition} edition" if entry.player.edition else ""
-    return [("Submitted", f"{entry.player.file.name}:{entry.player.player}{edition}")]
+    player = entry.player
+    edition = f", {player.edition} edition" if player.edition else ""
+    folder = [("Folder", clean(player.folder))] if player.is_renamed else []
+    return [("Submitted", f"{player.file.name}:{player.player}{edition}"), *folder]
 
 
 def _findings(entry: Entry | None) -> list[tuple[str, str, str]]:

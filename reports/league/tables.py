@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from experiments.league.book import Book
 from experiments.league.results import Results, forfeited
-from reports.cells import Elo, Estimate, Share, counted
-from reports.ratings import highest, rating_notes
+from reports.cells import counted
+from reports.ratings import highest, rating_notes, rating_rows
 from reports.sections import Section
+
+FEWEST = 5
+"""Openings of which intervals are made: of fewer, most have no end."""
 
 
 def league_sections(book: Book, results: Results) -> tuple[Section, ...]:
@@ -16,20 +19,24 @@ def league_sections(book: Book, results: Results) -> tuple[Section, ...]:
 
 
 def ranking_section(results: Results) -> Section:
-    """Everybody by rating, with intervals."""
+    """Everybody by rating, with intervals, if there are openings enough to make them of."""
+    is_sure = has_intervals(results)
     rows = tuple(
-        {
-            "rank": rank,
-            "player": one.agent,
-            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)),
-            "games": one.games,
-            "wins": one.wins,
-            "share": Share(one.wins / one.games),
-            "forfeits": sum(forfeited(results, one.agent).values()),
-        }
-        for rank, one in zip(results.ratings.ranks, results.ratings.ratings, strict=True)
+        row | {"forfeits": sum(forfeited(results, row["player"]).values())}
+        for row in rating_rows(results.ratings, "player", is_sure)
     )
-    return Section("ranking", "Ranking", rows, rating_notes(results.findings, results.ratings))
+    notes = rating_notes(results.findings, results.ratings, is_sure)
+    return Section("ranking", "Ranking", rows, notes if is_sure else (*notes, _too_few(results)))
+
+
+def has_intervals(results: Results) -> bool:
+    """Whether ratings are shown with intervals, and may be said to differ beyond what luck explains."""
+    return results.ratings.openings >= FEWEST
+
+
+def _too_few(results: Results) -> str:
+    played = counted(results.ratings.openings, "opening")
+    return f"Too few games for intervals, which are made of openings: {played}, and fewer than {FEWEST} tell nothing."
 
 
 def forfeits_section(results: Results) -> Section:
@@ -72,13 +79,26 @@ def headline(book: Book, results: Results) -> list[str]:
         sentences.append(
             f"{counted(games, 'game')} of {len(results.games):,} were forfeited, by {counted(len(losers), 'player')}."
         )
+    sentences += renamed(book)
     if book.skipped:
         sentences.append(f"Not in the league: {', '.join(one.name for one in book.skipped)}.")
     return sentences
 
 
+def renamed(book: Book) -> list[str]:
+    """Who is called otherwise than its folder, a sentence each."""
+    players = [entry.player for entry in book.entries]
+    return [
+        f"The player of the folder {player.folder!r} is called {player.name}."
+        for player in players
+        if player.is_renamed
+    ]
+
+
 def leading(results: Results) -> str:
     """Who leads, and from whom that cannot be told apart: those whom it is above with a chance of less than 97.5 %."""
+    if not has_intervals(results):
+        return f"{highest(results.ratings)} rated highest, of too few games to tell from luck."
     first, *others = results.ratings.ratings
     doubtful = [
         other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE

@@ -30,7 +30,7 @@ def draw_calibration(findings: Findings, agent: str | None = None) -> Figure:
     shown = sorted((name for name in names if not math.isnan(overall[name])), key=lambda name: -overall[name])
     if not shown:
         return no_data(title, _NO_SCORES)
-    bands = [band for band in BANDS if any(found[name].between(*band).ply.size >= FEWEST_SCORES for name in shown)]
+    bands = [band for band in BANDS if any(found[name].between(*band).positions >= FEWEST_SCORES for name in shown)]
     values = np.array([[overall[name], *(band_auc(found[name], band) for band in bands)] for name in shown], float)
     figure = new_figure(1.2 + 0.3 * len(shown), 7.5)
     axes = figure.add_subplot()
@@ -46,7 +46,7 @@ def draw_calibration(findings: Findings, agent: str | None = None) -> Figure:
 def _draw_curves(agent: str, scores: Scores) -> Figure:
     """The share of games won by score, in bins of about as many positions, one panel a stage of the game."""
     title = f"{short(agent)}: games won by score"
-    bands = [band for band in BANDS if scores.between(*band).ply.size >= FEWEST_SCORES]
+    bands = [band for band in BANDS if scores.between(*band).positions >= FEWEST_SCORES]
     if not bands:
         return no_data(title, _NO_SCORES)
     columns = min(4, len(bands))
@@ -66,12 +66,13 @@ def _draw_curves(agent: str, scores: Scores) -> Figure:
 
 
 def _draw_curve(axes: Axes, scores: Scores) -> None:
-    edges = np.unique(np.quantile(scores.score, np.linspace(0, 1, _BINS + 1)))
+    times = scores.won + scores.lost
+    edges = np.unique(np.quantile(np.repeat(scores.score, times), np.linspace(0, 1, _BINS + 1)))
     place = np.clip(np.searchsorted(edges, scores.score, side="right") - 1, 0, max(edges.size - 2, 0))
     for number in np.unique(place):
         own = place == number
-        share = wilson(int(scores.won[own].sum()), int(own.sum()))
-        x = float(scores.score[own].mean())
+        share = wilson(int(scores.won[own].sum()), int(times[own].sum()))
+        x = float(np.average(scores.score[own], weights=times[own]))
         axes.plot([x, x], [100 * share.low, 100 * share.high], color=BLUE, linewidth=1.2)
         axes.plot(x, 100 * share.estimate, marker="o", color=BLUE, markersize=4)
     axes.axhline(50, color=GREY, linewidth=0.8)

@@ -15,6 +15,7 @@ from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Known, Ne
 from isolation.compiling.rewrites.sources import Definition
 from isolation.syntax import parse
 
+_FRESH = "_v"
 _RETURNS: dict[str, Kind] = {"forecast_move": "game", "copy": "game", "get_opponent": "player"}
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -29,7 +30,7 @@ class Place:
 
     def fresh(self, what: str) -> str:
         """Return a name that no user's name can be."""
-        return f"_v{next(self.counter)}_{what}"
+        return f"{_FRESH}{next(self.counter)}_{what}"
 
     def builtin(self, called: str) -> ast.Name:
         """Return the name of a builtin, whatever that name means to the user."""
@@ -178,6 +179,19 @@ def mark_written_out(node: ast.List) -> ast.List:
 def is_written_out(node: ast.expr) -> bool:
     """Return whether a list is marked so."""
     return getattr(node, "is_written_out", False)
+
+
+def is_fresh(node: ast.AST) -> bool:
+    """Whether an expression is a variable that a rewrite has added."""
+    return isinstance(node, ast.Name) and node.id.startswith(_FRESH)
+
+
+def written_out(node: ast.expr) -> Any:
+    """Return the value of a literal made of constants only, else None."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
 
 
 def name(identifier: str) -> ast.Name:

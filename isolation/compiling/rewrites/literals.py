@@ -7,7 +7,7 @@ import ast
 from collections import Counter
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, call
+from isolation.compiling.rewrites.base import Rewrite, at, call, written_out
 from isolation.compiling.rewrites.sources import bound_names, changed_name
 
 
@@ -55,14 +55,6 @@ class Literals(Rewrite):
             if isinstance(places, ast.List | ast.Set) and places.elts:
                 node.comparators = [at(places, ast.Tuple(places.elts, ast.Load()))]
         return node
-
-
-def written_out(node: ast.expr) -> Any:
-    """Return the value of a literal made of constants only, else None."""
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return None
 
 
 def _are_pairs(node: ast.List) -> bool:

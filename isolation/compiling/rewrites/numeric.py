@@ -6,8 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, call, support
-from isolation.compiling.rewrites.literals import written_out
+from isolation.compiling.rewrites.base import Rewrite, at, call, support, written_out
 
 # NumPy functions of one collection that are those of plain Python when it is given a list or a generator.
 _PLAIN = {"sum": "sum", "max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
@@ -68,6 +67,8 @@ class Numbers(Rewrite):
             return at(node, support("number", self.visit(node.args[0])))
         if self.builtin(node.func) == "pow" and len(node.args) == 2:
             return self.visit(at(node, ast.BinOp(node.args[0], ast.Pow(), node.args[1])))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "is_integer" and not node.args:
+            return at(node, support("is_whole", self.visit(node.func.value)))
         path = self._path(node.func)
         if path.startswith("numpy."):
             return at(node, self._numpy(path.removeprefix("numpy."), node))

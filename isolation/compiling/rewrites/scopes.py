@@ -158,6 +158,8 @@ def _read(target: FunctionType | Nested, seen: set[int]) -> Iterator[str]:
 def free_names(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield the names, with a node each, that a definition and functions in it use but do not bind."""
     if isinstance(node, ast.FunctionDef | ast.Lambda):
+        for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+            yield from free_names(default)
         own = set(parameters(node)) | assigned(node)
         body = node.body if isinstance(node.body, list) else [node.body]
         inner = list(body)

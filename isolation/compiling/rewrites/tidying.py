@@ -8,10 +8,10 @@ import builtins
 import logging
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at
+from isolation.compiling.rewrites.base import Rewrite, at, target, written_out
 from isolation.compiling.rewrites.errors import refuse
 from isolation.compiling.rewrites.scopes import Callee, Nested
-from isolation.compiling.rewrites.sources import bound_names
+from isolation.compiling.rewrites.sources import Definition, bound_names
 
 
 class Tidy(Rewrite):
@@ -40,7 +40,9 @@ class Tidy(Rewrite):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Make an inner function known."""
+        defaults = self._kept_defaults(node)
         self._learn(node.name, Callee(Nested(node, self.scope)), node)
+        return defaults
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Make a lambda known that is given a name, and which variables are games and players."""
@@ -48,7 +50,9 @@ class Tidy(Rewrite):
             return node
         name, kind = node.targets[0].id, self.kind(node.value)
         if isinstance(node.value, ast.Lambda):
-            return self._learn(name, Callee(Nested(node.value, self.scope)), node)
+            defaults = self._kept_defaults(node.value)
+            self._learn(name, Callee(Nested(node.value, self.scope)), node)
+            return defaults
         if kind is not None and name not in self.repeated:
             self.scope.kinds[name] = kind
         return node
@@ -94,6 +98,19 @@ class Tidy(Rewrite):
             return importer(module, self.scope.file, None, names, level)
         except ImportError:
             refuse(f"it imports {module}, which is not to be found", node)
+
+    def _kept_defaults(self, node: Definition) -> list[ast.stmt]:
+        """Variables for those defaults of an inner function that are computed where it is defined."""
+        kept: list[ast.stmt] = []
+        for defaults in (node.args.defaults, node.args.kw_defaults):
+            for place, default in enumerate(defaults):
+                if default is None or self.known(default) is not None or written_out(default) is not None:
+                    continue
+                variable = self.place.fresh("default")
+                self.scope.names.add(variable)
+                kept.append(self.visit_Assign(at(default, ast.Assign([target(variable)], default))))
+                defaults[place] = at(default, ast.Name(variable, ast.Load()))
+        return kept
 
     def _learn(self, name: str, value: object, node: ast.AST) -> None:
         if name in self.repeated:

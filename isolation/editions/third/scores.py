@@ -11,7 +11,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from isolation.editions.third.state import Isolation
 from isolation.editions.third.translating import state_of
 
 
@@ -19,18 +18,19 @@ class StateScore:
     """A heuristic of a game and a player that asks one of a state.
 
     Attributes:
-        of_players: for player 0 and player 1 the function of a state that says what it is worth to it.
+        of_players: for player 0 and player 1 the function of a state, and of its parameters by name, that says what it
+            is worth to it.
     """
 
-    def __init__(self, function: FunctionType, of_players: tuple[Callable[[Isolation], Any], ...]) -> None:
+    def __init__(self, function: FunctionType, of_players: tuple[Callable[..., Any], ...]) -> None:
         self.of_players = of_players
         self.__wrapped__ = function
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
 
-    def __call__(self, game: Any, player: Any) -> Any:
-        """What the game's position is worth to one of its players."""
-        return self.of_players[game._index_of(player)](state_of(game))
+    def __call__(self, game: Any, player: Any, **parameters: float) -> Any:
+        """What the game's position is worth to one of its players; `parameters` are the function's own."""
+        return self.of_players[game._index_of(player)](state_of(game), **parameters)
 
 
 def score_of_states(value: Any, owner: type | None) -> StateScore | None:

@@ -108,7 +108,7 @@ def a_ply_above(search: Any) -> Any:
             if not count_node(desk):
                 return alpha
             cell = best_mobility(position, replies) if ORDERED else lowest(replies)
-            replies = without_cell(replies, cell)
+            replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
             child = handed_over(position, cell)
             below = moves_from(child, location_of(child, 0))
             begin_line(desk, ply + 1)
@@ -154,7 +154,7 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
         if not count_node(desk):
             return alpha
         cell = best_mobility(position, replies) if ORDERED else lowest(replies)
-        replies = without_cell(replies, cell)
+        replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
         value = -again(handed_over(position, cell), depth - 1, ply + 1, -beta, -alpha, desk)
         if value > alpha:
             if value >= beta:

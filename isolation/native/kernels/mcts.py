@@ -12,6 +12,7 @@ import numpy as np
 
 from isolation.native import uct
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
+from isolation.native.kernels.columns import grown
 from isolation.native.kernels.desk import count_node, next_random
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
@@ -33,14 +34,6 @@ def playout(position: Any, desk: Any) -> float:
         for _ in range(next_random(desk) % popcount(replies)):
             replies = drop_lowest(replies)
         position = after(position, lowest(replies))
-
-
-@inner
-def grown(column: Any) -> Any:
-    """The same column with twice the room."""
-    larger = np.zeros(2 * len(column), column.dtype)
-    larger[: len(column)] = column
-    return larger
 
 
 @inner

@@ -10,8 +10,8 @@ import { ask } from "./server.js";
 import { addMove } from "./tree.js";
 
 const KINDS = [
-  ["ID", "iterative deepening"], ["AB", "alpha-beta"], ["MM", "minimax"], ["MCTS", "MCTS"], ["greedy", "greedy"],
-  ["random", "random"], ["perfect", "perfect"],
+  ["ID", "iterative deepening"], ["AB", "alpha-beta"], ["MM", "minimax"], ["BF", "best-first"], ["MCTS", "MCTS"],
+  ["greedy", "greedy"], ["random", "random"], ["perfect", "perfect"],
 ];
 
 let thinking = null;
@@ -30,7 +30,7 @@ function spec() {
   return `${target}@${find("agent-unit").value}=${find("agent-limit").value}`;
 }
 
-const searches = (kind) => ["ID", "AB", "MM", "MCTS"].includes(kind);
+const searches = (kind) => ["ID", "AB", "MM", "BF", "MCTS"].includes(kind);
 
 function shape() {
   const kind = find("agent-kind").value;

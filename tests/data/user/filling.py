@@ -74,3 +74,14 @@ def products_of_mixed_vectors(game, player):
     weights = np.array([1.0, -1.5, 0.25])
     counts = np.array([len(game.get_legal_moves(player)), game.move_count, 2])
     return float(np.dot(weights, counts)) + np.dot(counts, counts)
+
+
+def fractions_in_place_of_whole_numbers(game, player):
+    queue, rows, shares = [(game.get_player_location(player), 1)], [0] * 9, {"near": 0, "far": 0}
+    while queue:
+        cell, share = queue.pop(0)
+        rows[cell[0]] += share / 2
+        shares["near" if cell[1] < 3 else "far"] += share / 4
+        if share > 0.3:
+            queue.extend((near, share * 0.5) for near in game.reach((cell,)))
+    return max(rows) + shares["near"] - shares["far"]

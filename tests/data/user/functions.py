@@ -74,3 +74,14 @@ def functions_by_name(game, player):
 def any_of_functions(game, player):
     high = any(measure(game, player) > 3 for measure in NAMED.values())
     return float(high) + all(measure(game, player) > -9 for measure, weight in PARTS)
+
+
+def defaults_of_variables(game, player):
+    middle = (game.height // 2, game.width // 2)
+    from_middle = lambda cell, centre=middle: abs(cell[0] - centre[0]) + abs(cell[1] - centre[1])
+
+    def mobility_of(who=game.get_opponent(player), weight=game.move_count / 10):
+        return weight * len(game.get_legal_moves(who))
+
+    near = sum(from_middle(cell) for cell in game.get_legal_moves(player))
+    return near + mobility_of(player) - mobility_of() + from_middle(game.get_player_location(player), (0, 0))

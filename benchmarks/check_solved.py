@@ -1,0 +1,74 @@
+"""Do the solver's results agree with those of the C++ comparator, which knows another search and none of our code?
+
+    python benchmarks/check_solved.py 8x8                  a sample of the shipped table
+    python benchmarks/check_solved.py 8x8 FILE             of what `isolation solve --all` has written, as far as it is
+
+The comparator knows 7x7 and 8x8. A class of openings of 8x8 takes it some 15 seconds of CPU time.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from itertools import permutations
+from pathlib import Path
+
+import click
+
+from experiments.solving import read_pairs, shipped_pairs
+from isolation import Board
+from isolation.geometry import canonical_opening, parse_size
+from isolation.notation import cell_name
+from isolation.solver import is_mirrored
+
+SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
+
+
+@click.command()
+@click.argument("size", metavar="BOARD", type=click.Choice(["7x7", "8x8"]))
+@click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--sample", type=click.IntRange(min=1), default=12, show_default=True, help="So many classes of openings."
+)
+@click.option("--seed", default=1, show_default=True)
+def main(size: str, file: Path | None, sample: int, seed: int) -> None:
+    """Have a second solver say who wins a sample of openings that no symmetry decides."""
+    winners = read_pairs(file, size) if file else shipped_pairs(size)
+    known = [opening for opening in undecided_classes(size) if winners[opening]]
+    chosen = random.Random(seed).sample(known, min(sample, len(known)))
+    found = winners_by_comparator(size, chosen)
+    columns = parse_size(size)[1]
+    for opening, winner in zip(chosen, found, strict=True):
+        ours = int(winners[opening])
+        told = "–".join(cell_name(cell, columns) for cell in opening)
+        click.echo(f"{told}: player {winner}" + ("" if ours == winner else f", and here player {ours}"))
+    wrong = sum(int(winners[opening]) != winner for opening, winner in zip(chosen, found, strict=True))
+    click.echo(f"{len(chosen) - wrong} of {len(chosen)} agree, of {len(known)} classes that are solved")
+    sys.exit(bool(wrong))
+
+
+def undecided_classes(size: str) -> list[tuple[int, ...]]:
+    """The first opening of each class, but for those that are lost because the other side can mirror every move."""
+    rows, columns = parse_size(size)
+    classes = dict.fromkeys(canonical_opening(pair, rows, columns) for pair in permutations(range(rows * columns), 2))
+    return [opening for opening in classes if not is_mirrored(Board.from_moves(opening, size))]
+
+
+def winners_by_comparator(size: str, openings: list[tuple[int, ...]]) -> list[int]:
+    """Who wins each opening by the C++ solver."""
+    compiler = next(filter(None, map(shutil.which, ("g++", "clang++"))), None)
+    if compiler is None:
+        sys.exit("there is no C++ compiler here")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "solver"
+        subprocess.run([compiler, "-O3", "-march=native", "-std=c++20", SOLVER, "-o", program], check=True)
+        text = "\n".join(f"{first} {second}" for first, second in openings)
+        out = subprocess.run([program, size], input=text, capture_output=True, text=True, check=True).stdout
+    return [int(line) for line in out.splitlines()[: len(openings)]]
+
+
+if __name__ == "__main__":
+    main()

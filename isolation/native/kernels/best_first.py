@@ -1,0 +1,121 @@
+"""Best-first minimax search (Korf & Chickering, Best-first minimax search, Artificial Intelligence 84, 1996).
+
+A tree grows where the best moves of both sides lead: the position at the end of that line is replaced by all that can
+follow it, whose worth is then handed up. So a line goes on until something beside it looks better, and what is refuted
+costs nothing more. A result that is proven stays, and is not looked into again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isolation.native import preference
+from isolation.native.bits import drop_lowest, is_empty, lowest
+from isolation.native.kernels.columns import grown
+from isolation.native.kernels.desk import count_node
+from isolation.native.kernels.inner import inner
+from isolation.native.kernels.leaves import appraise
+from isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, EXACT, MAX_PLY, MOST_NODES, MOVE, NODES, STOPPED
+from isolation.native.position import after, location_of, moves_from
+
+INFINITY = float("inf")
+ROOM = 1024
+MOST_REPLIES = 8
+
+is_more_promising = inner(preference.is_more_promising)
+is_safer = inner(preference.is_safer)
+
+
+@inner
+def worth_of(position: Any, desk: Any) -> float:
+    """What a position is worth to whoever has just moved."""
+    if is_empty(moves_from(position, location_of(position, position._turn))):
+        return INFINITY
+    value = appraise(position, desk)
+    return value if position._turn == 1 else -value
+
+
+@inner
+def most_promising(first: int, count: int, worths: Any, visits: Any) -> int:
+    """The one of `count` nodes to look into, the first among equals."""
+    best = first
+    for node in range(first + 1, first + count):
+        if is_more_promising(worths[node], visits[node], worths[best], visits[best]):
+            best = node
+    return best
+
+
+@inner
+def safest(first: int, count: int, worths: Any, visits: Any) -> int:
+    """The one of `count` nodes to play, the first among equals."""
+    best = first
+    for node in range(first + 1, first + count):
+        if is_safer(worths[node], visits[node], worths[best], visits[best]):
+            best = node
+    return best
+
+
+@inner
+def append_replies(position: Any, used: int, cells: Any, worths: Any, visits: Any, desk: Any) -> int:
+    """Write all that can follow a position behind the `used` nodes; how many that are, 0 if the limit forbids them."""
+    replies = moves_from(position, location_of(position, position._turn))
+    node = used
+    while not is_empty(replies):
+        if not count_node(desk):
+            return 0
+        cells[node] = lowest(replies)
+        worths[node] = worth_of(after(position, cells[node]), desk)
+        visits[node] = 0
+        replies = drop_lowest(replies)
+        node += 1
+    return node - used
+
+
+@inner
+def write_line(cells: Any, worths: Any, visits: Any, first_child: Any, children: Any, desk: Any) -> int:
+    """Write the line of the safest moves to the desk; returns the first one's node, 0 if there is none."""
+    chosen, node, ply = 0, 0, 0
+    while children[node] > 0:
+        node = safest(first_child[node], children[node], worths, visits)
+        if ply == 0:
+            chosen, desk[MOVE] = node, cells[node]
+        desk[BEST_LINE + ply] = cells[node]
+        ply += 1
+    desk[BEST_LENGTH] = ply
+    return chosen
+
+
+@inner
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move."""
+    capacity, used = ROOM, 1
+    cells, visits, worths = np.zeros(capacity, np.uint8), np.zeros(capacity, np.int32), np.zeros(capacity)
+    first_child, children = np.zeros(capacity, np.int32), np.zeros(capacity, np.uint8)
+    path = np.zeros(MAX_PLY, np.int64)
+    desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
+    count_node(desk)
+    while abs(worths[0]) != INFINITY and desk[NODES] < MOST_NODES:
+        here, node, ply = position, 0, 0
+        while children[node] > 0:
+            node, ply = most_promising(first_child[node], children[node], worths, visits), ply + 1
+            here, path[ply] = after(here, cells[node]), node
+        if used + MOST_REPLIES > capacity:
+            cells, visits, worths = grown(cells), grown(visits), grown(worths)
+            first_child, children = grown(first_child), grown(children)
+            capacity *= 2
+        count = append_replies(here, used, cells, worths, visits, desk)
+        if desk[STOPPED] != 0:
+            break
+        first_child[node], children[node] = used, count
+        used += count
+        desk[DEPTH] = max(desk[DEPTH], ply + 1)
+        for i in range(ply, -1, -1):
+            node = path[i]
+            visits[node] += 1
+            worths[node] = -worths[most_promising(first_child[node], children[node], worths, visits)]
+    if abs(worths[0]) == INFINITY:
+        desk[EXACT] = 1
+    chosen = write_line(cells, worths, visits, first_child, children, desk)
+    return worths[chosen] if chosen > 0 else 0.0
