@@ -38,13 +38,23 @@ def worth_of(position: Any, desk: Any) -> float:
 
 
 @inner
-def most_promising(first: int, count: int, worths: Any, visits: Any) -> int:
-    """The one of `count` nodes to look into, the first among equals."""
-    best = first
+def comes_first(node: int, other: int, worths: Any, visits: Any) -> bool:
+    """Whether one of two siblings is looked into before the other; the first of equals is."""
+    if is_more_promising(worths[node], visits[node], worths[other], visits[other]):
+        return True
+    return node < other and not is_more_promising(worths[other], visits[other], worths[node], visits[node])
+
+
+@inner
+def most_promising(first: int, count: int, worths: Any, visits: Any) -> tuple[int, int]:
+    """The one of `count` nodes to look into, and the next best, 0 if there is none."""
+    best, rival = first, 0
     for node in range(first + 1, first + count):
         if is_more_promising(worths[node], visits[node], worths[best], visits[best]):
-            best = node
-    return best
+            best, rival = node, best
+        elif rival == 0 or is_more_promising(worths[node], visits[node], worths[rival], visits[rival]):
+            rival = node
+    return best, rival
 
 
 @inner
@@ -88,19 +98,39 @@ def write_line(cells: Any, worths: Any, visits: Any, first_child: Any, children:
 
 
 @inner
+def hand_up(path: Any, rivals: Any, ply: int, worths: Any, visits: Any) -> int:
+    """Tell the worth of the node at the end of a path to those above; returns up to which ply the path is still best.
+
+    Beside the path nothing has changed, so the best of a node's replies is that of the path or its rival.
+    """
+    kept = ply
+    for i in range(ply, 0, -1):
+        best, rival, parent = path[i], rivals[i], path[i - 1]
+        if rival > 0 and comes_first(rival, best, worths, visits):
+            best, kept = rival, i - 1
+        visits[parent] += 1
+        worths[parent] = -worths[best]
+    return kept
+
+
+@inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move."""
-    capacity, used = ROOM, 1
+    capacity, used, kept = ROOM, 1, 0
     cells, visits, worths = np.zeros(capacity, np.uint8), np.zeros(capacity, np.int32), np.zeros(capacity)
     first_child, children = np.zeros(capacity, np.int32), np.zeros(capacity, np.uint8)
-    path = np.zeros(MAX_PLY, np.int64)
+    path, rivals = np.zeros(MAX_PLY, np.int64), np.zeros(MAX_PLY, np.int64)
     desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
     count_node(desk)
     while abs(worths[0]) != INFINITY and desk[NODES] < MOST_NODES:
-        here, node, ply = position, 0, 0
+        here, node, ply = position, 0, kept
+        for i in range(1, kept + 1):
+            node = path[i]
+            here = after(here, cells[node])
         while children[node] > 0:
-            node, ply = most_promising(first_child[node], children[node], worths, visits), ply + 1
-            here, path[ply] = after(here, cells[node]), node
+            node, rival = most_promising(first_child[node], children[node], worths, visits)
+            ply += 1
+            here, path[ply], rivals[ply] = after(here, cells[node]), node, rival
         if used + MOST_REPLIES > capacity:
             cells, visits, worths = grown(cells), grown(visits), grown(worths)
             first_child, children = grown(first_child), grown(children)
@@ -109,12 +139,11 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         if desk[STOPPED] != 0:
             break
         first_child[node], children[node] = used, count
-        used += count
         desk[DEPTH] = max(desk[DEPTH], ply + 1)
-        for i in range(ply, -1, -1):
-            node = path[i]
-            visits[node] += 1
-            worths[node] = -worths[most_promising(first_child[node], children[node], worths, visits)]
+        visits[node] += 1
+        worths[node] = -worths[most_promising(used, count, worths, visits)[0]]
+        used += count
+        kept = hand_up(path, rivals, ply, worths, visits)
     if abs(worths[0]) == INFINITY:
         desk[EXACT] = 1
     chosen = write_line(cells, worths, visits, first_child, children, desk)
