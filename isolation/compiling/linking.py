@@ -24,8 +24,8 @@ _ADDRESSES = "numba.dynamic.globals"
 """What numba calls addresses of this process that stand in code: arrays of more than a million bytes."""
 _TABLES = "isolation_"
 """How names of constant tables begin."""
-_SMALL = 600
-"""Up to how many instructions, before they are optimised, a heuristic stands in the search and is not called."""
+_SMALL = 400
+"""Up to how many instructions, optimised by itself, a heuristic stands in the search and is not called."""
 _addresses: dict[str, int] = {}
 
 
