@@ -64,7 +64,7 @@ class Greedy(RandomAgent):
 
 AGENTS = {
     "endless": Pondering("endless", 3600.0),
-    "long": Pondering("long", 2 * ROOM.short),
+    "long": Pondering("long", 1.5),
     "computing": parse_agent("ID:improved@nodes=900000000000"),
     "ending": Ending(),
     "greedy for memory": Greedy(),
@@ -72,7 +72,7 @@ AGENTS = {
 
 
 def sleeping(game, player):
-    time.sleep(1)
+    time.sleep(ROOM.short)
 
 
 def ask(port, place, question, page=""):
