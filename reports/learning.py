@@ -141,7 +141,7 @@ def _tuned(tuning: Tuning) -> Section:
     )
     rounds = len(tuning.path) - 1
     notes = [
-        f"{tuning.games:,} games: {counted(rounds, 'round')} of {tuning.games // rounds:,}. Best: where 95 % of the "
+        f"{tuning.games:,} games in {counted(rounds, 'round')} and finals. Best: where 95 % of the "
         "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
         "moving a parameter changes nothing; then it stays.",
         *_told(tuning.parameters),
@@ -174,10 +174,14 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
             {"what": "share won of the opponent, after", "promised": None,
              "held_out": _estimate(judgement.after, False), "p_value": None},
         ]  # fmt: skip
-    half = "finals says" if isinstance(tuning, Sampling) else "games learned from says, by its quadratic,"
+    finals = (
+        "what each half of the finals says of the best values of the other"
+        if isinstance(tuning, Sampling)
+        else ("what they did in finals, on openings of those learned from, after they had been chosen")
+    )
     note = (
         f"Held out: {counted(judgement.pairs, 'opening')} of orbits that nothing was learned from, each played twice. "
-        f"Promised is what each half of the {half} of the best values of the other."
+        f"Promised is {finals}."
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from experiments.inference.clusters import Interval, bootstrap_interval, rate_interval
+from experiments.inference.clusters import Interval
 from experiments.learn.contest import Play, Pool, playing, pool_of, prepare, with_values
 from experiments.learn.journal import Journal, Tally
 from experiments.learn.spsa import Plan
 from experiments.learn.subject import Space, Vector, space_of
-from experiments.learn.tuning import Progress, Question
+from experiments.learn.tuning import Progress, Question, promise
 from experiments.roster import settings_text
 from isolation.parameters import Parameter
 
@@ -228,7 +227,7 @@ def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling
     halves = orbits % 2
     preferred = [int(leads[:, halves == half].sum(axis=1).argmax()) for half in (1, 0)]
     judged = np.where(halves == 0, leads[preferred[0]], leads[preferred[1]])
-    promised = _promised(judged, orbits, against_itself, plan.seed)
+    promised = promise(judged, orbits, against_itself, plan.seed)
     best = [field.start, *finalists][int(leads.sum(axis=1).argmax())]
     if promised.estimate <= (0.5 if against_itself else 0):
         best = field.start
@@ -240,15 +239,6 @@ def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling
     return Sampling(
         parameters, promised, vectors, 2 * sum(one.openings for one in tallies), sum(one.forfeits for one in tallies)
     )
-
-
-def _promised(leads: NDArray[np.int64], orbits: NDArray[np.int64], against_itself: bool, seed: int) -> Interval:
-    """What the leads of openings say, each of them that of a vector that other openings preferred."""
-    by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
-    met = games > 0
-    if against_itself:
-        return rate_interval(by_orbit[met] + games[met] / 2, games[met])
-    return bootstrap_interval(by_orbit[met] / games[met], np.random.default_rng(seed))
 
 
 def _described(
