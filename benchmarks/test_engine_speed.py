@@ -9,7 +9,7 @@ import heuristics
 from isolation import Board, Limit, perft, search
 from isolation.agents import SearchAgent
 from isolation.match import play_games
-from isolation.speed import nodes_per_second, random_openings
+from isolation.speed import nodes_per_second, processor_times, random_openings
 
 OPENINGS = random_openings(60, 2)
 DEPTH = 11
@@ -59,6 +59,35 @@ def test_alpha_beta_with_a_heuristic_of_the_registry(benchmark, name):
     benchmark.extra_info["M nodes/s"] = speed / 1e6
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "edge_distance",
+        "edge_distance_weighted",
+        "edge_distance_dynamic",
+        "territory",
+        "phased",
+        "horizon",
+        "two_step_mobility",
+    ],
+)
+def test_cost_of_a_node_over_improved(benchmark, name):
+    agents = [
+        SearchAgent(f"ID:{one}", "alphabeta", heuristics.get(one), one, Limit(nodes=10_000))
+        for one in ("improved", name)
+    ]
+    processor_times(agents, rounds=1)
+    least, cost = benchmark.pedantic(processor_times, (agents,), rounds=1)
+    benchmark.extra_info |= {"ns a node": cost, "over improved": cost / least}
+
+
+def test_a_call_from_python(benchmark):
+    board, improved = Board.from_moves(OPENINGS[0]), heuristics.get("improved")
+    search(board, improved, Limit(depth=1))
+    benchmark(search, board, improved, Limit(depth=1))
+    benchmark.extra_info["µs a call"] = benchmark.stats.stats.min * 1e6
+
+
 @pytest.mark.parametrize("heuristic", [classic_improved, net_advantage_with_lists])
 def test_alpha_beta_with_a_users_function_against_the_least_source(benchmark, heuristic):
     least = nodes_per_second(with_popcounts, OPENINGS, DEPTH).per_second
@@ -67,9 +96,10 @@ def test_alpha_beta_with_a_users_function_against_the_least_source(benchmark, he
 
 
 def test_9x11_against_7x7(benchmark):
-    small = nodes_per_second(heuristics.get("improved"), OPENINGS, DEPTH).per_second
-    speed = searches(benchmark, heuristics.get("improved"), random_openings(20, 2, "9x11"), DEPTH, "9x11")
-    benchmark.extra_info |= {"M nodes/s": speed / 1e6, "ratio": speed / small}
+    agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=9))
+    (small,) = processor_times([agent], "7x7")
+    (large,) = benchmark.pedantic(processor_times, ([agent], "9x11"), rounds=1)
+    benchmark.extra_info |= {"ns a node": large, "speed over 7x7": small / large}
 
 
 def test_compiled_against_interpreted_search(benchmark):

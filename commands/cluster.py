@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from commands.options import jobs_option
+
 if TYPE_CHECKING:
     from experiments.play.cluster.serving import Certificates
 
@@ -44,7 +46,7 @@ def scheduler(
 
 @click.command("worker")
 @click.argument("cluster", metavar="ADDRESS|FILE")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @tls_options
 def worker(
     cluster: str, jobs: int, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commands.completion import complete_run
+from commands.options import jobs_option
 from commands.output import print_sections
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
               "that keep 10 ms in reserve forfeit.")  # fmt: skip
 @click.option("--hard-cap", type=float, help="Seconds after which a player that does not answer loses: 2.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Whether the classic seven play too.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @click.option("--out", help="Directory of the run.")
 @click.option("--resume", metavar="RUN", shell_complete=complete_run,
               help="Play what is missing of a league, and add who came late.")  # fmt: skip

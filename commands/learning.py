@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from commands.completion import complete_file, complete_spec
-from commands.options import board_option, cluster_option, format_option, table_option
+from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import check_tables, containing, print_sections
 from commands.perfect_play import kept_if_interrupted, save_plot
 from isolation.shell import command
@@ -131,6 +132,23 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
     click.echo(f"Wrote {patch}. {path} is as it was{take_over}", err=True)
 
 
+def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., Any]]:
+    """What plans a tuning from games and a seed, and what plays it.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    if name == "optuna":
+        from experiments.learn.sampling import check_optuna, sample, sampling_plan
+
+        check_optuna()
+        return sampling_plan, sample
+    from experiments.learn.spsa import plan_of
+    from experiments.learn.tuning import tune
+
+    return plan_of, tune
+
+
 @click.command("tune")
 @click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
 @click.option("--opponent", metavar="SPEC", help="Whom to beat; otherwise itself under other values.")
@@ -143,32 +161,36 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
 @click.option("--pairs", type=click.IntRange(min=10), default=1000, show_default=True,
               help="Openings held out, each played twice, to judge the result.")  # fmt: skip
 @click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this one; may be repeated.")
+@click.option("--sampler", type=click.Choice(["spsa", "optuna"]), default="spsa", show_default=True,
+              help="What says which values play; optuna also looks through choices.")  # fmt: skip
 @board_option
 @click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of openings and directions.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of openings and values.")
+@jobs_option
 @cluster_option
 @out_option
 @click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
 @table_option
 @format_option
 def tune_agent(
-    spec: str, opponent: str | None, limit: str, games: int, pairs: int, wanted: tuple[str, ...], size: str, plies: int,
-    seed: int, jobs: int, cluster: str | None, out: Path | None, patch: Path | None, only: str | None, output: Format,
+    spec: str, opponent: str | None, limit: str, games: int, pairs: int, wanted: tuple[str, ...], sampler: str,
+    size: str, plies: int, seed: int, jobs: int, cluster: str | None, out: Path | None, patch: Path | None,
+    only: str | None, output: Format,
 ) -> None:  # fmt: skip
     """Tune the parameters of an agent's heuristic by games, and judge the result on openings held out.
 
     SPSA plays both ends of random directions on shared openings, and a quadratic fitted to all games says where the top
-    is, between which values it lies, and for which parameters games speak at all.
+    is, between which values it lies, and for which parameters games speak at all. Optuna asks for values, which meet
+    those of now, and the best of them meet these once more.
     """
     go_on_in_a_child(spec)
     from experiments.learn.contest import opponent_of, subject_of
-    from experiments.learn.spsa import plan_of
-    from experiments.learn.tuning import OPENINGS, Question, judge, tunable, tune
+    from experiments.learn.tuning import OPENINGS, Question, judge, tunable
     from experiments.roster import complete, parse_limit
     from reports.learning import judged_section, told_lead, tuning_sections, watching
     from reports.progress import counting
 
+    plan_of, tune = sampler_named(sampler)
     check_tables(only, ("parameters", "judged"))
     chosen = parse_limit(limit)
     agent = subject_of(spec, chosen)
@@ -176,7 +198,7 @@ def tune_agent(
     if patch:
         check_place(patch, path)
         with containing(spec):
-            names = tunable(agent, wanted).names
+            names = tunable(agent, wanted, with_choices=sampler == "optuna").names
         check_defaults(path, function, names)
     other = complete(opponent_of(opponent), chosen) if opponent else None
     games_of_one = games // 2 if other else games
@@ -213,7 +235,7 @@ def tune_agent(
 @board_option
 @click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the openings.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @cluster_option
 @out_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as .svg or .png.")

@@ -25,6 +25,7 @@ cluster_option = click.option(
     metavar="ADDRESS|FILE",
     help="Use the machines of this cluster: its scheduler, or the scheduler's file.",
 )
+jobs_option = click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
 full_option = click.option("--full", is_flag=True, help="Print all tables, with all that is to be said about them.")
 table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
 

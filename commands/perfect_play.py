@@ -15,6 +15,7 @@ from commands.options import (
     cluster_option,
     fen_option,
     format_option,
+    jobs_option,
     moves_option,
     position_asked_for,
     run_or_latest,
@@ -87,7 +88,7 @@ def solve_board(
 @click.option("--sample", type=click.IntRange(min=1), help="Only so many games, drawn at random.")
 @click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Leave out the plies before this one.")
 @click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @cluster_option
 def label(
     run: Path | None, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from commands.completion import complete_spec
-from commands.options import board_option, cluster_option, format_option, table_option
+from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import print_sections
 from commands.perfect_play import kept_if_interrupted
 from isolation.shell import command
@@ -90,7 +90,7 @@ def suite_commands() -> None:
 @click.option("--limit", "nodes", type=click.IntRange(min=1), default=20_000_000, show_default=True,
               help="Nodes for the results of a position; those left unknown are left out.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of games and choices.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@jobs_option
 @cluster_option
 @click.option("--out", type=click.Path(path_type=Path), help="The file; suite_BOARD.parquet by default.")
 def build(

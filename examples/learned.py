@@ -64,7 +64,7 @@ class Scale:
     )  # fmt: skip
     positions: int | None = None
     tried: int = 1_000
-    rounds: int = 30
+    rounds: int = 300
 
 
 QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50, 1)

@@ -40,8 +40,9 @@ def learned(
     other = game.get_legal_moves(game.inactive_player) - own
     near_movers, near_waiters = nearer_cells(game, NEAR)
     movers, waiters = nearer_cells(game)
+    share, waiting_share = 1 / (len(movers) + 1), 1 / (len(waiters) + 1)
     links, waiting_links = game.links(movers), game.links(waiters)
     shared = across * (game.links(movers | waiters) - links - waiting_links)
     value = moves * len(own) - waiting_moves * len(other) - near * (len(near_movers) - len(near_waiters))
-    value += (links + shared) / (len(movers) + 1) - (waiting_links + shared) / (len(waiters) + 1)
+    value += share * (links + shared) - waiting_share * (waiting_links + shared)
     return value if player == game.active_player else -value

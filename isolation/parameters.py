@@ -3,7 +3,8 @@
 A parameter is a keyword-only argument whose default is a number: `def score(game, player, *, reach=0.5)`. A range is
 given as `reach: Annotated[float, Interval(ge=0, le=2)] = 0.5`, by the constraints of `annotated_types`; otherwise tools
 look from 0 to twice the default, or to the largest number there is. A whole number as default takes whole numbers only,
-unless it is annotated `float`. A composite has the parameters of its parts, and its weights that have names.
+unless it is annotated `float`. `layers: Literal[2, 3, 5] = 3` is a choice: one of these whole numbers, none of which
+is nearer to another. A composite has the parameters of its parts, and its weights that have names.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import annotated_types
 
@@ -36,6 +37,7 @@ class Parameter:
         default: its value where nobody gives another.
         low, high: the range that tools look through, ends included; both finite.
         least, most: what it may be given, as far as it is declared; else infinite.
+        choices: the whole numbers that it may be given, if it is one of several; else none.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Parameter:
     high: float
     least: float = -math.inf
     most: float = math.inf
+    choices: tuple[int, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -62,16 +65,23 @@ class Parameter:
             raise ParameterError(
                 f"{self.name} takes whole numbers, as its default {self.default} is one, not {value:g}"
             )
-        if not self.least <= value <= self.most:
+        if not self.least <= value <= self.most or (self.choices and value not in self.choices):
             raise ParameterError(f"{self.name} must be {self.allowed}, not {value:g}")
         return int(value) if self.is_whole else float(value)
 
     def __str__(self) -> str:
-        return f"{self.name}={self.default:g} ({range_text(self.low, self.high)})"
+        return f"{self.name}={self.default:g} ({self.looked_through})"
+
+    @property
+    def looked_through(self) -> str:
+        """What tools look through, in words."""
+        return choices_text(self.choices) if self.choices else range_text(self.low, self.high)
 
     @property
     def allowed(self) -> str:
         """The declared range, in words."""
+        if self.choices:
+            return choices_text(self.choices)
         below, above = _left_out(self.least, -math.inf), _left_out(self.most, math.inf)
         lower = f"at least {self.least:g}" if below is None else f"more than {below:g}"
         upper = f"at most {self.most:g}" if above is None else f"less than {above:g}"
@@ -80,6 +90,16 @@ class Parameter:
         if self.least == -math.inf:
             return upper
         return f"from {self.least:g} to {self.most:g}" if below is above is None else f"{lower} and {upper}"
+
+
+def choices_text(choices: Sequence[int]) -> str:
+    """Choices in words.
+
+    >>> choices_text((2, 3, 5))
+    '2, 3 or 5'
+    """
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def range_text(low: float, high: float, shown: Callable[[float], str] = "{:g}".format) -> str:
@@ -295,6 +315,8 @@ def _hints(function: Any) -> dict[str, Any]:
 
 
 def _parameter(name: str, default: float, hint: Any) -> Parameter:
+    if get_origin(hint) is Literal:
+        return _choice(name, default, get_args(hint))
     kind, *constraints = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     default = float(default) if kind is float else default
     least, most = _bounds(constraints, isinstance(default, int))
@@ -305,6 +327,15 @@ def _parameter(name: str, default: float, hint: Any) -> Parameter:
     if max(high, default) / 2 - min(low, default) / 2 > _LARGEST / 2:
         raise ParameterError(f"the range of {name}, {range_text(low, high)}, is too wide to be looked through")
     return Parameter(name, default, min(low, default), max(high, default), least, most)
+
+
+def _choice(name: str, default: float, choices: tuple[Any, ...]) -> Parameter:
+    if not all(type(one) is int for one in choices):
+        raise ParameterError(f"the choices of {name} must be whole numbers, as in Literal[2, 3, 5]")
+    if default not in choices:
+        raise ParameterError(f"the default of {name}, {default:g}, is not among its choices, {choices_text(choices)}")
+    low, high = min(choices), max(choices)
+    return Parameter(name, int(default), low, high, low, high, choices)
 
 
 def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:

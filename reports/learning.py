@@ -13,6 +13,7 @@ from rich.table import Table
 from experiments.inference.clusters import Interval
 from experiments.learn.fitting import Fit, FittedParameter
 from experiments.learn.response import ALPHA
+from experiments.learn.sampling import Sampling
 from experiments.learn.sweeping import Axis, Point
 from experiments.learn.tuning import Judgement, Progress, TunedParameter, Tuning
 from isolation.limits import Limit
@@ -103,8 +104,30 @@ def path_table(progress: Progress, width: int = 40) -> Table:
     return table
 
 
-def tuning_sections(tuning: Tuning) -> tuple[Section, ...]:
+def tuning_sections(tuning: Tuning | Sampling) -> tuple[Section, ...]:
     """The parameters before and after."""
+    return (_sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning),)
+
+
+def _sampled(sampling: Sampling) -> Section:
+    rows = tuple(
+        {
+            "parameter": one.name,
+            "range": one.looked_through,
+            "before": short(one.before),
+            "after": short(one.after),
+        }
+        for one in sampling.parameters
+    )
+    notes = [
+        f"{sampling.games:,} games: {counted(sampling.vectors, 'vector')} of values that Optuna asked for, and finals "
+        "of those that won most, on openings of their own. After: what won most in the finals.",
+        *_forfeits(sampling.forfeits),
+    ]
+    return Section("parameters", "The parameters, tuned", rows, tuple(notes))
+
+
+def _tuned(tuning: Tuning) -> Section:
     rows = tuple(
         {
             "parameter": one.name,
@@ -118,17 +141,20 @@ def tuning_sections(tuning: Tuning) -> tuple[Section, ...]:
     )
     rounds = len(tuning.path) - 1
     notes = [
-        f"{tuning.games:,} games: {counted(rounds, 'round')} of {tuning.games // rounds:,}. Best: where 95 % of the "
+        f"{tuning.games:,} games in {counted(rounds, 'round')} and finals. Best: where 95 % of the "
         "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
         "moving a parameter changes nothing; then it stays.",
         *_told(tuning.parameters),
+        *_forfeits(tuning.forfeits),
     ]
-    if tuning.forfeits:
-        notes.append(f"{counted(tuning.forfeits, 'game')} ended by an error, a late or an illegal move.")
-    return (Section("parameters", "The parameters, tuned", rows, tuple(notes)),)
+    return Section("parameters", "The parameters, tuned", rows, tuple(notes))
 
 
-def judged_section(tuning: Tuning, judgement: Judgement) -> Section:
+def _forfeits(games: int) -> list[str]:
+    return [f"{counted(games, 'game')} ended by an error, a late or an illegal move."] if games else []
+
+
+def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
     """What training promised beside what held-out openings say."""
     against = judgement.gain is not None
     rows = [
@@ -148,9 +174,14 @@ def judged_section(tuning: Tuning, judgement: Judgement) -> Section:
             {"what": "share won of the opponent, after", "promised": None,
              "held_out": _estimate(judgement.after, False), "p_value": None},
         ]  # fmt: skip
+    finals = (
+        "what each half of the finals says of the best values of the other"
+        if isinstance(tuning, Sampling)
+        else ("what they did in finals, on openings of those learned from, after they had been chosen")
+    )
     note = (
         f"Held out: {counted(judgement.pairs, 'opening')} of orbits that nothing was learned from, each played twice. "
-        "Promised is what each half of the games learned from says, by its quadratic, of the best values of the other."
+        f"Promised is {finals}."
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
 
@@ -169,8 +200,7 @@ def sweep_section(axes: Sequence[Axis], points: Sequence[Point], opponent: str) 
         f"{counted(points[0].openings, 'opening')}, the same for all, each played twice. 95 % intervals, by opening up "
         "to symmetry, each for itself: the highest of many is too high."
     ]
-    notes += [f"{counted(forfeits, 'game')} ended by an error, a late or an illegal move."] if forfeits else []
-    return Section("sweep", f"Won against {opponent}", rows, tuple(notes))
+    return Section("sweep", f"Won against {opponent}", rows, (*notes, *_forfeits(forfeits)))
 
 
 def _value(value: Limit | float) -> str:

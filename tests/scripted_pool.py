@@ -12,6 +12,11 @@ from experiments.play.worker import Task, Worker
 from experiments.schedule import Ids
 
 
+def here(jobs: int) -> Pool:
+    """A pool for what has nothing to do with processes: it plays in this one, and nobody dies."""
+    return ScriptedPool(Script())
+
+
 @dataclass
 class Script:
     """What happens in a pool, and in those made of it by `alone`; and what has been asked of them.

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from scripted_pool import here
 
 from cli import main
 from experiments import log, runs
@@ -38,9 +39,9 @@ def check(run: Path) -> None:
 
 def begun(run: Path, games: slice = slice(0, 4), **keys: Any) -> Path:
     """A run of which some games have been played."""
-    play_tournament(config(run, **keys))
+    play_tournament(config(run, **keys), pools=here)
     (part,) = log.live_files(log.games_folder(run))
-    table = log.read_part(part)
+    table = log.read_part(part).sort_by("game_id")
     part.unlink()
     (run / runs.END).unlink()
     log.append(log.games_folder(run), table.take(pa.array(range(len(table))[games])))
@@ -83,7 +84,7 @@ def test_another_run_s_part_is_refused(keys: dict[str, Any], why: str, run: Path
     with pytest.raises(
         ValueError, match=rf"games-000007-000007\.parquet does not belong to this run: game \d+: ({why})"
     ):
-        play_tournament(config(run), resume=True)
+        play_tournament(config(run), resume=True, pools=here)
     assert log.count_games(run) == 4 + log.count_games(run) - 4
 
 
@@ -138,7 +139,7 @@ def test_a_game_that_lies_twice_in_a_log_is_refused_on_reading(run: Path) -> Non
 
 
 def test_what_belongs_is_gone_on_with(run: Path) -> None:
-    assert play_tournament(config(run), resume=True).finished
+    assert play_tournament(config(run), resume=True, pools=here).finished
     assert load_findings([run]).games["game_id"].tolist() == list(range(8))
 
 
@@ -192,5 +193,5 @@ def test_a_run_can_begin_where_one_was_killed_before_it_had_begun(tmp_path: Path
     half_written = tmp_path / "run" / f".{runs.CONFIG}.0a1b2c3d"
     half_written.parent.mkdir()
     half_written.touch()
-    assert play_tournament(config(tmp_path / "run", pairs=1)).finished
+    assert play_tournament(config(tmp_path / "run", pairs=1), pools=here).finished
     assert not half_written.exists()

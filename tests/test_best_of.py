@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scripted_pool import here
 
 from experiments import log, runs
 from experiments.config import load_config
@@ -31,7 +32,7 @@ KEYS: dict[str, Any] = {
 
 
 def play(out: Path, **keys: Any) -> Outcome:
-    return play_tournament(load_config(None, {**KEYS, **keys, "out": str(out)}))
+    return play_tournament(load_config(None, {**KEYS, **keys, "out": str(out)}), pools=here)
 
 
 def games(run: Path) -> pd.DataFrame:

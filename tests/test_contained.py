@@ -105,8 +105,11 @@ def test_checks_say_which_code_calls_for_the_end() -> None:
 
 def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.catalogue.LONGEST_CALL", 0.05)
-    (tmp_path / "endless.py").write_text("def score(game, player):\n    while True: pass\n")
+    over = tmp_path / "over"  # the thread that a command leaves behind would keep this process busy
+    endless = f"from pathlib import Path\ndef score(game, player):\n    while not Path({str(over)!r}).exists(): pass\n"
+    (tmp_path / "endless.py").write_text(endless)
     result = CliRunner().invoke(main, ["eval", "--file", f"{tmp_path / 'endless.py'}", "--format", "csv"])
+    over.touch()
     assert "endless.py:score,takes longer than 0.05 s,takes longer than 0.05 s" in result.stdout
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from scripted_pool import here
 
 from cli import main
 from experiments import log, runs
@@ -30,12 +31,12 @@ NEW = "ID:open@nodes=30"
 
 
 def play(out: Path, **keys: Any) -> Outcome:
-    return play_tournament(load_config(None, {**FEW, **keys, "out": str(out)}))
+    return play_tournament(load_config(None, {**FEW, **keys, "out": str(out)}), pools=here)
 
 
 def extend(run: Path, out: Path, **keys: Any) -> Outcome:
     config = extended_config(run, {"contenders": (NEW,), "jobs": 1, "out": str(out), **keys})
-    return play_tournament(config, extends=run)
+    return play_tournament(config, extends=run, pools=here)
 
 
 def games(run: Path) -> pd.DataFrame:
@@ -107,7 +108,7 @@ def test_an_extension_that_is_interrupted_is_resumed(
         extend(run, tmp_path / "more")
     monkeypatch.undo()
     config = runs.requested_config(runs.load_run(tmp_path / "more"), jobs=1)
-    assert play_tournament(config, resume=True).finished
+    assert play_tournament(config, resume=True, pools=here).finished
     play(tmp_path / "anew", **{**GAUNTLET, "contenders": [*GAUNTLET["contenders"], NEW]})
     assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
 
@@ -117,7 +118,7 @@ def test_a_run_by_the_old_rule_of_seeds_is_extended_by_it(run: Path, tmp_path: P
     for part in log.live_files(log.games_folder(run)):
         part.unlink()
     runs.reopen(run)
-    assert play_tournament(runs.requested_config(runs.load_run(run), jobs=1), resume=True).finished
+    assert play_tournament(runs.requested_config(runs.load_run(run), jobs=1), resume=True, pools=here).finished
     assert extend(run, tmp_path / "more").finished
     assert runs.load_run(tmp_path / "more").seeds_by == "agents"
     shared = games(tmp_path / "more").merge(games(run), on=["agent_1", "agent_2", "opening_id", "seed"])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,6 +16,7 @@ from experiments import log
 from experiments.config import load_config
 from experiments.design import Plan, make_plan
 from experiments.locks import locked
+from experiments.parquet import DamagedFileError
 from experiments.play.played import Played, joined, lost_unplayed
 from isolation.match import play_games
 
@@ -47,6 +49,39 @@ def table_of(plan: Plan, ids: list[int]) -> object:
 def run(tmp_path: Path) -> Path:
     log.games_folder(tmp_path).mkdir()
     return tmp_path
+
+
+def test_some_games_at_a_time_are_those_of_all_parts_in_their_order(plan: Plan, run: Path, monkeypatch) -> None:
+    monkeypatch.setattr(log, "_BATCH", 2)
+    for ids in ([3, 0, 5], [1, 2]):
+        log.append(log.games_folder(run), table_of(plan, ids))
+    found = log.over_batches(run, ["moves", "game_id"], lambda games: games, list)
+    assert [games.column_names for games in found] == [["moves", "game_id"]] * 3
+    assert [games["game_id"].to_pylist() for games in found] == [[3, 0], [5], [1, 2]]
+    assert pa.concat_tables(found).equals(log.read_table(run, ["moves", "game_id"]))
+
+
+def test_games_that_are_merged_while_they_are_read_count_once(plan: Plan, run: Path) -> None:
+    folder = log.games_folder(run)
+    for ids in ([3, 0], [1, 2]):
+        log.append(folder, table_of(plan, ids))
+
+    def look(games: pa.Table) -> int:
+        log.merge(folder)
+        return len(games)
+
+    assert log.over_batches(run, ["game_id"], look, sum) == 4
+    assert len(log.live_files(folder)) == 1
+
+
+def test_a_damaged_part_that_is_read_by_some_games_at_a_time_is_named_with_a_way_out(plan: Plan, run: Path) -> None:
+    log.append(log.games_folder(run), table_of(plan, [0, 1]))
+    (part,) = log.live_files(log.games_folder(run))
+    data = bytearray(part.read_bytes())
+    data[len(data) // 3] ^= 1
+    part.write_bytes(data)
+    with pytest.raises(DamagedFileError, match=rf"{part.name}.*let --resume play its games again"):
+        log.over_batches(run, ["game_id"], len, sum)
 
 
 def test_what_is_written_is_read_back(plan: Plan, run: Path) -> None:

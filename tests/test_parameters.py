@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache, partial, wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import annotated_types
 import numpy as np
@@ -411,3 +411,42 @@ def test_a_file_lists_its_parameters_and_what_is_wrong_with_them(file: Path) -> 
     listed = {one.name: one.parameters for one in file_catalogue(file)}
     assert listed["score"] == "reach=0.5 (0 to 2), blocking=1 (0 to 2)"
     assert listed["other"] == "the default of reach, 3, is not within its range, 0 to 2"
+
+
+def walking(game: Any, player: Any, *, jumps: Literal[1, 2, 4] = 2, weight: float = 0.5) -> float:
+    own = game.get_legal_moves(player)
+    for _ in range(jumps - 1):
+        own = own | game.reach(own)
+    return weight * len(own)
+
+
+def test_a_choice_is_one_of_several_whole_numbers() -> None:
+    jumps, weight = parameters_of(walking)
+    assert jumps == Parameter("jumps", 2, 1, 4, 1, 4, (1, 2, 4))
+    assert str(jumps) == "jumps=2 (1, 2 or 4)"
+    assert not weight.choices
+    assert type(jumps.checked(4.0)) is int
+    for wrong in (3, 0, 5, 1.5):
+        with pytest.raises(ParameterError, match=r"^jumps (must be 1, 2 or 4|takes whole numbers)"):
+            jumps.checked(wrong)
+
+
+def test_a_choice_reaches_compiled_code_as_a_number() -> None:
+    compiled = [compile_heuristic(tuned(walking, {"jumps": jumps})) for jumps in (1, 2, 4)]
+    assert len({one.score for one in compiled}) == 1
+    board = Board.from_moves(random_openings(1, 8)[0])
+    for jumps, one in zip((1, 2, 4), compiled, strict=True):
+        assert one.evaluate(board, board.active_index) == walking(board, board.active_player, jumps=jumps)  # type: ignore[arg-type]
+
+
+def test_choices_that_are_none_are_refused() -> None:
+    def words(game: Any, player: Any, *, kind: Literal["a", 1] = 1) -> float:
+        return float(kind == 1)
+
+    def outside(game: Any, player: Any, *, kind: Literal[1, 2] = 3) -> float:  # type: ignore[assignment]
+        return float(kind)
+
+    with pytest.raises(ParameterError, match=r"the choices of kind must be whole numbers, as in Literal\[2, 3, 5\]"):
+        parameters_of(words)
+    with pytest.raises(ParameterError, match="the default of kind, 3, is not among its choices, 1 or 2"):
+        parameters_of(outside)

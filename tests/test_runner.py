@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scripted_pool import here
 
 from experiments import log, runs
 from experiments.bench import COMMAND
@@ -32,11 +33,15 @@ SOON = 10.0
 
 
 def config_of(out: Path, **keys: Any) -> Config:
-    return load_config(None, {**SMALL, "pairs": 40, "jobs": 2, **keys, "out": str(out)})
+    return load_config(None, {**SMALL, "pairs": 40, "jobs": 1, **keys, "out": str(out)})
 
 
 def play(out: Path, **keys: Any) -> Outcome:
     return play_tournament(config_of(out, **keys))
+
+
+def play_here(out: Path, **options: Any) -> Outcome:
+    return play_tournament(config_of(out), pools=here, **options)
 
 
 def games(run: Path) -> pd.DataFrame:
@@ -72,7 +77,7 @@ def test_parallel_play_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> 
 
 def test_the_saved_configuration_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:
     again = load_config(undisturbed / runs.CONFIG, {"out": str(tmp_path / "again")})
-    play_tournament(again)
+    play_tournament(again, pools=here)
     assert_same_games(tmp_path / "again", undisturbed)
 
 
@@ -82,7 +87,7 @@ def test_what_is_reported_as_logged_is_in_the_log(tmp_path: Path) -> None:
     def show(progress: Progress) -> None:
         counts.append((progress.logged, log.count_games(tmp_path / "run")))
 
-    outcome = play_tournament(config_of(tmp_path / "run"), show=show)
+    outcome = play_here(tmp_path / "run", show=show)
     assert all(reported == logged for reported, logged in counts)
     assert outcome.logged == outcome.total == 320
 
@@ -103,7 +108,7 @@ def test_resuming_plays_exactly_what_is_missing(undisturbed: Path, tmp_path: Pat
     run = shutil.copytree(undisturbed, tmp_path / "run")
     _forget(run, lambda ids: ids % 3 != 1)
     assert not runs.is_finished(run)
-    outcome = play_tournament(config_of(run), resume=True)
+    outcome = play_here(run, resume=True)
     assert outcome.finished
     assert_same_games(run, undisturbed)
 
@@ -129,7 +134,7 @@ def test_a_run_can_be_resumed_from_its_directory_alone(tmp_path: Path, keys: dic
     keys = {key: value for key, value in {**SMALL, **keys}.items() if value is not None}
     plan = make_plan(load_config(None, keys))
     runs.create(tmp_path, plan, load_config(None, keys))
-    outcome = play_tournament(runs.requested_config(runs.load_run(tmp_path), jobs=1), resume=True)
+    outcome = play_tournament(runs.requested_config(runs.load_run(tmp_path), jobs=1), resume=True, pools=here)
     assert outcome.finished
     assert outcome.logged == len(plan.schedule)
 
@@ -152,11 +157,11 @@ def test_another_configuration_is_refused(undisturbed: Path, keys: dict[str, Any
 
 def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "opponents": None, "pairs": 2}
-    play(tmp_path, **keys)
+    play_tournament(config_of(tmp_path, **keys), pools=here)
     info = runs.load_run(tmp_path)
     with pytest.raises(ValueError, match="is a run with pairs = 2, not 5: choose another --out"):
         play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
-    assert play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True).finished
+    assert play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True, pools=here).finished
 
 
 def test_a_second_run_in_the_same_place_is_refused(undisturbed: Path) -> None:
@@ -171,7 +176,7 @@ def test_changed_user_code_is_refused(tmp_path: Path) -> None:
     path.write_text("def score(game, player):\n    return 1.0\n")
     duel = {"format": "head-to-head", "baseline": "random", "opponents": None}
     keys = {**duel, "contenders": [f"X=AB:{path}:score@depth=1"], "pairs": 1}
-    play(tmp_path / "run", **keys)
+    play_tournament(config_of(tmp_path / "run", **keys), pools=here)
     path.write_text("def score(game, player):\n    return 2.0\n")
     with pytest.raises(ValueError, match="the code of X has changed since the run began"):
         play_tournament(config_of(tmp_path / "run", **keys), resume=True)
@@ -221,9 +226,9 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
             OSError,
             match=r"No space left on device; [\d,]+ games are safe, go on with isolation tournament --resume",
         ):
-            play(run)
+            play_here(run)
     assert len(games(run)) == appended[0] < 320
-    play_tournament(config_of(run), resume=True)
+    play_here(run, resume=True)
     assert_same_games(run, undisturbed)
 
 
@@ -238,8 +243,8 @@ def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_ther
         patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
         patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match=r"run has gone while it was played, moved or deleted"):
-            play_tournament(config_of(tmp_path / "run"), show=move)
-    play_tournament(config_of(tmp_path / "moved"), resume=True)
+            play_here(tmp_path / "run", show=move)
+    play_here(tmp_path / "moved", resume=True)
     assert_same_games(tmp_path / "moved", undisturbed)
 
 
@@ -259,16 +264,16 @@ def test_a_stop_rule_ends_matches_at_the_same_game_however_many_jobs(tmp_path: P
 
 
 def test_a_stopped_run_is_resumed_to_the_same_end(tmp_path: Path) -> None:
-    play_tournament(config_of(tmp_path / "whole", pairs=80), stop=odd_matches_stop)
+    play_tournament(config_of(tmp_path / "whole", pairs=80), pools=here, stop=odd_matches_stop)
     shutil.copytree(tmp_path / "whole", tmp_path / "resumed")
     _forget(tmp_path / "resumed", lambda ids: ids % 5 != 2)
-    play_tournament(config_of(tmp_path / "resumed", pairs=80), resume=True, stop=odd_matches_stop)
+    play_tournament(config_of(tmp_path / "resumed", pairs=80), pools=here, resume=True, stop=odd_matches_stop)
     assert_same_games(tmp_path / "whole", tmp_path / "resumed")
 
 
 def test_sprt_stops_a_clear_duel_early(tmp_path: Path) -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "opponents": None}
-    outcome = play(tmp_path / "run", **keys, pairs=1000, sprt=[0, 100])
+    outcome = play_tournament(config_of(tmp_path / "run", **keys, pairs=1000, sprt=[0, 100]), pools=here)
     assert outcome.finished
     assert outcome.total < 1000
     assert len(games(tmp_path / "run")) == outcome.total
@@ -384,14 +389,14 @@ def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) 
     )
     agents = [f"Nan=ID:{path}:nan@depth=1", f"Zero=ID:{path}:zero@depth=1"]
     keys = {"contenders": agents, "opponents": ["MM:null@depth=1"], "baseline": "greedy", "control": False, "pairs": 6}
-    outcome = play(tmp_path / "run", **keys)
+    outcome = play_tournament(config_of(tmp_path / "run", **keys), pools=here)
     assert outcome.finished
     first, second = (note for note in outcome.notes if " lost " in note)
     tail = f" (isolation summary {tmp_path / 'run'} tells where)"
     assert first == f"Zero lost 12 of 12 games by error: ZeroDivisionError: division by zero{tail}"
     assert second.startswith("Nan lost ")
     assert second.endswith(f" of 12 games by error: NotANumber: the heuristic returned NaN{tail}")
-    assert play_tournament(config_of(tmp_path / "run", **keys), resume=True).notes[-2:] == (first, second)
+    assert play_tournament(config_of(tmp_path / "run", **keys), resume=True, pools=here).notes[-2:] == (first, second)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -513,7 +518,7 @@ LONGER: dict[str, Any] = {"opponents": ["random", "ID:open@nodes=100000"], "pair
 @pytest.fixture(scope="module")
 def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("long") / "undisturbed"
-    assert play(run, **LONG).finished
+    assert play(run, jobs=2, **LONG).finished
     return run
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scripted_pool import here
 
 from experiments import log, runs
 from experiments.config import Config, load_config
@@ -45,7 +46,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "board": "5x5", "contenders": [f"Twin=ID:{folder / 'twin.py'}:score", "ID:center"], "pairs": 12,
         "opponents": ["random", "MCTS@nodes=5", "AB:open@depth=2"], "limit": "nodes=60", "control": False,
     }  # fmt: skip
-    assert play_tournament(load_config(None, {**keys, "jobs": 1, "out": str(folder / "run")})).finished
+    assert play_tournament(load_config(None, {**keys, "jobs": 1, "out": str(folder / "run")}), pools=here).finished
     return folder / "run"
 
 
@@ -68,7 +69,7 @@ def old_run(tmp_path: Path) -> Path:
     path = tmp_path / "old"
     config = old_config(path)
     runs.create(path, make_plan(config, "agents"), config)
-    assert play_tournament(config, resume=True).finished
+    assert play_tournament(config, resume=True, pools=here).finished
     write_json(path / runs.FACTS, {k: v for k, v in read_json(path / runs.FACTS).items() if k != "seeds_by"})
     (part,) = log.live_files(log.games_folder(path))
     some = log.read_part(part).slice(0, 3)
@@ -84,16 +85,16 @@ def old_config(path: Path) -> Config:
 
 def test_a_run_from_before_is_read_and_gone_on_with_by_its_own_rule(old_run: Path) -> None:
     assert len(load_findings([old_run]).games) == 3
-    assert play_tournament(old_config(old_run), resume=True).finished
+    assert play_tournament(old_config(old_run), resume=True, pools=here).finished
     assert log.read_games(old_run, ["seed"]).seed.tolist() == OLD_SEEDS
     assert len(load_findings([old_run]).games) == 8
 
 
 def test_games_by_another_rule_than_the_run_s_are_refused(old_run: Path, tmp_path: Path) -> None:
-    assert play_tournament(old_config(tmp_path / "new")).finished
+    assert play_tournament(old_config(tmp_path / "new"), pools=here).finished
     (part,) = log.live_files(log.games_folder(old_run))
     shutil.copy(next(log.games_folder(tmp_path / "new").glob("*.parquet")), part)
     with pytest.raises(ValueError, match="seed is not what was scheduled: it is another run's"):
-        play_tournament(old_config(old_run), resume=True)
+        play_tournament(old_config(old_run), resume=True, pools=here)
     with pytest.raises(ValueError, match="its seed is not of the run's"):
         load_findings([old_run])

@@ -56,7 +56,8 @@ def test_functions_are_short():
 
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    dependencies = [*project["dependencies"], *project["optional-dependencies"]["cluster"]]
+    extras = project["optional-dependencies"]
+    dependencies = [*project["dependencies"], *extras["cluster"], *extras["tuning"]]
     declared = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in dependencies}
     distributions = importlib.metadata.packages_distributions()
     own = {*ROOMS, *COMMANDS}

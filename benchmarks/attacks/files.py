@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from unittest.mock import patch
@@ -56,12 +56,12 @@ def attack(folder: Path, share: float) -> Iterator[Attack]:
     _furnish(whole)
     chance = random.Random(1)
     for kind in _kinds(whole):
-        answers = {tuple(words): _ask(whole, home, words) for words in kind.commands}
+        usual = cache(lambda *words: _ask(whole, home, words))
         cases = list(product(_damages(whole, kind, chance), kind.commands))
         for (damage, content), words in some(cases, share):
             if (damage, words[0]) == (SWAPPED, "runs"):
                 continue  # which lists what there is, and knows no more of it
-            failure = _compared(_ask(whole, home, words, kind.path, content), answers[tuple(words)])
+            failure = _compared(_ask(whole, home, words, kind.path, content), usual(*words))
             yield Attack(
                 f"{kind.name}: {re.split(' at |: ', damage)[0]}", failure and f"{damage}: {words[0]}: {failure}"
             )
@@ -134,7 +134,7 @@ def _furnish(whole: Path) -> None:
     """A folder with one file of every kind, and of each another one."""
     whole.mkdir()
     again = ["tournament", "--contender", "ID:center@depth=1", "--baseline", "greedy", "--opponent", "random",
-             "--board", "4x5", "--pairs", "4", "--seed", "9", "--jobs", "1"]  # fmt: skip
+             "--board", "5x5", "--pairs", "4", "--seed", "9", "--jobs", "1"]  # fmt: skip
     with steady(), patch("reports.progress.play_tournament", partial(play_tournament, pools=Here)):
         for name, words in ((ONE, SMALL), (OTHER, again)):
             _do(*words, "--out", str(whole / name))

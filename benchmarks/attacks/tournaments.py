@@ -30,7 +30,7 @@ from experiments.schedule import Ids
 
 TIMES = ["time_us", "started_at"]
 """Columns that differ from run to run."""
-KEYS = ("--board", "4x5", "--pairs", "3", "--openings", "random:2", "--jobs", "1", "--seed", "5")
+KEYS = ("--board", "5x5", "--pairs", "3", "--openings", "random:2", "--jobs", "1", "--seed", "5")
 SMALL = ("tournament", "--contender", "MM:open@depth=1", "--contender", "R=random", "--baseline", "greedy",
          "--opponent", "random", "--opponent", "MM:null@depth=1", *KEYS)  # fmt: skip
 """48 games of a few milliseconds."""

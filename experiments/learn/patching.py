@@ -20,7 +20,10 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
     defaults = _defaults(text, name)
     missing = [one for one in values if one not in defaults]
     if missing:
-        raise ValueError(f"{path} has no `def {name}` with a default for {missing[0]}, so there is nothing to patch")
+        raise ValueError(
+            f"{path} has no `def {name}` with a default for {missing[0]}, so there is nothing to patch: weights of a "
+            "composite, and what a file imports, are changed by hand where they stand"
+        )
     lines = [line.encode() for line in text.splitlines(keepends=True)]
     for one, node in sorted(defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset), reverse=True):
         if one in values:

@@ -23,6 +23,8 @@ DRAWS = 300
 _PRIOR = 10.0
 """The standard deviation of the coefficients' prior: a hundred to one over a tenth of the range."""
 _MOST_CROSSED = 8
+_EARLY = 0.01
+"""Of all directions, the share after which one counts half as much as the first where early ones are asked."""
 _SEED = 1
 
 
@@ -54,10 +56,6 @@ class Response:
             nothing speaks are held at the start.
         low, high: float64[p], between which 95 % of the best points lie that the games allow.
         p_values: float64[p], see `importance`.
-        promised: the share of games that the best point should win of the start, or gain against the opponent: what
-            each half of the games says of the best point of the other half, as no game speaks fairly of a point that it
-            helped to choose.
-        promised_low, promised_high: its 95 % interval.
         edges: float64[2, p], between which games were played.
     """
 
@@ -65,9 +63,6 @@ class Response:
     low: Floats
     high: Floats
     p_values: Floats
-    promised: float
-    promised_low: float
-    promised_high: float
     edges: Floats
 
 
@@ -76,21 +71,24 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
 
     What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
     own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
-    path itself would not do: it follows the leads, luck included.
+    path itself would not do: it follows the leads, luck included. Once the path has reached a top, moves up and down do
+    alike, so that early directions are also asked by themselves: of the two p-values the smaller counts, twice.
 
     Args:
-        upper, lower: float64[n, p], the two ends of n directions.
+        upper, lower: float64[n, p], the two ends of n directions, in the order in which they were played.
         leads: float64[n], by how much the share of games that the upper end won is larger.
     """
-    count = upper.shape[1]
+    rows, count = upper.shape
+    weights = np.array([np.ones(rows), 1 / (_EARLY * rows + np.arange(1, rows + 1))])
     found = []
     for place in range(count):
         others = np.arange(count) != place
         terms = np.hstack([(upper - lower)[:, others], (upper**2 - lower**2)[:, others]])
         rest = leads - terms @ np.linalg.lstsq(terms, leads, rcond=None)[0] if count > 1 else leads
         signs = np.sign(upper[:, place] - lower[:, place])
-        spread = float(np.sqrt(np.sum((rest * signs) ** 2)))
-        found.append(2 * float(norm.sf(abs(float(signs @ rest)) / spread)) if spread else 1.0)
+        spreads = np.sqrt(np.sum((weights * rest * signs) ** 2, axis=1))
+        sums = np.abs(weights @ (rest * signs))
+        found.append(min(1.0, 2 * 2 * float(norm.sf((sums / spreads).max()))) if spreads.all() else 1.0)
     return np.array(found)
 
 
@@ -98,61 +96,19 @@ def respond(contests: Contests, start: Floats, p_values: Floats) -> Response:
     """Fit the quadratic and find its top.
 
     Args:
-        start: float64[p], the point that the best one is compared with.
+        start: float64[p], where parameters stand.
         p_values: float64[p], see `importance`; those for whose move nothing speaks are held at the start.
     """
     ends = contests.upper if contests.lower is None else np.vstack([contests.upper, contests.lower])
     edges = np.array([ends.min(axis=0), ends.max(axis=0)])
     allowed = np.where(p_values <= ALPHA, edges, start)
-    generator = np.random.default_rng(_SEED)
-    whole = _model(contests, generator)
-    best = _top(whole.terms, allowed, start)
-    tops = np.array([_top(terms, edges, best) for terms in whole.drawn_terms])
-    low, high = np.quantile(tops, [0.025, 0.975], axis=0)
-    halves = [_model(_some(contests, slice(first, None, 2)), generator) for first in (0, 1)]
-    promises = [
-        judging.promises(_top(choosing.terms, allowed, start), start) for judging, choosing in (halves, halves[::-1])
-    ]
-    promised, *drawn = np.mean(promises, axis=0)
-    worst, most = np.quantile(drawn, [0.025, 0.975])
-    return Response(best, low, high, p_values, float(promised), float(worst), float(most), edges)
-
-
-@dataclass(frozen=True)
-class _Model:
-    """Coefficients of the quadratic, float64[k], others that the games allow as well, float64[draws, k], and whether
-    the first of them is the strength of an opponent."""
-
-    beta: Floats
-    drawn: Floats
-    has_opponent: bool
-
-    @property
-    def terms(self) -> Floats:
-        """The coefficients of the parameters' terms."""
-        return self.beta[int(self.has_opponent) :]
-
-    @property
-    def drawn_terms(self) -> Floats:
-        """The same of the others."""
-        return self.drawn[:, int(self.has_opponent) :]
-
-    def promises(self, best: Floats, start: Floats) -> Floats:
-        """What the coefficients promise of a point, and what the others do: float64[1 + draws]."""
-        offset = int(self.has_opponent)
-        return np.array([_promised(one, best, start, offset) for one in (self.beta, *self.drawn)])
-
-
-def _model(contests: Contests, generator: np.random.Generator) -> _Model:
     beta, covariance = _fitted(_rows(contests), contests)
-    drawn = generator.multivariate_normal(beta, covariance, DRAWS, method="eigh")
-    return _Model(beta, drawn, contests.lower is None)
-
-
-def _some(contests: Contests, rows: slice) -> Contests:
-    """Some of the contests."""
-    lower = None if contests.lower is None else contests.lower[rows]
-    return Contests(contests.upper[rows], lower, contests.wins[rows], contests.games[rows], contests.squares[rows])
+    drawn = np.random.default_rng(_SEED).multivariate_normal(beta, covariance, DRAWS, method="eigh")
+    first = int(contests.lower is None)  # the strength of the opponent comes before the parameters' terms
+    best = _top(beta[first:], allowed, start)
+    tops = np.array([_top(terms, edges, best) for terms in drawn[:, first:]])
+    low, high = np.quantile(tops, [0.025, 0.975], axis=0)
+    return Response(best, low, high, p_values, edges)
 
 
 def features(points: Floats) -> Floats:
@@ -220,11 +176,3 @@ def _matrices(beta: Floats, count: int) -> tuple[Floats, Floats]:
         square[rows, columns] += beta[2 * count :] / 2
         square[columns, rows] += beta[2 * count :] / 2
     return beta[:count], square
-
-
-def _promised(beta: Floats, best: Floats, start: Floats, offset: int) -> float:
-    """The share of games won of the start, or gained against the opponent."""
-    at_best, at_start = features(best[None])[0], features(start[None])[0]
-    if offset:
-        return float(expit(beta[0] + at_best @ beta[1:]) - expit(beta[0] + at_start @ beta[1:]))
-    return float(expit((at_best - at_start) @ beta))

@@ -76,8 +76,10 @@ class Space:
         return min(max(text, parameter.low), parameter.high)
 
 
-def space_of(heuristic: Callable[[Any, Any], float], wanted: Sequence[str] = ()) -> Space:
-    """The parameters of a heuristic, or those of them that are named.
+def space_of(
+    heuristic: Callable[[Any, Any], float], wanted: Sequence[str] = (), *, with_choices: bool = False
+) -> Space:
+    """The parameters of a heuristic, or those of them that are named; choices only if they can be looked through.
 
     Raises:
         ParameterError: it has none, one that is named is none of its, or a range is of no width.
@@ -93,7 +95,17 @@ def space_of(heuristic: Callable[[Any, Any], float], wanted: Sequence[str] = ())
     unknown = [one for one in wanted if one not in names]
     if unknown:
         raise ParameterError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(names)}")
-    free = tuple(place for place, known in enumerate(names) if not wanted or known in wanted)
+    free = tuple(
+        place
+        for place, one in enumerate(parameters)
+        if (not wanted or one.name in wanted) and (with_choices or not one.choices)
+    )
+    left_out = [one.name for one in parameters if one.choices and not with_choices and (one.name in wanted or not free)]
+    if left_out:
+        raise ParameterError(
+            f"{left_out[0]} is a choice, and none of its values is nearer to another: look through it by games, with "
+            "isolation tune --sampler optuna, or with isolation sweep"
+        )
     for place in free:
         one = parameters[place]
         if one.low == one.high:

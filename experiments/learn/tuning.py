@@ -1,8 +1,9 @@
 """Parameters tuned by games: ends of random directions meet on shared openings, and all games say where the top is.
 
 The path is that of SPSA (`spsa`), the answer that of a quadratic fitted to all games (`response`), within what was
-played; parameters that nothing speaks for stay where they are. Openings are split by orbit: what was tuned on one half
-is judged on the other.
+played; parameters that nothing speaks for stay where they are. A quadratic knows little of strengths that are none, so
+it promises nothing: the new values meet the old ones in finals, which had no part in the choice. Openings are split by
+orbit: what was tuned on one half is judged on the other.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from experiments.learn.subject import Space, Vector, space_of
 from experiments.roster import Spec, make_agent, settings_text
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 OPENINGS = 4000
 """How many there are to learn from, where the board has as many."""
 HELD_OUT_BATCH = 50
+FINALS = 0.1
+"""How many games the finals have, as a share of those before them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,10 @@ class TunedParameter:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was learned: each parameter, what the games promise, and the path of the search."""
+    """What was learned: each parameter, what the finals promise, how many games there were, and the path of the search.
+
+    What is promised is the share of games that the new values win of the old, or what they gain against the opponent.
+    """
 
     parameters: tuple[TunedParameter, ...]
     promised: Interval
@@ -121,15 +128,15 @@ class Judgement:
     gain_p_value: float = float("nan")
 
 
-def tunable(spec: Spec, wanted: Sequence[str]) -> Space:
-    """What there is to tune of an agent, all or what is named.
+def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) -> Space:
+    """What there is to tune of an agent, all or what is named; choices only if they can be looked through.
 
     Raises:
         ValueError: there is nothing to tune.
     """
     heuristic = make_agent(spec).heuristic
     assert heuristic is not None
-    return space_of(heuristic, wanted)
+    return space_of(heuristic, wanted, with_choices=with_choices)
 
 
 def tune(
@@ -169,10 +176,15 @@ def tune(
             leads = np.array([one.lead for one in played])
             path.append(moved(question.plan, path[-1], signs, leads, round_))
             show(Progress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
-    uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
-    matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
-    found = respond(_contests(contests, question.opponent is None), path[0], matters)
-    return _tuning(space, found, contests, np.array(path))
+        uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
+        matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
+        found = _tuned(space, respond(_contests(contests, question.opponent is None), path[0], matters))
+        promised = _finals(
+            question, pool, journal, {one.name: one.after for one in found if one.after != one.before}, play
+        )
+    tallies = journal.tallies.values()
+    games, forfeits = 2 * sum(one.openings for one in tallies), sum(one.forfeits for one in tallies)
+    return Tuning(found, promised, games, forfeits, _unscaled(space, np.array(path)))
 
 
 def judge(
@@ -286,7 +298,7 @@ def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
     )
 
 
-def _tuning(space: Space, found: Response, contests: Sequence[_Contest], path: Floats) -> Tuning:
+def _tuned(space: Space, found: Response) -> tuple[TunedParameter, ...]:
     best = space.rounded(_unscaled(space, found.best))
     low, high, edges = (_unscaled(space, one) for one in (found.low, found.high, found.edges))
     width = space.high - space.low
@@ -308,11 +320,42 @@ def _tuning(space: Space, found: Response, contests: Sequence[_Contest], path: F
                 float(high[place]), float(found.p_values[place]), edge,
             )
         )  # fmt: skip
-    tallies = [tally for one in contests for tally in one.tallies]
-    return Tuning(
-        tuple(parameters), Interval(found.promised, found.promised_low, found.promised_high, 0.95),
-        2 * sum(tally.openings for tally in tallies), sum(tally.forfeits for tally in tallies), _unscaled(space, path),
-    )  # fmt: skip
+    return tuple(parameters)
+
+
+def _finals(question: Question, pool: Pool, journal: Journal, values: dict[str, float], play: Play) -> Interval:
+    """What new values win of the old ones, or gain against the opponent, in games that had no part in choosing them."""
+    plan, against_itself = question.plan, question.opponent is None
+    if not values:
+        return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself, plan.seed)
+    first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
+    new, old = with_values(question.spec, values), str(question.spec)
+    meetings = [(new, old)] if against_itself else [(one, str(question.opponent)) for one in (new, old)]
+    key = 2 * plan.rounds * plan.directions
+    due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
+    missing = [batch for batch in due if batch.key not in journal.tallies]
+    for pairs in play(missing) if missing else ():
+        journal.add(pairs)
+    won = [journal.tallies[batch.key].each for batch in due]
+    return promise(
+        won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself, plan.seed
+    )
+
+
+def promise(leads: Ints, orbits: Ints, against_itself: bool, seed: int) -> Interval:
+    """What finals say of new values: the share of games that they win of the old, or what they gain on an opponent.
+
+    Args:
+        leads: int64[n], of each opening's two games, those won by the new values less those won by the old.
+        orbits: int64[n], of the openings.
+        against_itself: whether new and old met each other; else both met the opponent.
+        seed: of the bootstrap.
+    """
+    by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
+    met = games > 0
+    if against_itself:
+        return rate_interval(by_orbit[met] + games[met] / 2, games[met])
+    return bootstrap_interval(by_orbit[met] / games[met], np.random.default_rng(seed))
 
 
 def _play_meetings(

@@ -106,8 +106,8 @@ def _with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> Compil
 
 def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
-    for widens in (False, True):
-        score = _score_module(rewrite(function, widens))
+    for second_try in (False, True):
+        score = _score_module(rewrite(function, second_try))
         library.write(_problem_file(score, size), json.dumps({"reason": reason, "line": None}))
 
 
@@ -130,7 +130,7 @@ def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     compiled, problem = _tried(function, rewritten, size)
     if problem is not None and not problem.get("is_about_time"):
-        wider = rewrite(function, widens=True)
+        wider = rewrite(function, second_try=True)
         widened, remaining = (compiled, problem) if wider.source == rewritten.source else _tried(function, wider, size)
         if remaining is None:
             return widened
@@ -216,12 +216,16 @@ def _variants(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heur
         return []
     generator = random.Random(1)
     ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
-    between = [{one.name: one.low + generator.random() * (one.high - one.low) for one in parameters} for _ in range(2)]
-    whole = {one.name for one in parameters if one.is_whole}
-    return [
-        tuned(function, {name: round(value) if name in whole else value for name, value in values.items()})
-        for values in (*ends, *between)
-    ]
+    between = [{one.name: _between(one, generator) for one in parameters} for _ in range(2)]
+    return [tuned(function, values) for values in (*ends, *between)]
+
+
+def _between(parameter: Parameter, generator: random.Random) -> float:
+    """A value at random."""
+    if parameter.choices:
+        return generator.choice(parameter.choices)
+    value = parameter.low + generator.random() * (parameter.high - parameter.low)
+    return round(value) if parameter.is_whole else value
 
 
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:

@@ -22,6 +22,10 @@ _UNRESOLVED = ".numba.unresolved$"
 """What numba calls the place of a function's address that is filled in when the code is loaded."""
 _ADDRESSES = "numba.dynamic.globals"
 """What numba calls addresses of this process that stand in code: arrays of more than a million bytes."""
+_TABLES = "isolation_"
+"""How names of constant tables begin."""
+_SMALL = 400
+"""Up to how many instructions, optimised by itself, a heuristic stands in the search and is not called."""
 _addresses: dict[str, int] = {}
 
 
@@ -69,11 +73,23 @@ def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     """
     module = llvm.parse_bitcode(kernel)
     if score is not None:
-        module.link_in(llvm.parse_bitcode(score))
+        module.link_in(_to_be_inlined(llvm.parse_bitcode(score)))
     module.get_function(_ENTRY).name = symbol
     machine.optimise(_internal(module, symbol))
     elsewhere = [one.name for one in module.functions if one.is_declaration and not one.name.startswith("llvm.")]
     return f"{' '.join(elsewhere)}\n".encode() + machine.object_code(module)
+
+
+def _to_be_inlined(score: Any) -> Any:
+    """The heuristic's module, such that LLVM puts it wherever it is called if it is small.
+
+    By its own rule it would call what has more than some fifty instructions.
+    """
+    functions = [one for one in score.functions if not one.is_declaration]
+    if sum(len(list(block.instructions)) for one in functions for block in one.blocks) <= _SMALL:
+        for one in functions:
+            one.add_function_attribute("alwaysinline")
+    return score
 
 
 def load(code: bytes, symbol: str) -> int:
@@ -148,14 +164,18 @@ def _way_in(symbol: str, arguments: int) -> Any:
 
 
 def _bitcode(module: Any, symbol: str) -> bytes:
-    machine.optimise(_internal(module, symbol))
+    machine.optimise(_internal(module, symbol, keeps=_TABLES))
     code: bytes = module.as_bitcode()
     return code
 
 
-def _internal(module: Any, symbol: str) -> Any:
-    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need."""
+def _internal(module: Any, symbol: str, keeps: str | None = None) -> Any:
+    """The module with nothing to be seen from outside but one function, so that LLVM drops what it does not need.
+
+    And but what is named like `keeps`: the tables of kernel and heuristic become one when they are linked, without
+    which LLVM takes what both look up for two things.
+    """
     for one in [*module.functions, *module.global_variables]:
-        if not one.is_declaration and one.name != symbol:
+        if not one.is_declaration and one.name != symbol and not (keeps and one.name.startswith(keeps)):
             one.linkage = "internal"
     return module

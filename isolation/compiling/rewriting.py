@@ -30,6 +30,7 @@ from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
 from isolation.compiling.rewrites.numeric import Numbers
 from isolation.compiling.rewrites.playing import Play
+from isolation.compiling.rewrites.presence import Present
 from isolation.compiling.rewrites.pruning import Prune
 from isolation.compiling.rewrites.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
 from isolation.compiling.rewrites.sources import Definition, definition, parameters
@@ -90,20 +91,20 @@ class Rewritten:
         return self.lines[max(known)] if known else None
 
 
-def rewrite(heuristic: Callable[[Any, Any], float], widens: bool = False) -> Rewritten:
+def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) -> Rewritten:
     """Write a module for a heuristic: a function, or a composite, which has `phases`.
 
     Args:
-        widens: whole numbers in lists and dictionaries become fractions, for a heuristic that is wrong without.
+        second_try: with what may help one that does not compile or is wrong without: see `widening` and `presence`.
 
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
     try:
-        return _rewrite(untuned(heuristic), widens)
+        return _rewrite(untuned(heuristic), second_try)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(untuned(heuristic), widens, prunes=True)
+            return _rewrite(untuned(heuristic), second_try, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
@@ -118,8 +119,8 @@ def _line_reached(error: Exception) -> int | None:
     return None
 
 
-def _rewrite(heuristic: Callable[[Any, Any], float], widens: bool, prunes: bool = False) -> Rewritten:
-    module = _Module(widens, prunes)
+def _rewrite(heuristic: Callable[[Any, Any], float], second_try: bool, prunes: bool = False) -> Rewritten:
+    module = _Module(second_try, prunes)
     slots, parameters = _slots(heuristic)
     value = module.evaluate(heuristic, "the heuristic", slots)
     body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
@@ -145,9 +146,9 @@ def _variables(slots: Slots) -> list[str]:
 
 @dataclass
 class _Module:
-    """The module being written; `widens`: see `rewrite`; `prunes`: code that never runs is left out."""
+    """The module being written; `second_try`: see `rewrite`; `prunes`: code that never runs is left out."""
 
-    widens: bool = False
+    second_try: bool = False
     prunes: bool = False
     parts: list[ast.stmt] = field(default_factory=list)
     names: dict[Any, str] = field(default_factory=dict)
@@ -245,7 +246,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
-            *([Widen(place)] if self.widens else []),
+            *([Present(place), Widen(place)] if self.second_try else []),
             Fill(place),
             Numbers(place),
             Iterate(place),

@@ -55,16 +55,22 @@ _ARGUMENTS: dict[Template, int] = {
 }
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
-from isolation.native.linked import linked_score
+from isolation.native.linked import linked_score, linked_score_apart
 
 @inner
 def score(game, player, parameters):
     return linked_score(game, player, parameters)
+
+@inner
+def score_apart(game, player, parameters):
+    return linked_score_apart(game, player, parameters)
 """
 _NO_SCORE = """
 @inner
 def score(game, player, parameters):
     return 0.0
+
+score_apart = score
 """
 
 

@@ -301,7 +301,7 @@ def look_beside_files() -> None:
     """From now on give users' files what the board that lies beside them has more than the editions' boards.
 
     Boards do not always look there: where a class has a `__getattr__`, Python (3.11) takes its slow way to every
-    attribute and method, and searches written in Python take half as long again.
+    attribute and method, and searches written in Python take two to three times as long.
     """
     ClassicState.__getattr__ = _added_attribute  # type: ignore[attr-defined]
 

@@ -17,6 +17,16 @@ PARAMETERS = types.CPointer(types.float64)
 @intrinsic  # type: ignore[untyped-decorator]
 def linked_score(typingctx: Any, position: Any, player: Any, address: Any) -> Any:
     """The worth of a position to a player under the parameters at an address; the heuristic's exceptions go on."""
+    return _call(position)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def linked_score_apart(typingctx: Any, position: Any, player: Any, address: Any) -> Any:
+    """`linked_score`, where it is called so rarely that LLVM need not put the heuristic's code there."""
+    return _call(position, "noinline")
+
+
+def _call(position: Any, *attributes: str) -> Any:
     signature = types.float64(position, types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -25,7 +35,7 @@ def linked_score(typingctx: Any, position: Any, player: Any, address: Any) -> An
         kind = convention.get_function_type(signature.return_type, taken)
         function = cgutils.get_or_insert_function(builder.module, kind, SCORE)
         given = [*args[:2], builder.inttoptr(args[2], context.get_value_type(PARAMETERS))]
-        status, value = convention.call_function(builder, function, signature.return_type, taken, given)
+        status, value = convention.call_function(builder, function, signature.return_type, taken, given, attributes)
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         return value

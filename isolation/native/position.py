@@ -131,14 +131,15 @@ def _knight_moves(builder: Any, board: Any, cell: Any) -> Any:
     return look_up(builder, constant_table(builder, name, board.bitboard.width, masks), cell)
 
 
-def _single(builder: Any, board: Any, cell: Any) -> Any:
-    """The set of one cell. A load is cheaper than a shift of 128 bits, but not than one of 64."""
+def less_cell(builder: Any, board: Any, mask: Any, cell: Any) -> Any:
+    """A bitboard without a cell. A load is cheaper than a shift of 128 bits, but not than one of 64."""
     width = board.bitboard.width
     if width == 64:
-        return bits.single(builder, cell, width)
-    masks = tuple(1 << cell for cell in range(board.rows * board.columns))
-    name = f"isolation_single_{board.rows}x{board.columns}"
-    return look_up(builder, constant_table(builder, name, width, masks), cell)
+        return builder.and_(mask, builder.not_(bits.single(builder, cell, width)))
+    whole = (1 << width) - 1
+    others = tuple(whole ^ 1 << cell for cell in range(board.rows * board.columns))
+    name = f"isolation_others_{board.rows}x{board.columns}"
+    return builder.and_(mask, look_up(builder, constant_table(builder, name, width, others), cell))
 
 
 # --- making and stepping ------------------------------------------------------------------------------------------
@@ -187,10 +188,9 @@ def after(typingctx: Any, position: Any, cell: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        bit = _single(builder, position, args[1])
         first = builder.icmp_signed("==", value.turn, ir.Constant(ir.IntType(64), 0))
         child = cgutils.create_struct_proxy(position)(context, builder)
-        child.blank = builder.and_(value.blank, builder.not_(bit))
+        child.blank = less_cell(builder, position, value.blank, args[1])
         child.cell_0 = builder.select(first, args[1], value.cell_0)
         child.cell_1 = builder.select(first, value.cell_1, args[1])
         child.turn = builder.sub(ir.Constant(ir.IntType(64), 1), value.turn)

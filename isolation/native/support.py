@@ -593,6 +593,30 @@ def _number(value):
     return lambda value: float(value)
 
 
+def is_whole(value):
+    """Return float(value).is_integer()."""
+
+
+@overload(is_whole)
+def _is_whole(value):
+    if isinstance(value, types.Number):
+        return lambda value: math.isfinite(value) and value == math.floor(value)
+    return None
+
+
+def truth(value):
+    """Return bool(value), also of what may be None."""
+
+
+@overload(truth)
+def _truth(value):
+    if isinstance(value, types.NoneType):
+        return lambda value: False
+    if isinstance(value, types.Optional):
+        return lambda value: value is not None and bool(_nonoptional(value))
+    return lambda value: bool(value)
+
+
 # --- distances ------------------------------------------------------------------------------------------------------
 
 

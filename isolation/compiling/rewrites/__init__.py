@@ -14,10 +14,12 @@
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | filling | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
 | widening | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
+| presence | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | functions of `support` |
 | iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `reduce`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |
+| weighing | `total += weight * row` for every move; in the whole module, when it is written | a table, without a loop |
 
 `sources` finds the syntax tree of a function, `scopes` says what its names mean, `constants` writes values out,
 `support` is what generated modules import.

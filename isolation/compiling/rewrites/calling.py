@@ -132,6 +132,7 @@ class Call(Rewrite):
             if isinstance(node.func, ast.Name) and node.func.id != SUPPORT:
                 refuse(f"it calls {node.func.id}, a function not known before it runs", node)
             return self.generic_visit(node)
+        _refuse_chance(found.value, node)
         callee = self.callee(node.func)
         if callee is not None:
             return self._call_helper(callee, node)
@@ -188,13 +189,7 @@ class Call(Rewrite):
     def _call_library(self, value: Any, node: ast.Call) -> ast.expr:
         what = ast.unparse(node.func)
         called = getattr(value, "__name__", "")
-        module = getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""
-        owner = getattr(getattr(value, "__self__", None), "__class__", None)
-        if owner is not None and owner.__module__ in ("random", "numpy.random.mtrand"):
-            module = "random"
-        for forbidden, on_what in _UNREPEATABLE.items():
-            if module == forbidden or module.startswith(f"{forbidden}."):
-                refuse_unrepeatable(f"it calls {what}, so its value depends on {on_what}", node)
+        module = _home(value)
         if builtin_name(value) is not None:
             if value not in _BUILTINS:
                 refuse(f"it calls {called}, which compiled code does not have", node)
@@ -316,6 +311,22 @@ class Call(Rewrite):
 
     def _of_table(self, table: constants.Table, function: str, node: ast.expr) -> ast.expr:
         return name(f"{self.writer.table(table, node, ast.unparse(node))}_{function}")
+
+
+def _home(value: Any) -> str:
+    """The module that a function comes from; of a method its owner's, where that draws random numbers."""
+    owner = getattr(getattr(value, "__self__", None), "__class__", None)
+    if owner is not None and owner.__module__ in ("random", "numpy.random.mtrand"):
+        return "random"
+    return getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""
+
+
+def _refuse_chance(value: Any, node: ast.Call) -> None:
+    """Refuse to call what answers differently each time."""
+    module = _home(value)
+    for forbidden, on_what in _UNREPEATABLE.items():
+        if module == forbidden or module.startswith(f"{forbidden}."):
+            refuse_unrepeatable(f"it calls {ast.unparse(node.func)}, so its value depends on {on_what}", node)
 
 
 def _dotted(path: str) -> ast.expr:

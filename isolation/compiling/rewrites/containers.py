@@ -14,11 +14,13 @@ from isolation.compiling.rewrites.base import Rewrite, at, call, name, support
 
 
 class Contain(Rewrite):
-    """A deque becomes a list; `d[k] = d.get(k, 0) + 1` first makes sure of the key."""
+    """A deque becomes a list, a frozen set a set; `d[k] = d.get(k, 0) + 1` first makes sure of the key."""
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Make and use a list instead of a deque."""
         self.generic_visit(node)
+        if self.builtin(node.func) == "frozenset":
+            node.func = at(node, self.place.builtin("set"))
         found = self.known(node.func)
         if found is not None and found.value is itertools.chain and len(node.args) > 1:
             joined: list[ast.expr] = [call(self.place.builtin("list"), argument) for argument in node.args]

@@ -67,6 +67,8 @@ class Numbers(Rewrite):
             return at(node, support("number", self.visit(node.args[0])))
         if self.builtin(node.func) == "pow" and len(node.args) == 2:
             return self.visit(at(node, ast.BinOp(node.args[0], ast.Pow(), node.args[1])))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "is_integer" and not node.args:
+            return at(node, support("is_whole", self.visit(node.func.value)))
         path = self._path(node.func)
         if path.startswith("numpy."):
             return at(node, self._numpy(path.removeprefix("numpy."), node))

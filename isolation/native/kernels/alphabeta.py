@@ -14,11 +14,11 @@ from numba import int64
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount, without_cell
 from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, unlikely
 from isolation.native.kernels.inner import inlined, inner
-from isolation.native.kernels.leaves import horizon
+from isolation.native.kernels.leaves import appraise_apart, horizon
 from isolation.native.kernels.open_names import ORDERED, QUIESCENT
 from isolation.native.kernels.recursion import again
 from isolation.native.kernels.stepping import as_seen, handed_over
-from isolation.native.layout import CHECKPOINT, NODES
+from isolation.native.layout import CHECKPOINT, HORIZON, NODES
 from isolation.native.position import location_of, moves_from
 
 INFINITY = float("inf")
@@ -43,8 +43,13 @@ def best_mobility(position: Any, replies: Any) -> int:
 
 @inner
 def worth(position: Any, side: int, desk: Any) -> float:
-    """The value at the horizon of a position in which player `side` is to move, to that player."""
-    return horizon(as_seen(position, side), desk)
+    """`horizon` of a position in which player `side` is to move, where few nodes of a search are."""
+    seen = as_seen(position, side)
+    if QUIESCENT:
+        return horizon(seen, desk)
+    desk[HORIZON] = 1
+    value = appraise_apart(seen, desk)
+    return value if side == 0 else -value
 
 
 @inner
@@ -103,7 +108,7 @@ def a_ply_above(search: Any) -> Any:
             if not count_node(desk):
                 return alpha
             cell = best_mobility(position, replies) if ORDERED else lowest(replies)
-            replies = without_cell(replies, cell)
+            replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
             child = handed_over(position, cell)
             below = moves_from(child, location_of(child, 0))
             begin_line(desk, ply + 1)
@@ -149,7 +154,7 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
         if not count_node(desk):
             return alpha
         cell = best_mobility(position, replies) if ORDERED else lowest(replies)
-        replies = without_cell(replies, cell)
+        replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
         value = -again(handed_over(position, cell), depth - 1, ply + 1, -beta, -alpha, desk)
         if value > alpha:
             if value >= beta:

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.bits import single
+from isolation.native.position import less_cell
 
 
 @intrinsic
@@ -19,7 +19,7 @@ def handed_over(typingctx: Any, position: Any, cell: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
         child = cgutils.create_struct_proxy(position)(context, builder)
-        child.blank = builder.and_(value.blank, builder.not_(single(builder, args[1], position.bitboard.width)))
+        child.blank = less_cell(builder, position, value.blank, args[1])
         child.cell_0, child.cell_1 = value.cell_1, args[1]
         child.turn = ir.Constant(ir.IntType(64), 0)
         return child._getvalue()

@@ -115,3 +115,32 @@ def within(game, player, low=None, high=None, step=None):
         own += 1
     own += (low > 3 or high > 3) if low is not None else 2
     return own + (1.0 if step is None else 3.0 if (step < 1 or step > 2) else 4.0)
+
+
+def _steps(location, blank):
+    if location is None:
+        return blank
+    row, column = location
+    return [
+        (row + down, column + right)
+        for down, right in ((1, 2), (2, 1), (-1, 2))
+        if (row + down, column + right) in blank
+    ]
+
+
+def _opening_bonus(game):
+    if game.move_count < 6:
+        return 2.5
+
+
+def helpers_that_know_of_none(game, player):
+    if _opening_bonus(game):
+        return float(len(frozenset(game.get_legal_moves(player)).intersection(game.get_legal_moves())))
+    middle = game.width / 2
+    queue, seen = [(game.get_player_location(player), 0)], {}
+    while queue:
+        cell, steps = queue.pop(0)
+        if steps < 3 and cell not in seen:
+            seen[cell] = steps
+            queue.extend((near, steps + 1) for near in _steps(cell, set(game.get_blank_spaces())))
+    return sum(seen.values()) + (0 if middle.is_integer() else 0.5)

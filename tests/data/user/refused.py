@@ -131,3 +131,9 @@ def two_meanings(game, player):
             return 2 * count
 
     return float(weight(3))
+
+
+def shuffles(game, player):
+    cells = game.get_legal_moves(player)
+    random.shuffle(cells)  # refused: it calls random.shuffle, so its value depends on chance
+    return float(len(cells))

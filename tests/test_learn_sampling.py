@@ -1,0 +1,171 @@
+"""Parameters tuned by games where they span no space of numbers."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.special import expit
+
+from cli import main
+from experiments.learn import sampling, tuning
+from experiments.learn.contest import Batch, Pairs, Pool, pool_of, subject_of
+from experiments.learn.journal import Journal
+from experiments.learn.sampling import Sampling, sample, sampling_plan
+from experiments.learn.spsa import Plan
+from experiments.learn.subject import space_of
+from experiments.learn.tuning import Question
+from experiments.roster import make_agent, parse_spec
+from isolation.parameters import ParameterError
+
+FILE = """
+from typing import Annotated, Literal
+from annotated_types import Interval
+
+def score(
+    game, player, *,
+    jumps: Literal[1, 2, 3, 5] = 1, weight: Annotated[float, Interval(ge=0, le=1)] = 0.9, count: int = 2,
+):
+    own = game.get_legal_moves(player)
+    for _ in range(jumps - 1):
+        own = own | game.reach(own)
+    return weight * len(own) + count
+"""
+WORTH = {1: 0.0, 2: -0.5, 3: 0.8, 5: 0.2}
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(FILE)
+    return "ID:mine.py:score@nodes=40"
+
+
+def question(spec: str, plan: Plan, opponent: str = "", wanted: Sequence[str] = ()) -> Question:
+    return Question(
+        subject_of(spec, None), subject_of(opponent, None) if opponent else None, tuple(wanted), "5x5", 4, 400, plan
+    )
+
+
+def strength(text: str) -> float:
+    """Best with three jumps and a small weight; whatever the count is."""
+    if "mine.py" not in text:
+        return 0.0
+    values = {"jumps": 1.0, "weight": 0.9} | dict(parse_spec(text).parameters)
+    return WORTH[int(values["jumps"])] - float(values["weight"] - 0.3) ** 2
+
+
+def invented(batch: Batch) -> Pairs:
+    chance = expit(strength(batch.first) - strength(batch.second))
+    return Pairs(batch.key, np.random.default_rng(batch.key).binomial(2, chance, len(batch.numbers)), 0)
+
+
+@pytest.fixture
+def without_games(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
+    """Games are drawn at random by the strength of the values, and nothing is compiled."""
+    played: list[Batch] = []
+
+    @contextmanager
+    def playing(*_: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[Pairs]]]:
+        yield lambda batches: (invented(batch) for batch in batches if played.append(batch) is None)
+
+    monkeypatch.setattr(sampling, "playing", playing)
+    monkeypatch.setattr(tuning, "playing", playing)
+    monkeypatch.setattr(sampling, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
+    return played
+
+
+def test_a_plan_leaves_a_quarter_of_the_games_to_the_finals() -> None:
+    for games in (1000, 20_000, 100_000):
+        assert sampling_plan(games, 1).games == pytest.approx(0.75 * games, rel=0.1)
+    assert sampling_plan(160, 1).rounds == 1
+
+
+def test_choices_are_looked_through_only_where_they_can_be(spec: str) -> None:
+    heuristic = make_agent(parse_spec(spec)).heuristic
+    assert heuristic is not None
+    assert space_of(heuristic).names == ("weight", "count")
+    assert space_of(heuristic, with_choices=True).names == ("jumps", "weight", "count")
+    with pytest.raises(ParameterError, match="jumps is a choice, and none of its values is nearer to another"):
+        space_of(heuristic, ("jumps", "weight"))
+
+
+@pytest.mark.parametrize("opponent", ["", "ID:improved@nodes=40"])
+def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: str) -> None:
+    pytest.importorskip("optuna")
+    seen: list[Any] = []
+    found = sample(question(spec, Plan(8, 8, 20, 1), opponent), show=seen.append)
+    jumps, weight, _ = found.parameters
+    assert (jumps.before, jumps.after, jumps.looked_through) == (1, 3, "1, 2, 3 or 5")
+    assert weight.after < 0.8
+    assert found.values.keys() >= {"jumps", "weight"}
+    assert found.promised.low > (0 if opponent else 0.5)
+    assert found.games == sum(2 * len(batch.numbers) for batch in without_games)
+    assert [one.done for one in seen] == list(range(9))
+    assert {one.second.split("=")[0] for one in without_games} == {
+        "ID_Improved_40nodes" if opponent else "ID_mine.score_40nodes"
+    }
+
+
+def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, without_games: list[Batch]) -> None:
+    pytest.importorskip("optuna")
+    asked = question(spec, Plan(4, 4, 5, 3))
+    whole, cut = Path("whole.jsonl"), Path("cut.jsonl")
+    first = sample(asked, whole)
+    once = len(without_games)
+    lines = whole.read_text().splitlines(keepends=True)
+    cut.write_text("".join(lines[:8]) + lines[8][:20])
+    assert sample(asked, cut) == first
+    assert len(without_games) == 2 * once - 7
+    assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
+    assert sample(question(spec, Plan(4, 4, 5, 4))) != first
+    with pytest.raises(ValueError, match=r"whole\.jsonl holds the games of another question, which differs in plan"):
+        sample(question(spec, Plan(4, 4, 5, 4)), whole)
+
+
+def finals(spec: str, pool: Pool, weights: Sequence[float], seed: int) -> Sampling:
+    """Finals of vectors that differ in their weight, with luck of their own."""
+    asked = question(spec, Plan(4, 8, 60, seed), wanted=("weight",))
+    heuristic = make_agent(asked.spec).heuristic
+    assert heuristic is not None
+
+    def play(batches: Sequence[Batch]) -> Iterator[Pairs]:
+        for batch in batches:
+            chance = expit(strength(batch.first) - strength(batch.second))
+            wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
+            yield Pairs(batch.key, wins, 0)
+
+    field = sampling._Field(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
+    return sampling._finals(field, [(weight,) for weight in weights], len(weights))
+
+
+def test_finals_promise_no_more_than_is_there(spec: str) -> None:
+    """Eight vectors as good as the start: the best of them looks better by luck, and that is not promised."""
+    pool = pool_of("5x5", 4, 400, 1, "fit")
+    found = [finals(spec, pool, np.linspace(0.899, 0.901, 8).tolist(), seed) for seed in range(30)]
+    promised = np.array([one.promised.estimate for one in found])
+    assert abs(promised.mean() - 0.5) < 3 * promised.std() / np.sqrt(len(promised))
+    assert all(not one.values for one in found if one.promised.estimate <= 0.5)
+    better = finals(spec, pool, [0.9, 0.3, 0.0], 1)
+    assert better.values in ({"weight": 0.3}, {"weight": 0.0})
+
+
+def test_without_optuna_one_line_says_what_to_install(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    result = CliRunner().invoke(main, ["tune", spec, "--sampler", "optuna"])
+    assert result.exit_code == 2
+    assert result.output.endswith("--sampler optuna needs Optuna: pip install 'knights-isolation[tuning]'\n")
+
+
+def test_the_command_tells_what_was_sampled(spec: str, without_games: list[Batch]) -> None:
+    pytest.importorskip("optuna")
+    result = CliRunner().invoke(
+        main, ["tune", spec, "--sampler", "optuna", "--board", "5x5", "--games", "640", "--pairs", "10", "--jobs", "1"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "jumps      1, 2, 3 or 5" in result.output
+    assert "Promised is what each half of the finals says" in result.output
