@@ -45,11 +45,12 @@ PLIES = slice(2, 14)
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured: boards, limits of both sides, and pairs a match."""
+    """How much is measured: boards, limits of both sides, and pairs a match; duels of two searches, by their nodes."""
 
     boards: tuple[str, ...] = ("7x7", "8x8", "9x11")
     limits: tuple[str, ...] = ("nodes=1000", "nodes=10000", "ms=50")
     pairs: int = 60
+    duels: tuple[tuple[int, int], ...] = ((1_000, 1_000), (10_000, 10_000), (1_000, 10_000))
     duel_pairs: int = 150
 
 
@@ -61,7 +62,7 @@ class Row:
     forfeits: float
 
 
-QUICK = Scale(("7x7",), ("nodes=200",), 2, 2)
+QUICK = Scale(("7x7",), ("nodes=200",), 2, ((50, 50),), 2)
 
 
 @click.command()
@@ -83,19 +84,14 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
             found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
             splits = by_theory(found.games, _winners(found), list(agents))
             rows += [_row(found, split, board, limit) for split in splits]
-    duels = [
-        _duel(home, board, limit, scale.duel_pairs, jobs)
-        for limit in scale.limits
-        for board in scale.boards
-        if limit.startswith("nodes")
-    ]
+    duels = [_duel(home, board, *nodes, scale.duel_pairs, jobs) for board in scale.boards for nodes in scale.duels]
     docs = home if quick else DOCS
     (docs / "joust.md").write_text(page_text(rows, duels, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
 def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scale) -> str:
-    """The page as Markdown; rows with too many forfeits are named and left out.
+    """The page as Markdown; rows with too many forfeits are named and left out, and what was not played is named.
 
     `duels` are rows of best-first search against alpha-beta.
     """
@@ -106,12 +102,17 @@ def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scal
     return templates.get_template("joust.md.jinja").render(
         rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
         left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
-        is_timed=any(row.cells[1].startswith("ms") for row in rows),
+        unplayed=[match for match in _matches(scale) if match not in {row.cells[:2] for row in rows}],
         duels=duels,
         pairs=scale.pairs,
         duel_pairs=scale.duel_pairs,
         most=f"{MOST_FORFEITS:.0%}",
     )
+
+
+def _matches(scale: Scale) -> list[tuple[str, str]]:
+    """Boards and limits, as rows have them."""
+    return [(board, limit.replace("=", " ")) for limit in scale.limits for board in scale.boards]
 
 
 def _agents(board: str, limit: str) -> dict[str, str]:
@@ -156,22 +157,20 @@ def _match(
     return played(home / f"{board}-{limit.replace('=', '-')}", keys)
 
 
-def _duel(home: Path, board: str, limit: str, pairs: int, jobs: int) -> tuple[str, ...]:
-    """Best-first search against alpha-beta with one heuristic: under one limit, and under a part of the other's."""
-    unit, _, value = limit.partition("=")
-    shown = []
-    for part in (int(value), int(value) // MORE):
-        keys: dict[str, Any] = {
-            "board": board,
-            "format": "head-to-head",
-            "baseline": f"alpha-beta={AGENTS['alpha-beta']}@{limit}",
-            "contenders": [f"best-first={AGENTS['best-first']}@{unit}={part}"],
-            "pairs": pairs,
-            "jobs": jobs,
-        }
-        found = played(home / f"duel-{board}-{limit.replace('=', '-')}-{part}", keys)
-        shown += [estimate_of(one.rate).shown for one in standings(found.pairs) if one.agent == "best-first"]
-    return (board, limit.replace("=", " "), *shown)
+def _duel(home: Path, board: str, ours: int, theirs: int, pairs: int, jobs: int) -> tuple[str, ...]:
+    """Best-first search with so many nodes against alpha-beta with so many, and with the same heuristic."""
+    keys: dict[str, Any] = {
+        "board": board,
+        "format": "head-to-head",
+        "openings": "random:4",
+        "baseline": f"{AGENTS['alpha-beta']}@nodes={theirs}",
+        "contenders": [f"{AGENTS['best-first']}@nodes={ours}"],
+        "pairs": pairs,
+        "jobs": jobs,
+    }
+    found = played(home / f"duel-{board}-{ours}-{theirs}", keys)
+    rate = next(one.rate for one in standings(found.pairs) if one.agent.startswith("BF"))
+    return (board, f"{ours:,}", f"{theirs:,}", estimate_of(rate).shown)
 
 
 def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:

@@ -124,8 +124,8 @@ def test_the_page_about_joust_has_the_duels_and_says_what_was_not_played(joust):
     cells = ("7x7", "nodes 100", "`perfect`", "48", "one", "two", "three", "7", "22")
     text = joust.page_text([joust.Row(cells, 0)], [("7x7", "a", "b")], joust.QUICK)
     assert "| 7x7 | a | b |" in text
-    assert "Nothing is known yet of equal time" in text
-    assert "equal time" not in joust.page_text([joust.Row(("7x7", "ms 50", *cells[2:]), 0)], [], joust.QUICK)
+    assert "nothing else is asked: 7x7, nodes 200.\n" in text
+    assert "Not played yet" not in joust.page_text([joust.Row(("7x7", "nodes 200", *cells[2:]), 0)], [], joust.QUICK)
 
 
 def test_the_script_about_joust_needs_the_engine(joust, tmp_path):
