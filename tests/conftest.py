@@ -9,8 +9,8 @@ from hypothesis import settings
 
 # Read when NumPy is imported; the command line does the same.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# A machine busy with something else must not fail a test.
-settings.register_profile("patient", deadline=None)
+# A machine busy with something else must not fail a test; and what half of the usual examples find, they find often.
+settings.register_profile("patient", deadline=None, max_examples=50)
 settings.load_profile("patient")
 
 

@@ -233,8 +233,8 @@ def test_a_player_named_twice_is_judged_once(sparring):
 
 
 def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
-    monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 200)
-    frame = play_and_label(["null"], [1], 10**6, size="4x4")
+    monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 40)
+    frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["ply"].min() >= 6
     (said,) = shortages(frame, 10**6)
     assert said.startswith(f"null at depth 1: only {is_eligible(frame).sum():,} of 1,000,000")

@@ -208,3 +208,22 @@ def test_a_damaged_verdict_is_found_out_anew(text, tmp_path):
     with pytest.warns(UserWarning, match="damaged"):
         assert compiler._known_problem(file) is compiler._UNKNOWN
     assert not file.exists()
+
+
+def test_code_that_numba_runs_may_call_what_was_gathered():
+    from numba import njit, types
+
+    from isolation.compiling.gathering import gathering
+    from isolation.native.kernels.inner import inner
+
+    @inner
+    def double(number):
+        return 2 * number
+
+    @inner
+    def quadruple(number):
+        return double(double(number))
+
+    with gathering():
+        quadruple.compile((types.int64,))
+    assert njit(lambda number: quadruple(number))(3) == 12

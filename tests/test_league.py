@@ -431,9 +431,9 @@ def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) 
 def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(home: Path) -> None:
     results = read_results(home / "run")
     told = ranking_section(results)
-    assert told.notes[-1].startswith("Too few games for intervals, which are made of openings: 2 openings")
+    assert told.notes[-1] == "Too few openings for intervals: 2 openings, and fewer than 5 tell nothing."
     assert not any("intervals by resampling" in note or "∞" in note for note in told.notes)
-    assert leading(results).endswith(" rated highest, of too few games to tell from luck.")
+    assert leading(results).endswith(" rated highest; 2 openings are too few to tell that from luck.")
     assert 'id="ladder"' not in (home / "run" / "league" / "index.html").read_text()
     enough = replace(results, ratings=replace(results.ratings, openings=5))
     assert all(row["rating"].low <= row["rating"].value for row in ranking_section(enough).rows)

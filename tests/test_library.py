@@ -10,6 +10,8 @@ import grimp
 import pytest
 
 import isolation
+from experiments.roster import parse_agent
+from isolation import play
 from isolation.compiling import library
 
 PACKAGE = Path(isolation.__file__).parent
@@ -144,7 +146,7 @@ GAME = """
 import sys
 from experiments.roster import parse_agent
 from isolation import play
-agents = [parse_agent(spec) for spec in ("ID:territory@nodes=50", "AB:lists.py:score@depth=2")]
+agents = [parse_agent(spec) for spec in sys.argv[1:]]
 print(play(*agents, [24, 14]).moves, "numba" in sys.modules)
 """
 LISTS = """
@@ -155,20 +157,13 @@ def score(game, player):
 """
 
 
-def test_known_code_runs_without_numba_unless_it_makes_lists(tmp_path):
-    (tmp_path / "lists.py").write_text(LISTS)
-
-    def played(script):
-        environment = {**os.environ, "ISOLATION_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(PACKAGE.parent)}
-        command = [sys.executable, "-c", script]
-        run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-        moves, _, has_numba = run.stdout.strip().rpartition(" ")
-        return moves, has_numba == "True"
-
-    first, again = played(GAME), played(GAME)
-    assert first == again
-    assert again[1]
-    plain = GAME.replace("AB:lists.py:score", "AB:improved")
-    first, again = played(plain), played(plain)
-    assert first[0] == again[0]
-    assert not again[1]
+@pytest.mark.parametrize(("heuristic", "needs_numba"), [("lists.py:score", True), ("improved", False)])
+def test_known_code_runs_without_numba_unless_it_makes_lists(tmp_path, monkeypatch, heuristic, needs_numba):
+    monkeypatch.chdir(tmp_path)
+    Path("lists.py").write_text(LISTS)
+    specs = ["ID:territory@nodes=50", f"AB:{heuristic}@depth=2"]
+    moves = play(*map(parse_agent, specs), [24, 14]).moves
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    command = [sys.executable, "-c", GAME, *specs]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{moves} {needs_numba}"

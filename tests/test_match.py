@@ -79,8 +79,8 @@ def test_the_same_seed_gives_the_same_game_and_another_seed_another():
 
 
 def test_a_game_can_begin_before_the_placements():
-    record = play(search_agent("alphabeta", "improved", depth=2), RandomAgent(), size="4x4")
-    assert Board.from_moves(record.moves, "4x4").outcome() is not None
+    record = play(search_agent("alphabeta", "improved", depth=2), RandomAgent(), size="5x5")
+    assert Board.from_moves(record.moves, "5x5").outcome() is not None
     assert record.opening == ()
     assert record.depth[0] == 2
 

@@ -36,7 +36,7 @@ def has_intervals(results: Results) -> bool:
 
 def _too_few(results: Results) -> str:
     played = counted(results.ratings.openings, "opening")
-    return f"Too few games for intervals, which are made of openings: {played}, and fewer than {FEWEST} tell nothing."
+    return f"Too few openings for intervals: {played}, and fewer than {FEWEST} tell nothing."
 
 
 def forfeits_section(results: Results) -> Section:
@@ -98,7 +98,9 @@ def renamed(book: Book) -> list[str]:
 def leading(results: Results) -> str:
     """Who leads, and from whom that cannot be told apart: those whom it is above with a chance of less than 97.5 %."""
     if not has_intervals(results):
-        return f"{highest(results.ratings)} rated highest, of too few games to tell from luck."
+        played = counted(results.ratings.openings, "opening")
+        are = "is" if results.ratings.openings == 1 else "are"
+        return f"{highest(results.ratings)} rated highest; {played} {are} too few to tell that from luck."
     first, *others = results.ratings.ratings
     doubtful = [
         other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE

@@ -19,6 +19,7 @@
 | iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `reduce`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
 | calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |
+| weighing | `total += weight * row` for every move; in the whole module, when it is written | a table, without a loop |
 
 `sources` finds the syntax tree of a function, `scopes` says what its names mean, `constants` writes values out,
 `support` is what generated modules import.
