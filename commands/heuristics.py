@@ -82,9 +82,11 @@ def list_heuristics(file: Path | None, output: Format) -> None:
     if file:
         go_on_in_a_child(str(file))
     from experiments.catalogue import file_catalogue, registry_catalogue
+    from reports.progress import counting
 
-    with containing(str(file or "")):
-        listings = file_catalogue(file) if file else registry_catalogue()
+    bar = counting("heuristics")
+    with containing(str(file or "")), bar as show:
+        listings = file_catalogue(file, show) if file else registry_catalogue(show)
     if file and not listings and output == "table":
         click.echo(
             f"{file} has no heuristic: no function of (game, player), or of (state, player_id), that gives a number"

@@ -91,7 +91,8 @@ def tournament(file: Path | None, init: bool, resume: str | None, extend: str | 
 def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
     """Play agents A and B head to head, from random openings of four plies."""
     setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
-    with speaking_of({"contenders[0]": "A", "contenders": "A and B", "baseline": "B"}):
+    words = {"contenders[0]": "first agent (A)", "contenders": "agents A and B", "baseline": "second agent (B)"}
+    with speaking_of(words):
         play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
 
 

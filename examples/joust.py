@@ -101,12 +101,14 @@ def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scal
     )  # fmt: skip
     return templates.get_template("joust.md.jinja").render(
         rows=[row.cells for row in rows if row.forfeits <= MOST_FORFEITS],
-        left_out=[f"{', '.join(row.cells[:3])} ({row.forfeits:.0%})" for row in rows if row.forfeits > MOST_FORFEITS],
+        left_out=[
+            f"{', '.join(row.cells[:3])} ({100 * row.forfeits:.0f} %)" for row in rows if row.forfeits > MOST_FORFEITS
+        ],
         unplayed=[match for match in _matches(scale) if match not in {row.cells[:2] for row in rows}],
         duels=duels,
         pairs=scale.pairs,
         duel_pairs=scale.duel_pairs,
-        most=f"{MOST_FORFEITS:.0%}",
+        most=f"{100 * MOST_FORFEITS:.0f} %",
     )
 
 

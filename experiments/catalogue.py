@@ -34,19 +34,30 @@ class Listing:
     compiles: str
 
 
-def registry_catalogue() -> list[Listing]:
-    """All functions of the registry."""
-    return [_listing(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()]
+def registry_catalogue(show: Callable[[int, int], None] = lambda done, total: None) -> list[Listing]:
+    """All functions of the registry; `show` is told how many of them are listed, from none on."""
+    return _listings([(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()], show)
 
 
-def file_catalogue(path: str | Path) -> list[Listing]:
+def file_catalogue(path: str | Path, show: Callable[[int, int], None] = lambda done, total: None) -> list[Listing]:
     """All that `FILE:NAME` can name as a heuristic in a user's file, but for helpers that are about something else.
+
+    `show` is told how many of them are listed, from none on: each is compiled, which may take seconds.
 
     Raises:
         LoadError: the file cannot be loaded.
     """
     found = {name: one for name, one in heuristics_in(path).items() if names_game_and_player(one) or _answers(one)}
-    return [_listing(name, first_line(function), function) for name, function in found.items()]
+    return _listings([(name, first_line(function), function) for name, function in found.items()], show)
+
+
+def _listings(found: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]) -> list[Listing]:
+    listings: list[Listing] = []
+    show(0, len(found))
+    for name, meaning, function in found:
+        listings.append(_listing(name, meaning, function))
+        show(len(listings), len(found))
+    return listings
 
 
 def _answers(function: Heuristic) -> bool:

@@ -15,6 +15,7 @@ def score(game, player):
         game.active_player                the player to move
         game.width, game.height           columns and rows
         game.reach(cells)                 the blank cells a knight's move away from any of `cells`
+        game.links(cells)                 how many pairs of `cells` are a knight's move apart
         game.forecast_move(move)          the position after a move of the player to move
 
     Sets of cells know len(), in, for, and the operators & (both), | (either) and - (without).

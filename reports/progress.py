@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,18 +262,24 @@ def standings_table(progress: Progress, lines: int) -> Table:
     return table
 
 
+def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Show on the terminal how many of a number of things are done, and how long the rest will take.
+
+    The terminal is the one of this call: a bar made before what people's code prints is kept is seen meanwhile.
+    """
+    if not Console(stderr=True).is_interactive:
+        # Nobody watches, and a bar would leave empty lines.
+        return nullcontext(lambda done, total: None)
+    return _bar(what, open(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace"))
+
+
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show on the terminal how many of a number of things are done, and how long the rest will take."""
+def _bar(what: str, terminal: IO[str]) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    console = Console(stderr=True)
-    if not console.is_interactive:
-        # Nobody watches, and a bar would leave empty lines.
-        yield lambda done, total: None
-        return
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True) as bar:
+    console = Console(file=terminal)
+    with terminal, Bar(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

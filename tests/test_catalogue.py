@@ -144,7 +144,10 @@ def test_functions_of_a_game_are_listed_whatever_their_parameters_are_called_and
         "def broken(game, player):\n    return game.no_such_thing()\n"
         "def steps(cell, step):\n    return cell[0] + step\n"
     )
-    assert [listing.name for listing in file_catalogue(tmp_path / "mine.py")] == ["odd_names", "broken"]
+    shown = []
+    listings = file_catalogue(tmp_path / "mine.py", lambda done, total: shown.append((done, total)))
+    assert [listing.name for listing in listings] == ["odd_names", "broken"]
+    assert shown == [(0, 2), (1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,13 @@ def test_the_template_compiles_and_can_be_tried(tmp_path):
     assert "Against ID:improved" in result.output
 
 
+def test_the_template_lists_what_games_have_beside_the_classic_methods(tmp_path):
+    run("new", tmp_path / "mine.py")
+    text = (tmp_path / "mine.py").read_text()
+    assert "game.reach(cells) " in text
+    assert "game.links(cells) " in text
+
+
 def test_a_heuristic_that_does_not_compile_is_tried_interpreted_and_told_why(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import random\n\ndef score(game, player):\n    return random.random()\n")

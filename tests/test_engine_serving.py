@@ -80,11 +80,14 @@ def test_a_move_is_the_one_that_the_agent_chooses_here(talk, line):
     assert f"score cp {round(100 * found.score)} pv {best.split()[1]} " in info
 
 
-def test_without_a_limit_the_agent_has_its_own_and_one_it_cannot_have_changes_nothing(talk):
+def test_without_a_limit_the_agent_has_its_own_and_of_one_it_cannot_have_it_says_why(talk):
     engine = talk("MCTS@nodes=64")
     engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
     assert " nodes 64 " in engine.ask("go", "bestmove")[0]
-    assert " nodes 64 " in engine.ask("go depth 3", "bestmove")[0]
+    why, found, _ = engine.ask("go depth 3", "bestmove")
+    assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; its own limit counts"
+    assert " nodes 64 " in found
+    assert engine.ask("go nodes 0", "bestmove")[0] == "info string go nodes 0 is taken for go nodes 1"
     assert " nodes 100 " in engine.ask("go nodes 100", "bestmove")[0]
     assert talk("random").ask("go nodes 5", "bestmove")
 

@@ -115,7 +115,8 @@ def test_the_page_about_joust_leaves_out_what_forfeits_have_spoilt(joust):
     cells = ("7x7", "ms 50", "`perfect`", "48", "one", "two", "three", "7", "22")
     text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], [], joust.QUICK)
     assert f"| {' | '.join(cells)} |" in text
-    assert "8x8, ms 50, `perfect` (25%)" in text
+    assert "- 8x8, ms 50, `perfect` (25 %)" in text
+    assert "in which more than 5 % of" in text
     assert "| 8x8 |" not in text
     assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], [], joust.QUICK)
 

@@ -179,7 +179,7 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("ID:improved@time=5", "time=5", "options are depth=, nodes=, ms=, cpu_ms="),
         ("perfct", "perfct", "did you mean perfect?"),
         ("MCTSS", "MCTSS", "did you mean MCTS?"),
-        ("xyzzy", "xyzzy", "MCTS, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
+        ("xyzzy", "xyzzy", "MCTS, MCTS:…, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
         ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
         ("apart:a/b.py", "a/b.py", "say which class, like apart:a/b.py:CustomPlayer"),

@@ -1,6 +1,8 @@
 """What is shown: standings that can be looked at any time, the familiar table, and nothing that breaks a pipe."""
 
 import io
+import pty
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from experiments.design import Plan, make_plan
 from experiments.play.runner import Progress
 from experiments.schedule import points_table
 from experiments.verdicts.live import live_standings
-from reports.progress import display, opponent_rows, screen
+from isolation.contained import hushed
+from reports.progress import counting, display, opponent_rows, screen
 from reports.tables import render_rows
 
 
@@ -169,3 +172,22 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
     for finished in (True, False):
         told = what_next(SimpleNamespace(**facts, finished=finished))  # type: ignore[arg-type]
         assert told.endswith(" 'my runs/$one'")
+
+
+def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    parent, child = pty.openpty()
+    with open(child, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setenv("TERM", "xterm")
+        bar = counting("heuristics")
+        with hushed() as printed, bar as show:
+            show(1, 2)
+            print("from somebody's code")
+    seen = ""
+    with suppress(OSError), open(parent, encoding="utf-8", errors="replace") as shown:  # which ends so
+        for line in shown:
+            seen += line
+    assert "heuristics" in seen
+    assert "1/2" in seen
+    assert "somebody" not in seen
+    assert printed.first == "from somebody's code"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from experiments import solving
 from experiments.solving import add_table, main, read_pairs, shipped_pairs, solve_all, summarise, write_tables
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
@@ -49,6 +50,11 @@ def test_an_interrupted_run_is_taken_up_where_it_stopped(tmp_path):
     assert reported[0] == (kept, 380)
     assert reported[-1] == (380, 380)
     assert pq.read_table(path).equals(pq.read_table(whole))
+
+
+def test_a_pair_that_is_hard_to_solve_is_looked_into_move_by_move(tmp_path, monkeypatch):
+    monkeypatch.setattr(solving, "_FIRST_ROUND", 3)
+    assert (solve_all("4x4", tmp_path / "hard.parquet") == shipped_pairs("4x4")).all()
 
 
 def test_several_processes_find_the_same(tmp_path):

@@ -363,7 +363,7 @@ _ROWS = (
     ),
     Kind(
         "search",
-        ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS"),
+        ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"),
         tuple(METHODS),
         _read_search,
         _refuse_search_limit,

@@ -17,10 +17,17 @@ _CLOCKS = {"p1time": "wtime", "p2time": "btime", "p1inc": "winc", "p2inc": "binc
 
 @dataclass(frozen=True)
 class Search:
-    """A search that is asked for: its limit, None for the agent's own, and whether it waits for `stop` to answer."""
+    """A search that is asked for.
+
+    Attributes:
+        limit: None for the agent's own.
+        is_infinite: it waits for `stop` to answer.
+        note: where it is not the one that was asked for, what is done instead.
+    """
 
     limit: Limit | None
     is_infinite: bool = False
+    note: str = ""
 
 
 def read_go(words: list[str], active_index: int) -> Search:
@@ -46,7 +53,8 @@ def read_go(words: list[str], active_index: int) -> Search:
         return Search(WITHOUT_END, is_infinite=True)
     for name in ("depth", "nodes"):
         if (value := number(name)) is not None:
-            return Search(Limit(**{name: max(1, value)}))
+            note = f"go {name} {value} is taken for go {name} 1" if value < 1 else ""
+            return Search(Limit(**{name: max(1, value)}), note=note)
     if (time := number("movetime")) is not None:
         return Search(_time(time))
     left, more = number("wb"[active_index] + "time"), number("wb"[active_index] + "inc") or 0

@@ -34,6 +34,7 @@ class _Thinking:
     """A search under way. Whoever answers first, the search or who stops it, has answered."""
 
     board: Board
+    agent: Agent
     search: Search
     thread: threading.Thread
     is_stopped: threading.Event = field(default_factory=threading.Event)
@@ -159,8 +160,15 @@ class _Server:
         raise ValueError(f"query is followed by p1turn, gameover or result, not by {what[:40]}")
 
     def _go(self, search: Search) -> None:
+        agent, note = self._agent, search.note
+        try:
+            agent = limited(agent, search.limit)
+        except ValueError as error:
+            note = f"{error}; its own limit counts"
+        if note:
+            self._say(f"info string {note}")
         thread = threading.Thread(target=lambda: self._think(thinking), daemon=True)
-        self._thinking = thinking = _Thinking(self._board.copy(), search, thread)
+        self._thinking = thinking = _Thinking(self._board.copy(), agent, search, thread)
         thread.start()
 
     def _think(self, thinking: _Thinking) -> None:
@@ -178,8 +186,7 @@ class _Server:
         self._answer(thinking, info, move)
 
     def _find(self, thinking: _Thinking) -> SearchResult:
-        board = thinking.board
-        agent = limited(self._agent, thinking.search.limit)
+        board, agent = thinking.board, thinking.agent
         if None in board.locations:
             agent = agent.placing()
         limit = getattr(agent, "limit", None)
@@ -226,13 +233,14 @@ class _Server:
 
 
 def limited(agent: Agent, limit: Limit | None) -> Agent:
-    """The agent under another limit, or as it is if it has none or cannot have that one."""
+    """The agent under another limit, or as it is if it has none.
+
+    Raises:
+        ValueError: the agent cannot have that limit.
+    """
     if limit is None or not hasattr(agent, "limit"):
         return agent
-    try:
-        return replace(agent, limit=limit)  # type: ignore[type-var]
-    except ValueError:
-        return agent
+    return replace(agent, limit=limit)  # type: ignore[type-var]
 
 
 def told(result: SearchResult, board: Board, spoken: Protocol) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from isolation.native import preference
 from isolation.native.bits import drop_lowest, is_empty, lowest
-from isolation.native.kernels.columns import grown
+from isolation.native.kernels.columns import float64s_at, grown, int32s_at, uint8s_at
 from isolation.native.kernels.desk import count_node
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
@@ -114,15 +114,22 @@ def hand_up(path: Any, rivals: Any, ply: int, worths: Any, visits: Any) -> int:
 
 
 @inner
-def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
-    """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move."""
-    capacity, used, kept = ROOM, 1, 0
-    cells, visits, worths = np.zeros(capacity, np.uint8), np.zeros(capacity, np.int32), np.zeros(capacity)
-    first_child, children = np.zeros(capacity, np.int32), np.zeros(capacity, np.uint8)
-    path, rivals = np.zeros(MAX_PLY, np.int64), np.zeros(MAX_PLY, np.int64)
-    desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
-    count_node(desk)
-    while abs(worths[0]) != INFINITY and desk[NODES] < MOST_NODES:
+def is_over(worths: Any, desk: Any) -> bool:
+    """Whether the result is proven, or the limit or what memory may hold is used up."""
+    return abs(worths[0]) == INFINITY or desk[STOPPED] != 0 or desk[NODES] >= MOST_NODES
+
+
+@inner
+def grow(
+    position: Any, used: int, room: int, cells: Any, worths: Any, visits: Any, first_child: Any, children: Any,
+    path: Any, rivals: Any, desk: Any,
+) -> int:  # fmt: skip
+    """Follow the best line and go on at its end until the search is over or the room is used up; the nodes used then.
+
+    Columns are addresses here: arrays would be counted in and out at every use, which costs more than all the rest.
+    """
+    kept = 0
+    while used + MOST_REPLIES <= room and not is_over(worths, desk):
         here, node, ply = position, 0, kept
         for i in range(1, kept + 1):
             node = path[i]
@@ -131,10 +138,6 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
             node, rival = most_promising(first_child[node], children[node], worths, visits)
             ply += 1
             here, path[ply], rivals[ply] = after(here, cells[node]), node, rival
-        if used + MOST_REPLIES > capacity:
-            cells, visits, worths = grown(cells), grown(visits), grown(worths)
-            first_child, children = grown(first_child), grown(children)
-            capacity *= 2
         count = append_replies(here, used, cells, worths, visits, desk)
         if desk[STOPPED] != 0:
             break
@@ -144,7 +147,29 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         worths[node] = -worths[most_promising(used, count, worths, visits)[0]]
         used += count
         kept = hand_up(path, rivals, ply, worths, visits)
+    return used
+
+
+@inner
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move."""
+    cells, worths, visits = np.zeros(ROOM, np.uint8), np.zeros(ROOM), np.zeros(ROOM, np.int32)
+    first_child, children = np.zeros(ROOM, np.int32), np.zeros(ROOM, np.uint8)
+    path, rivals = np.zeros(MAX_PLY, np.int32), np.zeros(MAX_PLY, np.int32)
+    desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
+    count_node(desk)
+    used = 1
+    while not is_over(worths, desk):
+        if used > 1:
+            cells, worths, visits = grown(cells), grown(worths), grown(visits)
+            first_child, children = grown(first_child), grown(children)
+        used = grow(
+            position, used, len(cells), uint8s_at(cells.ctypes.data), float64s_at(worths.ctypes.data),
+            int32s_at(visits.ctypes.data), int32s_at(first_child.ctypes.data), uint8s_at(children.ctypes.data),
+            int32s_at(path.ctypes.data), int32s_at(rivals.ctypes.data), desk,
+        )  # fmt: skip
     if abs(worths[0]) == INFINITY:
         desk[EXACT] = 1
+    path[0], rivals[0] = 0, 0  # an array is given back after its last use: addresses do not count
     chosen = write_line(cells, worths, visits, first_child, children, desk)
     return worths[chosen] if chosen > 0 else 0.0

@@ -1,17 +1,24 @@
-"""The columns that trees in memory are made of: they grow."""
+"""The columns that trees in memory are made of: they grow, and are known by their addresses."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numba import types
 
+from isolation.native.kernels.desk import pointer_to
 from isolation.native.kernels.inner import inner
+
+uint8s_at = pointer_to(types.uint8)
+int32s_at = pointer_to(types.int32)
+float64s_at = pointer_to(types.float64)
 
 
 @inner
 def grown(column: Any) -> Any:
     """The same column with twice the room."""
     larger = np.zeros(2 * len(column), column.dtype)
-    larger[: len(column)] = column
+    for place in range(len(column)):
+        larger[place] = column[place]
     return larger
