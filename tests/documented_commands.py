@@ -99,7 +99,7 @@ def words_of(line: str) -> list[str]:
 
 def furnish(folder: Path) -> None:
     """Put what pages speak of into a folder."""
-    for name in ("my_heuristic.py", "my_score.py", "mine.py", "my.py"):
+    for name in ("my_heuristic.py", "my_score.py", "mine.py", "my.py", "far.py"):
         (folder / name).write_text(HEURISTIC)
     for name in ("path/to/game_agent.py", "game_agent.py", "my_agent.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
