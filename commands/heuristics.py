@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,10 @@ from commands.options import board_option, fen_option, format_option, moves_opti
 from commands.output import containing, print_rows, write_new
 from isolation.shell import command
 from isolation.survival import go_on_in_a_child
-from reports.tables import Format
+from reports.tables import Format, terminal_width, wrapped
+
+if TYPE_CHECKING:
+    from experiments.catalogue import Listing
 
 
 @click.command("new")
@@ -88,7 +92,21 @@ def list_heuristics(file: Path | None, output: Format) -> None:
             f"{file} has no heuristic: no function of (game, player), or of (state, player_id), that gives a number"
         )
         return
-    print_rows([asdict(one) for one in listings], output)
+    if output != "table":
+        print_rows([asdict(one) for one in listings], output)
+        return
+    print_rows([_answer_first(one) for one in listings], output)
+    for one in listings:
+        if reason := one.compiles.partition(": ")[2]:
+            click.echo(wrapped(f"{one.name} does not compile: {reason}", terminal_width()))
+
+
+def _answer_first(listing: Listing) -> dict[str, str]:
+    """A listing as a row of a table, where the last columns are the first to go, and only a word has room."""
+    answer = listing.compiles.partition(":")[0]
+    return {
+        "name": listing.name, "compiles": answer, "meaning": listing.meaning, "parameters": listing.parameters,
+    }  # fmt: skip
 
 
 @click.command("test-agent")

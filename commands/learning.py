@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from commands.perfect_play import kept_if_interrupted, save_plot
 from isolation.shell import command
 from isolation.survival import go_on_in_a_child
 from reports.tables import Format
+
+if TYPE_CHECKING:
+    from experiments.learn.subject import Space
 
 out_option = click.option(
     "--out", type=click.Path(path_type=Path), help="Keep the games in this file: the same command goes on there."
@@ -63,7 +66,10 @@ def fit_heuristic(
         heuristic = load_heuristic(path, function).value
         if patch:
             check_place(patch, path)
-            check_defaults(path, function, space_of(heuristic, wanted).names)
+        space = space_of(heuristic, wanted)
+        if patch:
+            check_defaults(path, function, space.names)
+        tell_of_choices(space, wanted)
         held_out = read_suite(name, "screen")
         found = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
         screening = screened(heuristic, found.values, held_out, screen_limit)
@@ -88,6 +94,16 @@ def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
 
     new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
     click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec)}")
+
+
+def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
+    """Say which choices stay as they are though nobody asked for that."""
+    for one in () if wanted else space.choices:
+        click.echo(
+            f"Note: {one.name} is a choice ({one.allowed}) and stays {one.default}: isolation tune --sampler optuna "
+            "looks through choices.",
+            err=True,
+        )
 
 
 def check_place(patch: Path, path: str) -> None:
@@ -116,7 +132,7 @@ def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
 
 
 def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float], is_better: bool) -> None:
-    """Write new defaults as a patch, and how to take them over if they were judged to be better.
+    """Write new defaults as a patch, and how to take them over if they were judged to be better; say if there are none.
 
     Raises:
         ValueError: the file cannot be written.
@@ -124,6 +140,9 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
     from experiments.learn.patching import patch_of_defaults
     from isolation.durable import write_text
 
+    if not values:
+        click.echo(f"{patch} was not written, as the values stay.", err=True)
+        return
     take_over = f"; to take the new defaults over: patch {path} {patch}" if is_better else ""
     try:
         write_text(patch, patch_of_defaults(Path(path), function, values))
@@ -155,11 +174,11 @@ def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., A
 @click.option(
     "--limit", default="nodes=1000", show_default=True, help="Of agents that name none: the one to be played."
 )
-@click.option(
-    "--games", type=click.IntRange(min=160), default=20_000, show_default=True, help="How many to learn from."
-)
+@click.option("--games", type=click.IntRange(min=160), default=20_000, show_default=True,
+              help="About how many to learn from, in whole rounds: spsa adds finals, a tenth as many; of optuna's a "
+                   "quarter are finals.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=10), default=1000, show_default=True,
-              help="Openings held out, each played twice, to judge the result.")  # fmt: skip
+              help="Openings held out, each played twice on top, to judge the result.")  # fmt: skip
 @click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this one; may be repeated.")
 @click.option("--sampler", type=click.Choice(["spsa", "optuna"]), default="spsa", show_default=True,
               help="What says which values play; optuna also looks through choices.")  # fmt: skip
@@ -194,13 +213,15 @@ def tune_agent(
     check_tables(only, ("parameters", "judged"))
     chosen = parse_limit(limit)
     agent = subject_of(spec, chosen)
+    other = complete(opponent_of(opponent), chosen) if opponent else None
     path, _, function = agent.target.rpartition(":")
     if patch:
         check_place(patch, path)
-        with containing(spec):
-            names = tunable(agent, wanted, with_choices=sampler == "optuna").names
-        check_defaults(path, function, names)
-    other = complete(opponent_of(opponent), chosen) if opponent else None
+    with containing(spec):
+        space = tunable(agent, wanted, with_choices=sampler == "optuna")
+    if patch:
+        check_defaults(path, function, space.names)
+    tell_of_choices(space, wanted)
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
     kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
@@ -219,8 +240,8 @@ def tune_agent(
                    err=output != "table" or only is not None)  # fmt: skip
     elif output == "table" and only is None and told_lead(judgement) > 0:
         say_how_to_go_on(spec, found.values)
-    if patch and found.values:
-        write_patch(patch, path, function, found.values, told_lead(judgement) > 0)
+    if patch:
+        write_patch(patch, path, function, found.values, bool(found.values) and told_lead(judgement) > 0)
 
 
 @click.command("sweep")

@@ -16,7 +16,7 @@ from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
 from isolation.faults import told
 from isolation.loading import load_heuristic
-from isolation.parameters import ParameterError, parameters_of
+from isolation.parameters import ParameterError, no_parameters, parameters_of
 from isolation.patience import TookTooLong, at_most, unless_silent
 
 Heuristic = Callable[[Any, Any], float]
@@ -78,7 +78,8 @@ def _listing(name: str, meaning: str, function: Heuristic) -> Listing:
         parameters = ", ".join(map(str, parameters_of(function)))
     except ParameterError as error:
         parameters = str(error)
-    return Listing(name, meaning, parameters, compiles(function))
+    others = [f"{one} is no parameter: its default is {what}" for one, what in no_parameters(function).items()]
+    return Listing(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
 
 
 def registered() -> dict[str, Heuristic]:

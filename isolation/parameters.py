@@ -22,6 +22,8 @@ import annotated_types
 
 Heuristic = Callable[..., float]
 _LARGEST = sys.float_info.max
+KINDS_OF_VALUES = "parameters are numbers, and choices whole numbers, as in Literal[0, 1]"
+"""What is told of values that are none."""
 
 
 class ParameterError(ValueError):
@@ -61,7 +63,7 @@ class Parameter:
         """
         if not math.isfinite(value):
             raise ParameterError(f"{self.name} must be a finite number, not {value:g}")
-        if self.is_whole and value != int(value):
+        if self.is_whole and not self.choices and value != int(value):
             raise ParameterError(
                 f"{self.name} takes whole numbers, as its default {self.default} is one, not {value:g}"
             )
@@ -186,10 +188,37 @@ def tuned(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
     known = {one.name: one for one in parameters_of(heuristic)}
     for name in values:
         if name not in known:
-            raise ParameterError(f"{name_of(heuristic)} has no parameter {name!r}; {_hint(name, known)}")
+            raise ParameterError(unknown(heuristic, name))
     checked = {name: known[name].checked(values[name]) for name in known if name in values}
     base, before = (heuristic.function, dict(heuristic.values)) if isinstance(heuristic, Tuned) else (heuristic, {})
     return Tuned(base, tuple((name, (before | checked)[name]) for name in known if name in before | checked))
+
+
+def unknown(heuristic: Any, name: str) -> str:
+    """Why a heuristic has no parameter of that name, and which are meant or there instead, in one line."""
+    defaults = no_parameters(heuristic)
+    if name in defaults:
+        return f"{name} is no parameter of {name_of(heuristic)}, as its default is {defaults[name]}: {KINDS_OF_VALUES}"
+    known = [one.name for one in parameters_of(heuristic)]
+    return f"{name_of(heuristic)} has no parameter {name!r}; {_hint(name, known)}"
+
+
+def no_parameters(heuristic: Any) -> dict[str, str]:
+    """Keyword-only arguments of a heuristic that are no parameters, each with what its default is, in words."""
+    return {
+        one.name: _in_words(one.default)
+        for part in _parts(heuristic)
+        for one in ([] if hasattr(part, "phases") else _keywords(part))
+        if one.default is not one.empty and not _is_number(one.default)
+    }
+
+
+def _in_words(default: Any) -> str:
+    if isinstance(default, bool):
+        return str(default)
+    if isinstance(default, str):
+        return "a text"
+    return "no finite float" if isinstance(default, int | float) else "no number"
 
 
 def untuned(heuristic: Any) -> Any:
@@ -276,17 +305,18 @@ def _weights(composite: Any) -> dict[str, Parameter]:
 
 def _declared(function: Any) -> dict[str, Parameter]:
     """The parameters in the signature of a function."""
+    numbers = [one for one in _keywords(function) if _is_number(one.default) and _takes(function, one.name)]
+    hints = _hints(function) if numbers else {}
+    return {one.name: _parameter(one.name, one.default, hints.get(one.name)) for one in numbers}
+
+
+def _keywords(function: Any) -> list[inspect.Parameter]:
+    """The keyword-only arguments in the signature of a function."""
     try:
         arguments = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # built-ins that do not tell, and what cannot be called
-        return {}
-    numbers = [
-        one
-        for one in arguments
-        if one.kind is one.KEYWORD_ONLY and _is_number(one.default) and _takes(function, one.name)
-    ]
-    hints = _hints(function) if numbers else {}
-    return {one.name: _parameter(one.name, one.default, hints.get(one.name)) for one in numbers}
+        return []
+    return [one for one in arguments if one.kind is one.KEYWORD_ONLY]
 
 
 def _takes(function: Any, name: str) -> bool:
@@ -315,9 +345,13 @@ def _hints(function: Any) -> dict[str, Any]:
 
 
 def _parameter(name: str, default: float, hint: Any) -> Parameter:
-    if get_origin(hint) is Literal:
-        return _choice(name, default, get_args(hint))
     kind, *constraints = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if get_origin(kind) is Literal:
+        if _bounds(constraints, True) != (-math.inf, math.inf):
+            raise ParameterError(
+                f"{name} is declared as a choice and with a range, and the two do not go together: leave the range out"
+            )
+        return _choice(name, default, get_args(kind))
     default = float(default) if kind is float else default
     least, most = _bounds(constraints, isinstance(default, int))
     if not least <= default <= most:
@@ -361,7 +395,7 @@ def _unpacked(constraints: list[Any]) -> Iterator[Any]:
             yield one
 
 
-def _hint(name: str, known: Mapping[str, Parameter]) -> str:
+def _hint(name: str, known: Sequence[str]) -> str:
     if not known:
         return "it has none: a parameter is a keyword-only argument whose default is a number, as in `*, reach=0.5`"
     near = get_close_matches(name, known, n=1)

@@ -201,6 +201,20 @@ def test_a_patch_gives_new_defaults_and_leaves_the_file_alone(tmp_path: Path) ->
         patch_of_defaults(path, "score", {"x": 1.0})
 
 
+@pytest.mark.parametrize("given", ["mine.py", "whole"])
+def test_git_applies_a_patch_from_where_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    patch = patch_of_defaults(path if given == "whole" else Path(given), "score", {"reach": -0.5})
+    assert patch.startswith("--- a/mine.py\n+++ b/mine.py\n")
+    Path("it.patch").write_text(patch, encoding="utf-8")
+    subprocess.run(["git", "apply", "it.patch"], check=True, capture_output=True)
+    assert path.read_text(encoding="utf-8") == FILE.replace("reach=0.25", "reach=-0.5")
+
+
 def test_the_command_fits_screens_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(FILE, encoding="utf-8")

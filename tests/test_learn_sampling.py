@@ -12,13 +12,14 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
+from experiments.inference.clusters import Interval as Estimate
 from experiments.learn import sampling, tuning
 from experiments.learn.contest import Batch, Pairs, Pool, pool_of, subject_of
 from experiments.learn.journal import Journal
 from experiments.learn.sampling import Sampling, sample, sampling_plan
 from experiments.learn.spsa import Plan
 from experiments.learn.subject import space_of
-from experiments.learn.tuning import Question
+from experiments.learn.tuning import Question, Tuning
 from experiments.roster import make_agent, parse_spec
 from isolation.parameters import ParameterError
 
@@ -125,6 +126,28 @@ def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, w
     assert sample(question(spec, Plan(4, 4, 5, 4))) != first
     with pytest.raises(ValueError, match=r"whole\.jsonl holds the games of another question, which differs in plan"):
         sample(question(spec, Plan(4, 4, 5, 4)), whole)
+
+
+@pytest.mark.parametrize(("more", "told"), [((), True), (("--parameter", "weight"), False)])
+def test_spsa_says_which_choices_it_leaves_as_they_are(
+    spec: str, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], told: bool
+) -> None:
+    monkeypatch.setattr(
+        tuning, "tune", lambda *_, **__: Tuning((), Estimate(0.5, 0.4, 0.6, 0.95), 0, 0, np.zeros((1, 0)))
+    )
+    result = CliRunner().invoke(main, ["tune", spec, "--patch", "it.patch", *more])
+    assert result.exit_code == 0, result.output
+    note = "Note: jumps is a choice (1, 2, 3 or 5) and stays 1: isolation tune --sampler optuna looks through choices."
+    assert (note in result.output) == told
+    assert "it.patch was not written, as the values stay." in result.output
+    assert not Path("it.patch").exists()
+
+
+@pytest.mark.parametrize("values", ["2:5:1", "2:5:0.5", "1,4"])
+def test_a_sweep_over_a_choice_names_its_values(spec: str, values: str) -> None:
+    result = CliRunner().invoke(main, ["sweep", spec, "--over", f"option.jumps={values}"])
+    assert result.exit_code != 0
+    assert "--over: jumps is a choice, 1, 2, 3 or 5: name those, as in option.jumps=1,2,3,5\n" in result.output
 
 
 def finals(spec: str, pool: Pool, weights: Sequence[float], seed: int) -> Sampling:

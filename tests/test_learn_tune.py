@@ -303,7 +303,7 @@ def test_axes_are_read() -> None:
 @pytest.mark.parametrize(
     "text",
     ["reach=0:1:0.1", "option.reach", "option.=1", "option.reach=0:1", "option.reach=1:0:1", "option.reach=0:1:0",
-     "option.reach=0,x", "option.reach=1,1", "limit=5", "limit=nodes=0", "option.reach=0:1e9:1"],
+     "option.reach=0,x", "option.reach=1_0", "option.reach=1,1", "limit=5", "limit=nodes=0", "option.reach=0:1e9:1"],
 )  # fmt: skip
 def test_axes_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"--over|positive|written|limit"):

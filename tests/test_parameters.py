@@ -25,7 +25,7 @@ from isolation.answers import Positions, answer_all
 from isolation.compiling import compiler, linking
 from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.match import play_games
-from isolation.parameters import Parameter, ParameterError, name_of, parameters_of, tuned, values_of
+from isolation.parameters import KINDS_OF_VALUES, Parameter, ParameterError, name_of, parameters_of, tuned, values_of
 from isolation.speed import random_openings
 
 Range = Annotated[float, Interval(ge=-2, le=3)]
@@ -366,7 +366,14 @@ def test_many_parameters_make_a_short_name_of_their_own() -> None:
     [
         ("option.reach=9", "reach must be from 0 to 2, not 9"),
         ("option.reech=1", "score has no parameter 'reech'; did you mean reach?"),
-        ("option.reach=much", "reach must be a number, not 'much'"),
+        (
+            "option.reach=much",
+            f"reach must be a number, not 'much': {KINDS_OF_VALUES}",
+        ),
+        (
+            "option.reach=1_0",
+            f"reach must be a number, not '1_0': {KINDS_OF_VALUES}",
+        ),
         ("option.reach=nan", "reach must be a finite number, not nan"),
         ("option.reach", "a parameter is set by option.NAME=NUMBER"),
         ("option.=1", "a parameter is set by option.NAME=NUMBER"),
@@ -427,7 +434,7 @@ def test_a_choice_is_one_of_several_whole_numbers() -> None:
     assert not weight.choices
     assert type(jumps.checked(4.0)) is int
     for wrong in (3, 0, 5, 1.5):
-        with pytest.raises(ParameterError, match=r"^jumps (must be 1, 2 or 4|takes whole numbers)"):
+        with pytest.raises(ParameterError, match=r"^jumps must be 1, 2 or 4, not"):
             jumps.checked(wrong)
 
 
@@ -450,3 +457,33 @@ def test_choices_that_are_none_are_refused() -> None:
         parameters_of(words)
     with pytest.raises(ParameterError, match="the default of kind, 3, is not among its choices, 1 or 2"):
         parameters_of(outside)
+
+
+def test_a_choice_with_a_range_is_refused_and_other_notes_are_left_alone() -> None:
+    def ranged(game: Any, player: Any, *, layers: Annotated[Literal[2, 3, 5], Interval(ge=3)] = 3) -> float:
+        return float(layers)
+
+    def noted(game: Any, player: Any, *, layers: Annotated[Literal[2, 3, 5], "how deep"] = 3) -> float:
+        return float(layers)
+
+    with pytest.raises(ParameterError, match=r"^layers is declared as a choice and with a range, and the two do"):
+        parameters_of(ranged)
+    assert of(noted)["layers"].choices == (2, 3, 5)
+
+
+def test_arguments_that_are_no_parameters_are_told_with_the_reason(tmp_path: Path) -> None:
+    source = """
+from typing import Literal
+
+def score(game, player, *, kind: Literal["moves", "reach"] = "moves", fast=True, weight=1.0, parts=(1, 2)):
+    return weight * len(game.get_legal_moves(player))
+"""
+    (tmp_path / "my.py").write_text(source)
+    for name, default in (("kind", "a text"), ("fast", "True"), ("parts", "no number")):
+        with pytest.raises(SpecError, match=f"^{name} is no parameter of score, as its default is {default}: param"):
+            parse_agent(f"ID:{tmp_path / 'my.py'}:score@option.{name}=1")
+    (listed,) = file_catalogue(tmp_path / "my.py")
+    assert listed.parameters == (
+        "weight=1 (0 to 2); kind is no parameter: its default is a text; fast is no parameter: its default is True; "
+        "parts is no parameter: its default is no number"
+    )

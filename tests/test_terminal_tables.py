@@ -84,6 +84,23 @@ def test_no_line_is_longer_than_the_terminal_either_where_no_run_is_read(words: 
 
 
 @pytest.mark.usefixtures("narrow")
+def test_whether_a_heuristic_compiles_is_the_last_that_goes(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from random import random\n"
+        "def count(game, player, *, reach=0.5, blocking=1.0, centre=0.25, corner=0.125):\n"
+        f'    """{"Count moves, and again. " * 4}"""\n'
+        "    return len(game.get_legal_moves(player))\n"
+        "def a_rather_long_name_of_a_heuristic(game, player):\n"
+        "    return random()\n"
+    )
+    lines = said("heuristics", "--file", tmp_path / "mine.py").splitlines()
+    assert lines[0].split() == ["name", "compiles", "meaning", "parameters"]
+    assert [line.split()[1] for line in lines if line.startswith(("count", "a_rather"))][:2] == ["yes", "no"]
+    assert "a_rather_long_name_of_a_heuristic does not compile: " in "\n".join(lines)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
 def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(run: Path) -> None:
     lines = said("compare", run).splitlines()
     assert " ".join(lines[:2]).startswith(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping
 from difflib import unified_diff
 from pathlib import Path
@@ -29,10 +30,17 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
         if one in values:
             _replace(lines, node, _literal(values[one], node))
     new = b"".join(lines).decode()
-    file = path.as_posix().lstrip("/")
+    file = _from_here(path)
     return "".join(
         unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{file}", f"b/{file}")
     )
+
+
+def _from_here(path: Path) -> str:
+    """A file's path as `git apply` wants it: from the current directory if it is below, else from the root."""
+    whole = Path(os.path.abspath(path))
+    here = Path.cwd()
+    return (whole.relative_to(here) if whole.is_relative_to(here) else whole).as_posix().lstrip("/")
 
 
 def _defaults(text: str, name: str) -> dict[str, ast.expr]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.roster.spec import number_text
-from isolation.parameters import Parameter, ParameterError, name_of, parameters_of
+from isolation.parameters import Parameter, ParameterError, name_of, parameters_of, unknown
 
 Vector = NDArray[np.float64]
 _DIGITS = 4
@@ -53,6 +53,11 @@ class Space:
         """Of those that are looked through."""
         return tuple(self.parameters[place].name for place in self.free)
 
+    @property
+    def choices(self) -> tuple[Parameter, ...]:
+        """The choices among those that are not looked through."""
+        return tuple(one for place, one in enumerate(self.parameters) if one.choices and place not in self.free)
+
     def filled(self, vector: Vector) -> Vector:
         """float64, all parameters in their order, those looked through from a vector."""
         every = np.array([one.default for one in self.parameters], np.float64)
@@ -92,9 +97,9 @@ def space_of(
             "reach=0.5)`"
         )
     names = [one.name for one in parameters]
-    unknown = [one for one in wanted if one not in names]
-    if unknown:
-        raise ParameterError(f"{name} has no parameter {unknown[0]!r}; it has {', '.join(names)}")
+    for named in wanted:
+        if named not in names:
+            raise ParameterError(unknown(heuristic, named))
     free = tuple(
         place
         for place, one in enumerate(parameters)

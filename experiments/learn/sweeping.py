@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from experiments.inference.clusters import Interval, rate_interval
 from experiments.learn.contest import Batch, Pool, playing, pool_of, prepare
 from experiments.learn.journal import Journal
-from experiments.roster import Spec, parse_limit, settings_text
+from experiments.roster import Spec, complete, make_agent, parse_limit, settings_text
+from experiments.roster.spec import parse_number
 from isolation.limits import Limit
+from isolation.parameters import parameters_of
 
 MOST_POINTS = 10_000
 _BATCH = 50
@@ -60,7 +62,7 @@ def parse_axis(text: str) -> Axis:
     if not equals or not name.startswith(_PARAMETER) or name == _PARAMETER:
         raise ValueError(f"--over is option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000, not {text!r}")
     try:
-        written = [float(word) for word in values.split(":" if ":" in values else ",")]
+        written = [parse_number(word) for word in values.split(":" if ":" in values else ",")]
         if ":" in values and len(written) != 3:
             raise ValueError
     except ValueError:
@@ -95,6 +97,7 @@ def sweep(
         ValueError: there are too many combinations, an axis is named twice, or a value cannot be.
     """
     _check(axes)
+    _check_choices(spec, limit, axes)
     combinations = list(itertools.product(*(axis.values for axis in axes)))
     meetings = [_meeting(spec, opponent, limit, axes, values) for values in combinations]
     agents = prepare(list(dict.fromkeys(str(one) for meeting in meetings for one in meeting)), size)
@@ -144,12 +147,22 @@ def _check(axes: Sequence[Axis]) -> None:
         raise ValueError(f"--over: {points:,} combinations are too many; {MOST_POINTS:,} are the most")
 
 
+def _check_choices(spec: Spec, limit: Limit | None, axes: Sequence[Axis]) -> None:
+    heuristic = make_agent(complete(spec, limit)).heuristic
+    known = {one.name: one for one in parameters_of(heuristic)} if heuristic else {}
+    for axis in axes:
+        one = known.get(axis.name)
+        if one and one.choices and not set(axis.values) <= set(one.choices):
+            listed = ",".join(map(str, one.choices))
+            raise ValueError(
+                f"--over: {one.name} is a choice, {one.allowed}: name those, as in {_PARAMETER}{one.name}={listed}"
+            )
+
+
 def _meeting(
     spec: Spec, opponent: Spec | None, limit: Limit | None, axes: Sequence[Axis], values: Sequence[Limit | float]
 ) -> tuple[Spec, Spec]:
     """The agent under some values, and whom it meets, both completed."""
-    from experiments.roster import complete
-
     own = next((value for value in values if isinstance(value, Limit)), None)
     numbers = {axis.name: value for axis, value in zip(axes, values, strict=True) if not isinstance(value, Limit)}
     limited = replace(spec, limit=own or spec.limit)

@@ -15,9 +15,20 @@ from typing import TYPE_CHECKING
 import heuristics
 from experiments.roster.kinds import KINDS, SWITCHES
 from experiments.roster.patterns import is_pattern, matching, open_parts
-from experiments.roster.spec import ENGINE, UNITS, Spec, SpecError, fail, number_of, number_text, parse_limit
+from experiments.roster.spec import (
+    ENGINE,
+    UNITS,
+    Spec,
+    SpecError,
+    fail,
+    number_of,
+    number_text,
+    parse_limit,
+    parse_number,
+)
 from isolation.limits import Limit
 from isolation.loading import expanded
+from isolation.parameters import KINDS_OF_VALUES
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -220,9 +231,9 @@ def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
     if name in dict(spec.parameters):
         fail(f"{name} is set a second time", spec.text, first, last)
     try:
-        value = float(text)
+        value = parse_number(text)
     except ValueError:
-        fail(f"{name} must be a number, not {text!r}", spec.text, first, last)
+        fail(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}", spec.text, first, last)
     if not isfinite(value):
         fail(f"{name} must be a finite number, not {text}", spec.text, first, last)
     return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))

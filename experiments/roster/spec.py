@@ -89,6 +89,20 @@ def parse_limit(text: str) -> Limit:
     return Limit(**{unit: number})  # type: ignore[arg-type]
 
 
+def parse_number(text: str) -> float:
+    """A number as people write it; the underscores of Python's are none.
+
+    >>> parse_number("0.5")
+    0.5
+
+    Raises:
+        ValueError: it is none.
+    """
+    if "_" in text:
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
+
+
 def number_of(limit: Limit) -> float:
     """The number of a limit, as short as it goes and in full."""
     number: float = getattr(limit, limit.unit)  # not its value: a float holds no more than 53 bits
