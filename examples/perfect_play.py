@@ -39,7 +39,6 @@ from reports.progress import counting
 
 SIZE = "7x7"
 SMALLEST_SIDE = 3
-USUAL_SIDE = 7
 """All boards with sides up to this are solved."""
 NODES = 1000
 
@@ -105,9 +104,9 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
     decisions = run_decisions(gauntlet.sources[0].info.path)
     return templates.get_template("perfect_play.md.jinja").render(
         size=SIZE,
-        beyond=_beyond(),
+        largest=max(max(parse_size(board.size)) for board in boards),
         boards=[_board_row(board) for board in boards],
-        opposite=" and ".join(board.size for board in boards if _has_opposite_exceptions_alone(board)),
+        opposite=[board.size for board in boards if _has_opposite_exceptions_alone(board)],
         summary=summary,
         exceptions=", ".join(f"{_name(one)}–{_name(other)}" for one, other in summary.exceptions),
         mirrors=all(_can_mirror(pair) for pair in summary.exceptions),
@@ -130,11 +129,6 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
 
 def _sizes() -> list[str]:
     return [size for size in covered_sizes() if min(parse_size(size)) >= SMALLEST_SIDE]
-
-
-def _beyond() -> str:
-    """The larger boards that are solved as well, as the end of a list."""
-    return "".join(f", and on {size}" for size in _sizes() if max(parse_size(size)) > USUAL_SIDE)
 
 
 def _has_opposite_exceptions_alone(summary: BoardSummary) -> bool:
