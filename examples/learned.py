@@ -37,6 +37,7 @@ from isolation.speed import processor_times
 from reports.cells import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
+SEARCHES = {"alpha-beta": "ID", "best-first": "BF"}
 PLAIN = "ID:learned@option.moves=0,option.waiting_moves=0,option.near=0,option.across=0"
 """Links a cell and nothing else: where tuning begins."""
 TRIED = (
@@ -110,7 +111,7 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
         (board, [_meeting(home, board, openings, pairs, LEARNED, cost, scale, jobs) for cost in scale.costs])
         for board, openings, pairs in scale.boards
     ]
-    screened = [_screened(held_out, cost, scale, jobs) for cost in scale.costs]
+    screened = [_screened(held_out, search, cost, jobs) for search in SEARCHES for cost in scale.costs]
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -180,12 +181,13 @@ def _costs(specs: Sequence[str], board: str, rounds: int, home: Path) -> list[fl
     return [float(known[spec]) for spec in specs]
 
 
-def _screened(suite: Any, cost: int, scale: Scale, jobs: int) -> list[str]:
+def _screened(suite: Any, search: str, cost: int, jobs: int) -> list[str]:
     """Wins kept on held-out positions with as many nodes, and what that leaves of those territory throws away."""
-    asked = ask_all((BEST_BEFORE, LEARNED), suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
+    agents = [agent.replace("ID", SEARCHES[search]) for agent in (BEST_BEFORE, LEARNED)]
+    asked = ask_all(agents, suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
     before, now = (score(suite, one) for one in asked)
     fewer = 1 - (1 - now.kept.estimate) / (1 - before.kept.estimate)
-    return [f"{cost:,}", *map(_kept, (before, now)), Share(fewer).shown]
+    return [search, f"{cost:,}", *map(_kept, (before, now)), Share(fewer).shown]
 
 
 def _kept(one: Score) -> str:
