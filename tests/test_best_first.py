@@ -58,6 +58,16 @@ def test_knowing_nothing_but_its_replies_it_plays_the_one_with_the_best_heuristi
     assert (result.score, result.move) == (max(worths), board.legal_cells()[worths.index(max(worths))])
 
 
+@pytest.mark.parametrize("name", ["open", "improved"])
+def test_compiled_it_grows_the_same_tree_as_in_python_also_where_much_is_worth_the_same(name):
+    """With more nodes than the compiled tree has room for at first."""
+    for cells in ([24, 14], [0, 9], [17, 30]):
+        board = Board.from_moves(cells)
+        compiled, plain = (found(board, 2_500, heuristics.get(name), interpreted=way) for way in (False, True))
+        assert (compiled.pv, compiled.score, compiled.depth) == (plain.pv, plain.score, plain.depth)
+        assert compiled.nodes == plain.nodes
+
+
 def test_with_as_many_nodes_it_looks_further_ahead_than_alpha_beta():
     board = Board.from_moves([24, 14])
     assert found(board, 10_000).depth > 2 * search(board, IMPROVED, Limit(nodes=10_000)).depth

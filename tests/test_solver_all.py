@@ -52,9 +52,10 @@ def test_an_interrupted_run_is_taken_up_where_it_stopped(tmp_path):
     assert pq.read_table(path).equals(pq.read_table(whole))
 
 
-def test_a_pair_that_is_hard_to_solve_is_looked_into_move_by_move(tmp_path, monkeypatch):
-    monkeypatch.setattr(solving, "_FIRST_ROUND", 3)
-    assert (solve_all("4x4", tmp_path / "hard.parquet") == shipped_pairs("4x4")).all()
+@pytest.mark.parametrize("size", ["3x3", "4x4"])
+def test_a_pair_that_is_hard_to_solve_is_looked_into_move_by_move(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(solving, "_FIRST_ROUND", 1)
+    assert (solve_all(size, tmp_path / "hard.parquet") == shipped_pairs(size)).all()
 
 
 def test_several_processes_find_the_same(tmp_path):
