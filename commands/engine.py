@@ -144,7 +144,7 @@ def _named(text: str) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not (name.strip() and equals):
-        raise click.BadParameter(f"--option is written NAME=VALUE, as in Hash=16, not {text}")
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as Hash=16")
     return name.strip(), value
 
 
