@@ -32,11 +32,13 @@ def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile into a folder that lasts for the session, and leave the user's own alone; hear Ctrl-C.
+    """Compile into a folder that lasts for the session, and leave the user's own alone; keep bytecode; hear Ctrl-C.
 
     Started by a shell in the background, Python ignores Ctrl-C.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Hundreds of processes are started, each of which would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "ISOLATION_CACHE" not in os.environ:
         os.environ["ISOLATION_CACHE"] = tempfile.mkdtemp(prefix="isolation-tests-")
