@@ -148,7 +148,7 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
 
 # Tournaments
 
-DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() < 0.02 else None"
+DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() < 0.05 else None"
 
 
 def config_of(tmp_path, out, **more):
