@@ -161,7 +161,9 @@ def score(game, player):
 
 
 @pytest.mark.parametrize(("heuristic", "needs_numba"), [("lists.py:score", True), ("improved", False)])
-def test_known_code_runs_without_numba_unless_it_makes_lists_and_dictionaries(tmp_path, monkeypatch, heuristic, needs_numba):
+def test_known_code_runs_without_numba_unless_it_makes_lists_and_dictionaries(
+    tmp_path, monkeypatch, heuristic, needs_numba
+):
     monkeypatch.chdir(tmp_path)
     Path("lists.py").write_text(LISTS)
     specs = ["ID:territory@nodes=50", f"AB:{heuristic}@depth=2"]
