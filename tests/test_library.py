@@ -153,12 +153,17 @@ LISTS = """
 def score(game, player):
     moves = [move for move in game.get_legal_moves(player) if move[0] > 0]
     moves.append((0, 0))
-    return float(len(moves))
+    found = {"even": 0.0, "odd": 0.0}
+    for row, _ in moves:
+        found["odd" if row % 2 else "even"] += 1.0
+    return float(len(moves)) + found["odd"] / 2
 """
 
 
 @pytest.mark.parametrize(("heuristic", "needs_numba"), [("lists.py:score", True), ("improved", False)])
-def test_known_code_runs_without_numba_unless_it_makes_lists(tmp_path, monkeypatch, heuristic, needs_numba):
+def test_known_code_runs_without_numba_unless_it_makes_lists_and_dictionaries(
+    tmp_path, monkeypatch, heuristic, needs_numba
+):
     monkeypatch.chdir(tmp_path)
     Path("lists.py").write_text(LISTS)
     specs = ["ID:territory@nodes=50", f"AB:{heuristic}@depth=2"]

@@ -80,6 +80,18 @@ def test_mcts_without_a_heuristic_plays_the_same_playouts_compiled_and_interpret
     assert facts(compiled) == facts(interpreted)
 
 
+@pytest.mark.parametrize("name", ["", "improved"])
+def test_mcts_grows_the_same_tree_where_it_outgrows_the_room_it_has_at_first(name):
+    """It has room for 1,024 nodes, and most simulations add some four."""
+    heuristic = heuristics.get(name) if name else None
+    for cells in ([24, 14], [0, 9]):
+        compiled, interpreted = (
+            search(Board.from_moves(cells), heuristic, Limit(nodes=1_500), "mcts", seed=5, interpreted=flag)
+            for flag in (False, True)
+        )
+        assert facts(compiled) == facts(interpreted)
+
+
 @settings(max_examples=60)
 @given(board=positions(), name=st.sampled_from(heuristics.names()), depth=st.integers(1, 3))
 def test_alpha_beta_has_minimaxs_value_and_move_for_every_heuristic(board, name, depth):
