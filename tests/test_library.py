@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 
 import grimp
 import pytest
@@ -140,6 +141,36 @@ def test_bytecode_is_not_believed(tmp_path):
 def test_what_cannot_be_imported_raises_as_it_did(tmp_path):
     with pytest.raises(ZeroDivisionError):
         library.load(tmp_path / "broken" / "module.py", "1 / 0")
+
+
+def asked_while_it_is_made(path, until):
+    """What the second of two gets that want the same once; the first is done when `until` is set or the second is."""
+    made, got = [], []
+
+    def second():
+        got.append(library.kept_once(path, TEXT, lambda: b"made by the second"))
+        until.set()
+
+    def first():
+        made.append(Thread(target=second))
+        made[0].start()
+        assert until.wait(60)
+        return b"made by the first"
+
+    library.kept_once(path, TEXT, first)
+    made[0].join()
+    return got[0]
+
+
+def test_what_another_process_is_making_is_waited_for(tmp_path, monkeypatch):
+    waits = Event()
+    monkeypatch.setattr(library.time, "sleep", lambda seconds: waits.set())
+    assert asked_while_it_is_made(tmp_path / "kernel.py", waits) == b"made by the first"
+
+
+def test_nobody_waits_for_long_for_a_process_that_may_have_been_suspended(tmp_path, monkeypatch):
+    monkeypatch.setattr(library, "_LONGEST_WAIT", 0.0)
+    assert asked_while_it_is_made(tmp_path / "kernel.py", Event()) == b"made by the second"
 
 
 GAME = """

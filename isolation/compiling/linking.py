@@ -47,7 +47,7 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
         module.link_in(_way_in(symbol, arguments))
         return _bitcode(module, _ENTRY)
 
-    return library.kept(path.with_suffix(".bc"), compiled)
+    return library.kept_once(path, text, compiled)
 
 
 def score_code(score: Any, rows: int, columns: int) -> bytes:
