@@ -1,4 +1,4 @@
-"""NumPy's arrays of Arrow's, and back, without pandas: pyarrow imports it for either, and that takes a third of a second."""
+"""NumPy's arrays of Arrow's, and back, without pandas, which pyarrow would import for either."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 
 def to_numpy(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """The values of an array or a column; of numbers, where none is missing, an array without copies of them."""
+    """The values of an array or a column; of one array of numbers, where none is missing, without a copy of them."""
     if isinstance(values, pa.ChunkedArray):
         parts = [to_numpy(chunk) for chunk in values.chunks if len(chunk)]
         if len(parts) == 1:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paired import pairs_in
 from scipy.stats import binomtest, f, norm, spearmanr, t
 
 from experiments.inference.clusters import (
@@ -22,7 +23,6 @@ from experiments.inference.comparison import Comparison, compare
 from experiments.inference.duel import Duel, compare_directly
 from experiments.inference.family import compare_all
 from experiments.inference.multiplicity import holm, joint_stretch
-from tests.paired import pairs_in
 from experiments.inference.pairs import PairCounts, pair_interval, sign_test
 from experiments.inference.permutation import label_test, sign_flip_test
 from experiments.inference.planning import (

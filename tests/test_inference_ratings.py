@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from paired import pairs_in
 from scipy.special import expit
 
 from experiments.inference import ratings as ratings_module
 from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import elo_from_score
-from tests.paired import pairs_in
 from experiments.inference.ratings import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
 
 

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from paired import pairs_in
 from scipy.stats import norm
 
 from experiments.inference.comparison import compare
 from experiments.inference.family import compare_all
 from experiments.inference.multiplicity import holm
-from tests.paired import pairs_in
 from experiments.inference.permutation import score_flip_test, sign_flip_test
 from tests.test_inference_comparison import OPPONENTS, games_of
 

@@ -182,15 +182,15 @@ def _refuse_repetition(games: pa.ChunkedArray) -> None:
 
 def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
     columns = [_coded(games[name]) for name in ("agent_1", "agent_2")]
-    played = [np.bincount(codes, minlength=len(names)) > 0 for codes, names in columns]
-    agents = tuple(sorted({str(name) for (_, names), there in zip(columns, played, strict=True) for name in names[there]}))
+    played = {str(name) for codes, names in columns for name in names[np.unique(codes)]}
+    agents = tuple(sorted(played))
     index = {name: i for i, name in enumerate(agents)}
     one, two = (np.array([index.get(str(n), -1) for n in names], dtype=np.int16)[codes] for codes, names in columns)
     return agents, one, two
 
 
 def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:
-    """Numbers from 0 for the distinct values, and these values; in order of appearance, but for names that are coded."""
+    """Numbers from 0 for the distinct values, and these values, in order of appearance unless they come numbered."""
     coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
     codes = [to_numpy(chunk.indices) for chunk in coded.chunks]
