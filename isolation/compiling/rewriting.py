@@ -13,10 +13,12 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from types import FunctionType
 from typing import Any
 
+from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.explaining import explain_line, explain_result
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import Alias
@@ -101,11 +103,24 @@ def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) ->
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
+    heuristic = untuned(heuristic)
     try:
-        return _rewrite(untuned(heuristic), second_try)
+        return _remembered(heuristic, second_try)
+    except TypeError:  # no hash, as objects of most dataclasses
+        return _written(heuristic, second_try)
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _remembered(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+    return _written(heuristic, second_try)
+
+
+def _written(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+    try:
+        return _rewrite(heuristic, second_try)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(untuned(heuristic), second_try, prunes=True)
+            return _rewrite(heuristic, second_try, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
