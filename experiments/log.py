@@ -12,6 +12,7 @@ import json
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -312,6 +313,7 @@ def sweep(folder: Path) -> None:
             path.unlink()
 
 
+@cache
 def versions() -> dict[str, str]:
     """What produced a log: versions of this package, of Python and of the libraries that matter, and the machine."""
     packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
