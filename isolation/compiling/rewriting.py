@@ -24,6 +24,7 @@ from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import Alias
 from isolation.compiling.rewrites.base import Place, at, call, function, name, statements
 from isolation.compiling.rewrites.calling import Call
+from isolation.compiling.rewrites.claiming import claim
 from isolation.compiling.rewrites.containers import Contain
 from isolation.compiling.rewrites.errors import CompileError, refuse
 from isolation.compiling.rewrites.filling import Fill
@@ -59,8 +60,8 @@ NO_SLOTS: Slots = {}
 class Rewritten:
     """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
 
-    `plain` is the source before sums were written as tables. `lines` gives for a line of the source the line of the
-    user's file it comes from.
+    `plain` is the source before sums were written as tables, and two floods as one. `lines` gives for a line of the
+    source the line of the user's file it comes from.
     """
 
     source: str
@@ -183,6 +184,7 @@ class _Module:
         lower_walrus(tree)
         plain = ast.unparse(tree) + "\n"
         weigh(tree)
+        claim(tree)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)
