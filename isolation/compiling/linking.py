@@ -109,11 +109,11 @@ def _offer_numbas_functions() -> None:
 
     What dictionaries hash texts with is there once `hashing` is.
     """
-    from numba.core.registry import cpu_target
-    from numba.core.runtime import rtsys
     from numba.cpython import hashing  # noqa: F401
 
-    rtsys.initialize(cpu_target.target_context)
+    from isolation.compiling.gathering import started
+
+    started()
 
 
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
