@@ -71,7 +71,7 @@ def test_every_published_agent_is_known_by_its_heuristic(script):
 @pytest.mark.slow
 def test_the_page_about_perfect_play_is_made_by_its_script(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "perfect_play.py"
-    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "2"]
+    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "1"]
     subprocess.run(command, check=True, capture_output=True)
     text = (tmp_path / "perfect-play.md").read_text(encoding="utf-8")
     assert "| 7x7 | player 2 | 2,352 | 49.3 % | 16 to 25 | 99.7 % | 8 |" in text
@@ -87,7 +87,7 @@ def test_the_page_about_perfect_play_is_made_by_its_script(tmp_path):
 @pytest.mark.slow
 def test_the_page_about_screening_is_made_by_its_script(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "screening.py"
-    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "2"]
+    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "1"]
     subprocess.run(command, check=True, capture_output=True)
     text = (tmp_path / "screening.md").read_text(encoding="utf-8")
     assert "| 7x7 | 15,330 | 10,375 | 315 | 11–32 | 50.4 % | 49.3 % |" in text
@@ -98,7 +98,7 @@ def test_the_page_about_screening_is_made_by_its_script(tmp_path):
 @pytest.mark.slow
 def test_the_page_about_the_best_heuristic_is_made_by_its_script(tmp_path):
     script = Path(__file__).parent.parent / "examples" / "learned.py"
-    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "2"]
+    command = [sys.executable, str(script), "--quick", "--home", str(tmp_path), "--jobs", "1"]
     subprocess.run(command, check=True, capture_output=True)
     text = (tmp_path / "learned.md").read_text(encoding="utf-8")
     assert "| `links_a_cell` | links a cell, without moves | 50 |" in text

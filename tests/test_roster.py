@@ -273,7 +273,7 @@ def test_an_engine_is_one_of_the_file_or_a_program(tmp_path: Path, monkeypatch: 
 
 def test_limits() -> None:
     assert parse_limit("cpu_ms=2.5") == Limit(cpu_ms=2.5)
-    for wrong in ("nodes", "nodes=1.5", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
+    for wrong in ("nodes", "nodes=1.5", "nodes=1_0", "ms=1_0", "ms=-1", "plies=3", "ms=nan", "ms=inf"):
         with pytest.raises(ValueError, match=r"must be a positive|a limit is written"):
             parse_limit(wrong)
 

@@ -83,7 +83,8 @@ def parse_limit(text: str) -> Limit:
         raise ValueError(f"a limit is written depth=N, nodes=N, ms=N or cpu_ms=N, not {text!r}")
     whole = unit in ("depth", "nodes")
     try:
-        number = int(value) if whole else float(value)
+        number = parse_number(value)
+        number = int(value) if whole else number
     except ValueError:
         raise ValueError(f"{unit} must be a positive {'whole number' if whole else 'number'}, not {value!r}") from None
     return Limit(**{unit: number})  # type: ignore[arg-type]
