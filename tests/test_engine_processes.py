@@ -148,14 +148,17 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
 
 # Tournaments
 
-DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() < 0.02 else None"
+DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() < 0.05 else None"
+
+
+CONTENDERS = ["engine:fragile@nodes=5", "engine:mine@nodes=5", "random"]
 
 
 def config_of(tmp_path, out, **more):
     keys = {
         "board": "5x5",
         "format": "round-robin",
-        "contenders": ["engine:fragile@nodes=5", "engine:mine@nodes=5", "random"],
+        "contenders": CONTENDERS,
         "pairs": 12,
         "jobs": 2,
         "out": str(out),
@@ -190,6 +193,16 @@ def test_a_tournament_goes_on_though_engines_are_killed_and_is_resumed(tmp_path)
     assert set(losers) == {"fragile_5nodes"}
     assert lost["detail"].str.startswith("was ended by SIGKILL; at last: ").all()
     assert any("here" in errors.read_text() for errors in run.glob("engines/mine_5nodes-*.txt"))
+
+
+def test_a_run_from_the_empty_board_goes_on_with_an_engine_that_ends_at_once(tmp_path):
+    engine(tmp_path / "fragile", DIES)
+    config = config_of(tmp_path, tmp_path / "run", pairs=2, jobs=1, openings="random:0", contenders=CONTENDERS[::2])
+    assert play_tournament(config).finished
+    games = read_games(tmp_path / "run")
+    assert games["plies"].tolist() == [0, 1]
+    assert games["winner"].tolist() == [2, 1]
+    assert set(games["reason"]) == {"crash"}
 
 
 def test_another_program_in_its_place_does_not_go_on_with_a_run(tmp_path):

@@ -187,8 +187,12 @@ class Worker:
 
 
 def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
-    """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply."""
-    weights = np.add.reduceat(games.time_us + _PLY_US, games.offsets[:-1])
+    """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply.
+
+    A game that is lost before its first ply counts as one of one ply.
+    """
+    sums = np.append(0, np.cumsum(games.time_us + _PLY_US))
+    weights = np.maximum(np.diff(sums[games.offsets]), _PLY_US)
     shares: NDArray[np.float64] = weights * (seconds / weights.sum())
     return shares
 
