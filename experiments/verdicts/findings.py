@@ -282,7 +282,9 @@ def _without_repetitions(
 ) -> tuple[pd.DataFrame, int]:
     """Each game once, however many runs played it, and pairs joined whose games lie in different runs.
 
-    Two games are the same if agents, sides and opening are, and chance had no part in them or the same seed.
+    Two games are the same if agents, sides and opening are, and chance had no part in them or the same seed. Games that
+    were played elsewhere may agree in all of that within one run and are several; the first of them is the first of
+    another run's, the second the second.
     """
     fixed = np.array([name in agents and agents[name].is_deterministic for name in every], dtype=bool)
     one, two = (games[column].cat.codes.to_numpy(np.int64) for column in ("agent_1", "agent_2"))
@@ -290,6 +292,9 @@ def _without_repetitions(
     seed = np.where(determined, 0, games["seed"].to_numpy())
     what = pd.DataFrame({"one": one, "two": two, "opening": games["opening_id"], "size": games["size"], "seed": seed})
     repeated = what.duplicated().to_numpy()
+    if (repeated & ~determined).any():
+        own = what.assign(run=games["run"]).groupby([*what.columns, "run"], sort=False).cumcount()
+        repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
     meeting = what.assign(one=np.minimum(one, two), two=np.maximum(one, two)).drop(columns="seed")
     # a pair of players that leave things to chance is known by its run and number there
     meeting["run"] = np.where(determined, -1, games["run"])

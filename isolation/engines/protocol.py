@@ -15,9 +15,12 @@ from typing import Literal
 
 from isolation.algebraic import Convention, read_move
 from isolation.board import Board
+from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.notation import column_name
 
+JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
+"""What a game of Joust begins with."""
 DEEPEST = 1_000
 """No game is longer, whatever an engine says of its depth."""
 
@@ -108,6 +111,26 @@ def variant_of(board: Board) -> str:
     return "joust" if board.size == "8x8" else f"joust{board.size}"
 
 
+def start_of(variant: str) -> Board:
+    """What a game of a variant of `variant_of` begins with where nothing else is said.
+
+    >>> start_of("joust").fen, start_of("joust3x4").fen
+    ('8/8/8/4n3/3N4/8/8/8 w - - 0 1', 'N3/4/3n w - - 0 1')
+
+    Raises:
+        ValueError: there is no such variant.
+    """
+    if variant.lower() == "joust":
+        return Board.from_fen(JOUST)
+    found = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant.lower(), re.ASCII)
+    if not found:
+        raise ValueError(
+            f"no variant is called {variant[:40]!r}; there are joust, and, of any size, joust7x7, placing7x7"
+        )
+    rows, columns = parse_size(found[2])
+    return Board.from_moves([] if found[1] == "placing" else [0, rows * columns - 1], found[2])
+
+
 def variants_text(size: tuple[int, int]) -> str:
     """A file of variants for boards of (rows, columns), of two and more cells.
 
@@ -116,12 +139,10 @@ def variants_text(size: tuple[int, int]) -> str:
     """
     rows, columns = size
     board = f"maxRank = {rows}\nmaxFile = {column_name(columns - 1)}\n"
-    empty, placed = Board(1, 2, width=columns, height=rows), Board(1, 2, width=columns, height=rows)
-    for cell in (0, rows * columns - 1):
-        placed.play_cell(cell)
+    joust, placing = f"joust{rows}x{columns}", f"placing{rows}x{columns}"
     return (
-        f"[joust{placed.size}:joust]\n{board}startFen = {placed.fen}\n\n"
-        f"[placing{empty.size}:joust]\n{board}startFen = {empty.fen}\n"
+        f"[{joust}:joust]\n{board}startFen = {start_of(joust).fen}\n\n"
+        f"[{placing}:joust]\n{board}startFen = {start_of(placing).fen}\n"
         "pieceDrops = true\nmustDrop = true\nwallingRule = none\n"
     )
 

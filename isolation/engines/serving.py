@@ -14,15 +14,13 @@ from isolation.agents import Agent, Player, as_loss
 from isolation.algebraic import read_move, write_move
 from isolation.board import Board
 from isolation.engines.clocks import Search, read_go
-from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol
+from isolation.engines.protocol import JOUST, PROTOCOLS, UCI, UGI, Protocol
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.native import desks
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
 
-JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
-"""Where a game of Fairy-Stockfish's begins."""
 NO_MOVE = "(none)"
 HALT_SECONDS = 1.0
 """How long a search is waited for that has been told to stop; then the first legal move is the answer."""
