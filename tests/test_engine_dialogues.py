@@ -329,6 +329,42 @@ def test_a_hard_cap_ends_a_move_sooner(clock):
     assert clock.now - began == pytest.approx(10)
 
 
+@pytest.mark.parametrize("limit", [Limit(ms=100), Limit(ms=60_000), Limit(nodes=5)])
+@pytest.mark.parametrize("stuck", [{"go": ()}, {"isready": (2, "readyok"), "go": (2, "info depth 1") * 20}])
+def test_a_hard_cap_holds_for_all_that_belongs_to_a_move(clock, limit, stuck):
+    script = Script(clock, dict(SPEAKS_UGI))
+    with opened(script, agent_of(limit).capped(3)) as player:
+        player.new_game()
+        began = clock.now
+        script.answers |= stuck
+        with pytest.raises(Forfeit) as loss:
+            player.choose(BOARD, 0)
+    assert loss.value.reason is Reason.HANG
+    assert clock.now - began == pytest.approx(3)
+    assert ("stop" in script.sent) == (limit == Limit(ms=100))
+
+
+@pytest.mark.parametrize(("word", "seconds"), [("uginewgame", 3), ("setoption", 10)])
+def test_a_hard_cap_holds_for_an_engine_that_does_not_get_ready(clock, word, seconds):
+    began = clock.now
+    script = Script(clock, dict(SPEAKS_UGI))
+    script.answers[word] = (100,)
+    with (
+        opened(script, agent_of(options=(("Hash", "8"),)).capped(3)) as player,
+        pytest.raises(Forfeit, match="no readyok"),
+    ):
+        player.new_game()
+    assert clock.now - began == pytest.approx(seconds)
+
+
+def test_what_was_asked_is_told_however_much_was_answered(clock):
+    _, loss = lose(clock, SPEAKS_UGI | {"go": (*("info depth 1 nodes 2",) * 9, "bestmove d4d5")})
+    assert loss.detail.endswith(
+        "; at last: > isready | … | > position fen 7/7/n6/3N3/7/7/7 w - - 0 1 | > isready | … | > go nodes 100 | … | "
+        "< info depth 1 nodes 2 | < info depth 1 nodes 2 | < bestmove d4d5"
+    )
+
+
 def test_a_program_that_cannot_be_started_has_crashed():
     agent = EngineAgent("Mine", Program(("/no/such/program",)), Limit(nodes=1))
     with pytest.raises(Forfeit, match="could not be started: /no/such/program is no program") as loss:

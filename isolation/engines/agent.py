@@ -78,8 +78,8 @@ class EngineAgent(Plain):
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
 
     def capped(self, seconds: float) -> EngineAgent:
-        """The same engine, given up after so many seconds without a move."""
-        return replace(self, waits=replace(self.waits, move=seconds, silence=min(seconds, self.waits.silence)))
+        """The same engine, given up after so many seconds without a move, or without being ready for one."""
+        return replace(self, waits=replace(self.waits, move=seconds, cap=seconds))
 
     def open(self, start: Start = start_engine) -> EnginePlayer:
         """What asks the engine for moves; it is started for the first game."""

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -42,8 +43,10 @@ from isolation.temporary import temporary_folder
 LATE_MS = 50.0
 """What a move may take beyond its time limit: the way through two pipes, and what else the system may be at."""
 LONGEST_LINE = 1 << 20
-_SHOWN_LINES = 6
-_SHOWN = 50
+_SHOWN_SAID = 4
+"""The position, `isready`, `go` and `stop`: what was asked is told, however much was answered."""
+_SHOWN_HEARD = 3
+_SHOWN = 45
 _LAST_WORDS = 1.0
 
 
@@ -56,12 +59,14 @@ class Waits:
         ready: for `readyok`, and for a move once it has been told to stop.
         move: for a move that is not limited by time.
         silence: for any line at all while it searches.
+        cap: for a move in all, whatever its limit, and for `readyok`, which may take as long as the start after that.
     """
 
     start: float = 10.0
     ready: float = 60.0
     move: float = 600.0
     silence: float = 60.0
+    cap: float = inf
 
 
 WAITS = Waits()
@@ -75,6 +80,8 @@ class EngineLines(Transport, Protocol):
 
 
 Start = Callable[[Program, str], EngineLines]
+_Line = tuple[int, str]
+"""A line of the dialogue as it is told, and which one it is."""
 
 
 def start_engine(program: Program, errors: str) -> EngineLines:
@@ -129,7 +136,10 @@ class Session:
     is_due: bool = field(default=False, init=False)
     options: list[str] = field(default_factory=list, init=False)
     _spoken: Spoken = field(default=UGI, init=False)
-    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN_LINES), init=False)
+    _said: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_SAID), init=False)
+    _heard: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_HEARD), init=False)
+    _lines: int = field(default=0, init=False)
+    _until: float = field(default=inf, init=False)
     _variant: str = field(default="", init=False)
     _sizes: set[tuple[int, int]] = field(default_factory=set, init=False)
 
@@ -140,6 +150,7 @@ class Session:
             Forfeit: it does not answer by a reading of the monotonic clock, or lacks an option.
         """
         self._spoken = self._agreed_upon(deadline)
+        self._until = time.monotonic() + max(self.waits.cap, self.waits.start)
         for name, value in self.program.options:
             self._set_option(name, value)
         self._await_ready()
@@ -150,6 +161,7 @@ class Session:
         Raises:
             Forfeit: it is gone, or not ready in time.
         """
+        self._until = time.monotonic() + self.waits.cap
         self._say(self._spoken.new_game)
         self._await_ready()
 
@@ -159,6 +171,7 @@ class Session:
         Raises:
             Forfeit: there is none, or it is illegal or late.
         """
+        self._until = time.monotonic() + self.waits.cap
         if self._spoken is UCI:
             self._agree_on_variant(board)
         self._say(f"position fen {board.fen}")
@@ -222,20 +235,20 @@ class Session:
 
     def _await_ready(self) -> None:
         self._say("isready")
-        self._hear_until("readyok", time.monotonic() + self.waits.ready)
+        self._hear_until("readyok", self._by(self.waits.ready))
 
     def _await_move(self, limit: Limit) -> tuple[Info, str]:
         """What the engine said of its search, and the words of its move."""
         allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
         silence = self.waits.silence if limit.ms is None else allowed
-        deadline, told_to_stop, info = time.monotonic() + allowed, False, Info()
+        deadline, told_to_stop, info = self._by(allowed), False, Info()
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
-                if limit.ms is None or told_to_stop:
+                if limit.ms is None or told_to_stop or deadline >= self._until:
                     self._stall("no move")
                 self._say("stop")
-                deadline, silence, told_to_stop = time.monotonic() + self.waits.ready, self.waits.ready, True
+                deadline, silence, told_to_stop = self._by(self.waits.ready), self.waits.ready, True
                 continue
             try:
                 line = self._hear(min(silence, left))
@@ -260,9 +273,9 @@ class Session:
             raise self._loss(Reason.ILLEGAL_MOVE, clean(error, 200)) from None
 
     def _say(self, line: str) -> None:
-        self._last.append(f"> {clean(line, _SHOWN)}")
+        self._remember(self._said, f"> {clean(line, _SHOWN)}")
         try:
-            self.lines.send(line.encode(), self.waits.ready)
+            self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
         except Silence:
             self._stall("nothing read of what it was told")
         except Ended:
@@ -278,8 +291,16 @@ class Session:
             loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
             self.end()
             raise loss from None
-        self._last.append(f"< {clean(line, _SHOWN)}")
+        self._remember(self._heard, f"< {clean(line, _SHOWN)}")
         return line
+
+    def _remember(self, kept: deque[_Line], line: str) -> None:
+        self._lines += 1
+        kept.append((self._lines, line))
+
+    def _by(self, seconds: float) -> float:
+        """When so many seconds from now are over, or the move has lasted as long as any may."""
+        return min(time.monotonic() + seconds, self._until)
 
     def _hear_until(self, wanted: str | tuple[str, ...], deadline: float) -> str:
         """The first of some lines that comes; from what comes before it options are learnt."""
@@ -307,7 +328,13 @@ class Session:
 
     def _loss(self, reason: Reason, what: str) -> Forfeit:
         """A loss, with the last lines of the dialogue: > is what was said to the engine, < what it answered."""
-        return Forfeit(reason, f"{what}; at last: {' | '.join(self._last)}")
+        told, before = [], 0
+        answers = (answer for answer in self._heard if answer > self._said[0])
+        for number, line in sorted([*self._said, *answers]):
+            told += ["…"] if before and number > before + 1 else []
+            told.append(line)
+            before = number
+        return Forfeit(reason, f"{what}; at last: {' | '.join(told)}")
 
 
 def _variants_file(size: tuple[int, int]) -> Path:
