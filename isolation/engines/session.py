@@ -127,6 +127,7 @@ class Session:
         is_over: whether it has been ended.
         is_due: whether it owes a move.
         options: the names of the options it has.
+        info: what it has said of its last search.
     """
 
     program: Program
@@ -135,6 +136,7 @@ class Session:
     is_over: bool = field(default=False, init=False)
     is_due: bool = field(default=False, init=False)
     options: list[str] = field(default_factory=list, init=False)
+    info: Info = field(default=Info(), init=False)
     _spoken: Spoken = field(default=UGI, init=False)
     _said: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_SAID), init=False)
     _heard: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_HEARD), init=False)
@@ -171,6 +173,7 @@ class Session:
         Raises:
             Forfeit: there is none, or it is illegal or late.
         """
+        self.info = Info()
         self._until = time.monotonic() + self.waits.cap
         if self._spoken is UCI:
             self._agree_on_variant(board)
@@ -179,11 +182,11 @@ class Session:
         started = time.perf_counter()
         self.is_due = True
         self._say(go_line(limit))
-        info, answer = self._await_move(limit)
+        answer = self._await_move(limit)
         seconds = time.perf_counter() - started
         if limit.ms is not None and seconds * 1e3 > limit.ms + LATE_MS:
             raise self._loss(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {limit.ms:g} ms")
-        cell = self._read_answer(board, answer)
+        cell, info = self._read_answer(board, answer), self.info
         line = read_line(board, info.pv)
         pv = line if line[:1] == (cell,) else (cell,)
         return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
@@ -237,11 +240,11 @@ class Session:
         self._say("isready")
         self._hear_until("readyok", self._by(self.waits.ready))
 
-    def _await_move(self, limit: Limit) -> tuple[Info, str]:
-        """What the engine said of its search, and the words of its move."""
+    def _await_move(self, limit: Limit) -> str:
+        """The words of the engine's move; what it says of its search meanwhile is kept."""
         allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
         silence = self.waits.silence if limit.ms is None else allowed
-        deadline, told_to_stop, info = self._by(allowed), False, Info()
+        deadline, told_to_stop = self._by(allowed), False
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -258,10 +261,10 @@ class Session:
                 continue
             first, _, rest = line.partition(" ")
             if first == "info":
-                info = add_info(info, line)
+                self.info = add_info(self.info, line)
             elif first == "bestmove":
                 self.is_due = False
-                return info, rest
+                return rest
 
     def _read_answer(self, board: Board, answer: str) -> int:
         word = (answer.split() or [""])[0]
