@@ -173,6 +173,7 @@ def test_a_protocol_that_is_known_is_not_asked_for(clock):
 def test_an_engine_is_told_its_options_and_says_which_it_has(clock):
     script, _ = ask(clock, SPEAKS_UGI, agent_of(options=(("hash", "8"),)))
     assert "setoption name hash value 8" in script.sent
+    assert "setoption name Hash" in ask(clock, SPEAKS_UGI, agent_of(options=(("Hash", ""),)))[0].sent
     script, loss = lose(clock, SPEAKS_UGI, agent_of(options=(("Hsh", "8"),)))
     assert loss.reason is Reason.ERROR
     assert "has no option Hsh; it has Hash" in loss.detail

@@ -192,7 +192,7 @@ class Session:
         return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
 
     def end(self) -> None:
-        """End the engine, with all it has started."""
+        """End the engine, with its process group."""
         if not self.is_over:
             self.is_over = True
             self.lines.end()
@@ -221,7 +221,7 @@ class Session:
         if name.lower() not in (known.lower() for known in self.options):
             there = ", ".join(self.options) or "none"
             raise self._loss(Reason.ERROR, f"has no option {name}; it has {there}"[:200])
-        self._say(f"setoption name {name} value {value}")
+        self._say(f"setoption name {name} value {value}" if value else f"setoption name {name}")
 
     def _agree_on_variant(self, board: Board) -> None:
         """Say of which board and rules the next positions are, unless the engine's options say so."""
