@@ -1,6 +1,6 @@
 """The engine against what a C++ compiler makes of the same work, where there is one: ratios of CPU time, in turns.
 
-The programs of `comparators/` read placement pairs, two row-major cells a line, and print CPU seconds.
+The programs of `comparators/` read positions, a line each of the row-major cells played so far, and print CPU seconds.
 """
 
 import shutil
@@ -39,9 +39,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(command: list[str | Path], pairs: list[tuple[int, ...]]) -> tuple[int, float]:
+def run(command: list[str | Path], positions: list[tuple[int, ...]]) -> tuple[int, float]:
     """The nodes and CPU seconds of a comparator."""
-    text = "\n".join(f"{first} {second}" for first, second in pairs)
+    text = "\n".join(" ".join(map(str, moves)) for moves in positions)
     out = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     nodes, _, seconds, *_ = out.splitlines()[-1].split()
     return int(nodes), float(seconds)
@@ -59,19 +59,21 @@ def in_turns(benchmark, ours: Callable[[], object], theirs: Callable[[], float],
     benchmark.pedantic(ours, rounds=1)
 
 
-@pytest.mark.parametrize(("size", "depth"), [("7x7", 9), ("7x7", 10), ("7x7", 11), ("9x11", 9)])
-def test_alpha_beta(benchmark, programs, size, depth):
+@pytest.mark.parametrize(
+    ("size", "plies", "depth"), [("7x7", 2, 9), ("7x7", 2, 10), ("7x7", 2, 11), ("7x7", 8, 9), ("9x11", 2, 9)]
+)
+def test_alpha_beta(benchmark, programs, size, plies, depth):
     """The searches alone, as games and batches run them; a call from Python takes as long as 3,000 nodes."""
-    pairs = random_openings(60, 2, size)
-    positions, seeds = Positions.of(pairs, size), np.zeros(len(pairs), np.uint64)
+    openings = random_openings(60, plies, size)
+    positions, seeds = Positions.of(openings, size), np.zeros(len(openings), np.uint64)
     agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=depth))
 
     def ours() -> int:
         return int(answer_all(agent, positions, seeds).nodes.sum())
 
-    nodes, _ = run([programs / "alphabeta", size, str(depth)], pairs)
+    nodes, _ = run([programs / "alphabeta", size, str(depth)], openings)
     assert ours() == nodes
-    in_turns(benchmark, ours, lambda: run([programs / "alphabeta", size, str(depth)], pairs)[1], rounds=25)
+    in_turns(benchmark, ours, lambda: run([programs / "alphabeta", size, str(depth)], openings)[1], rounds=25)
 
 
 def test_winners_of_all_classes_of_openings(benchmark, programs):

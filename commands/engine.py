@@ -79,15 +79,29 @@ def serve_engine(spec: str, size: str) -> None:
 
 @click.command("test-engine", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--protocol", type=click.Choice(["ugi", "uci"]), help="What it speaks; without this it is found out.")
+@click.option(
+    "options",
+    "--option",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=lambda context, parameter, texts: tuple(_named(text) for text in texts),
+    help="What it is told by setoption; may be given several times.",
+)
 @format_option
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
-def test_engine(context: click.Context, protocol: Language | None, output: Format, command: tuple[str, ...]) -> None:
+def test_engine(
+    context: click.Context,
+    protocol: Language | None,
+    options: tuple[tuple[str, str], ...],
+    output: Format,
+    command: tuple[str, ...],
+) -> None:
     """Check step by step whether an engine speaks its protocol and plays legal moves in time."""
     from isolation.engines.compliance import check_engine
     from isolation.engines.program import Program
 
-    program = Program(command, protocol or "")
+    program = Program(command, protocol or "", options)
     program.find()
     findings = []
     for finding in check_engine(program):
@@ -103,10 +117,22 @@ def test_engine(context: click.Context, protocol: Language | None, output: Forma
         context.exit(1)
 
 
+def _named(text: str) -> tuple[str, str]:
+    """An option of an engine, by its name.
+
+    Raises:
+        click.BadParameter: it has no name or no value.
+    """
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f"--option is written NAME=VALUE, as in Hash=16, not {text}")
+    return name.strip(), value
+
+
 def _told(finding: Finding) -> str:
     """A step in a line, and one that failed with what it was about."""
-    if finding.passed:
-        return f"ok      {finding.step}"
+    if finding.passed or not finding.sent:
+        return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"
     return (
         f"FAILED  {finding.step}\n        sent      {finding.sent}\n        expected  {finding.expected}\n"
         f"        seen      {finding.seen}"

@@ -13,10 +13,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -26,6 +25,9 @@ from experiments import log
 from experiments.facts import read_facts
 from experiments.inference.clusters import Interval, rate_interval
 from experiments.labels import PER_PLY, labelled_games
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BAND = 7
 """Plies in a band of the tables."""
@@ -152,6 +154,8 @@ def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence
 
 def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
     """The frame of `run_decisions` from games, with the columns it reads, and their labels, in the same order."""
+    from pandas import DataFrame
+
     lengths = pc.list_value_length(labels["value"]).to_numpy()
     game = np.repeat(np.arange(len(lengths)), lengths)
     ply = np.arange(len(game)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -162,7 +166,7 @@ def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
     names = {name: games[name].astype(str).to_numpy()[game] for name in _AGENTS}
     settings = np.where(is_first, names["settings_1"], names["settings_2"])
     searches = {text: _search_of(text) for text in np.unique(settings)}
-    return pd.DataFrame(
+    return DataFrame(
         {
             "game_id": games["game_id"].to_numpy()[game],
             "orbit": games["orbit"].to_numpy()[game],

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments import log
+from experiments.arrays import to_arrow, to_numpy
 from experiments.runs import RunInfo
 from experiments.schedule import Schedule, game_seeds
 from isolation.geometry import parse_size
@@ -28,7 +29,7 @@ FACTS = (
     *("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "opening_id", "seed"),
     *("winner", "reason"),
 )
-"""Columns that `check_facts` reads."""
+"""Columns by which `checked_games` tells."""
 
 
 def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
@@ -58,23 +59,39 @@ def check_facts(info: RunInfo) -> None:
     Raises:
         ValueError: naming the file, the game, and what is wrong.
     """
+    checked_games(info, ("game_id",))
+
+
+def checked_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
+    """Columns of the games of a run, game_id among them, in the order of their ids; refused are those of `check_facts`.
+
+    Raises:
+        ValueError: as `check_facts` does.
+    """
     size: str = info.requested["board"]
     rows, columns = parse_size(size)
     agents = {name: str(entry["settings"]) for name, entry in info.agents.items()}
 
-    def checked(part: Path, table: pa.Table) -> NDArray[np.int64]:
+    def checked(part: Path, table: pa.Table) -> pa.Table:
         ids = _ids(part, table)
-        _refuse(part, ids, _differ(table["rows"], rows) | _differ(table["columns"], columns), f"it is not on {size}")
+        found = {name: to_numpy(table[name]) for name in ("rows", "columns", "opening_id", "seed")}
+        _refuse(part, ids, (found["rows"] != rows) | (found["columns"] != columns), f"it is not on {size}")
         sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
-        opening_ids = table["opening_id"].to_numpy().view(np.uint64)
+        opening_ids = found["opening_id"].view(np.uint64)
         seeds = game_seeds(info.seeds_by, info.requested["seed"], tuple(agents), ids, sides, opening_ids)
-        _refuse(part, ids, _differ(table["seed"], seeds), "its seed is not of the run's: it is another run's")
+        _refuse(part, ids, found["seed"] != seeds, "its seed is not of the run's: it is another run's")
         _check_results(part, table, ids)
-        return ids
+        return table.select(names)
 
-    every = log.over_parts(info.path, FACTS, checked)
-    if every and not np.diff(np.sort(np.concatenate(every))).all():
+    parts = log.over_parts(info.path, (*FACTS, *names), checked)
+    found = pa.concat_tables(parts) if parts else log.SCHEMA.empty_table().select(names)
+    ids = to_numpy(found["game_id"])
+    if (ids[1:] > ids[:-1]).all():
+        return found
+    order = np.argsort(ids, kind="stable")
+    if not np.diff(ids[order]).all():
         raise ValueError(f"{info.path}: the log holds a game twice")
+    return found.take(to_arrow(order))
 
 
 def _players(
@@ -94,13 +111,13 @@ def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
     found = table["game_id"]
     if found.null_count:
         raise ValueError(f"{part}: a game has no game_id")
-    ids: NDArray[np.int64] = found.to_numpy()
+    ids: NDArray[np.int64] = to_numpy(found)
     _refuse(part, ids, ids < 0, "game_id is negative")
     return ids
 
 
 def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
-    _refuse(part, ids, ~_flags(pc.is_in(table["winner"], pa.array([1, 2], pa.int8()))), "winner is neither 1 nor 2")
+    _refuse(part, ids, ~np.isin(to_numpy(table["winner"]), (1, 2)), "winner is neither 1 nor 2")
     _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "reason is none that there is")
 
 
@@ -113,13 +130,8 @@ def _differ(found: pa.ChunkedArray, expected: Any) -> Flags:
         return np.array([one != other for one, other in zip(found.to_pylist(), lists.to_pylist(), strict=True)], bool)
     if pa.types.is_dictionary(found.type):
         found, expected = pc.cast(found, pa.string()), pc.cast(expected, pa.string())
-    return ~_flags(pc.equal(found, expected))
-
-
-def _flags(found: pa.ChunkedArray) -> Flags:
-    """As NumPy has them; what is unknown is not."""
-    flags: Flags = pc.fill_null(found, False).to_numpy()
-    return flags
+    is_equal: Flags = pc.fill_null(pc.equal(found, expected), False).to_numpy()
+    return ~is_equal
 
 
 def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:

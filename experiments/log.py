@@ -12,6 +12,7 @@ import json
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from experiments.arrays import to_numpy
 from experiments.parquet import DamagedFileError, count_rows, read_batches, read_parquet, save_sealed, sealed
 from experiments.schedule import Ids, Schedule
 from isolation.geometry import parse_size
@@ -151,7 +153,8 @@ def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]
     parts = []
     for chunk in column.chunks:
         of_dictionary = np.array([*(places.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
-        parts.append(of_dictionary[pc.fill_null(chunk.indices.cast(pa.int64()), -1).to_numpy()])
+        indices = pc.fill_null(chunk.indices, -1) if chunk.null_count else chunk.indices
+        parts.append(of_dictionary[to_numpy(indices)])
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
@@ -310,6 +313,7 @@ def sweep(folder: Path) -> None:
             path.unlink()
 
 
+@cache
 def versions() -> dict[str, str]:
     """What produced a log: versions of this package, of Python and of the libraries that matter, and the machine."""
     packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")

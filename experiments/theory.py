@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pandas.api.types import union_categoricals
 
 from experiments import log
+from experiments.arrays import to_arrow, to_numpy
 from experiments.inference.clusters import Interval, rate_interval
 from experiments.labels import has_labels, labelled_games
 from isolation.solved import pair_is_won
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_OPENING = ("opening_id", "opening", "rows", "columns")
 
 
 @dataclass(frozen=True)
@@ -49,9 +54,22 @@ def opening_winners(run: str | Path) -> dict[int, int]:
     Raises:
         ValueError: there is no such run.
     """
-    pairs = log.over_batches(run, ("opening_id", "opening", "rows", "columns"), _openings, _pair_winners)
+    pairs = log.over_batches(run, _OPENING, _openings, _pair_winners)
     known = {number: winner for number, winner in pairs.items() if winner}
     return known if len(known) == len(pairs) or not has_labels(run) else _labelled_winners(run) | known
+
+
+def knows_winners(run: str | Path) -> bool:
+    """Whether `opening_winners` knows any: of most runs the first games tell.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+
+    def any_pair(parts: Iterator[pa.Table]) -> bool:
+        return any(_pair_winner(game) for games in parts for game in games.to_pylist())
+
+    return log.over_batches(run, _OPENING, _openings, any_pair) or (has_labels(run) and bool(_labelled_winners(run)))
 
 
 def by_theory(
@@ -63,6 +81,8 @@ def by_theory(
         games: a row a game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit`, the cluster of the intervals.
         winners: see `opening_winners`.
     """
+    from pandas.api.types import union_categoricals
+
     due = games["opening_id"].map(winners).fillna(0).to_numpy(np.int64)
     won = games["winner"].to_numpy(np.int64)
     orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
@@ -92,7 +112,7 @@ def by_theory(
 
 def _openings(games: pa.Table) -> pa.Table:
     """A game of each opening."""
-    return games.take(pa.array(np.unique(games["opening_id"].to_numpy(), return_index=True)[1]))
+    return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
 
 
 def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:

@@ -28,7 +28,7 @@ from isolation.outcome import Reason
 from isolation.parameters import untuned, values_of
 from isolation.repeating import why_unrepeatable
 from isolation.sample_players import open_move_score
-from isolation.search import Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
+from isolation.search import TREES, Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
 from isolation.search.interpreted import greedy_interpreted, random_interpreted
 from isolation.syntax import reading
 
@@ -102,6 +102,10 @@ class Agent(Protocol):
         """Whether it plays whole games in compiled code, if its heuristic compiles."""
 
     @property
+    def has_depth(self) -> bool:
+        """Whether it searches all lines to a depth, which it then can be limited by."""
+
+    @property
     def heuristic(self) -> Heuristic | None:
         """What it evaluates positions by, if that is a function; agents that share one share compiled code."""
 
@@ -166,6 +170,11 @@ class Plain:
     def is_compilable(self) -> bool:
         """Whether it plays whole games in compiled code, if its heuristic compiles."""
         return True
+
+    @property
+    def has_depth(self) -> bool:
+        """No: it does not search all lines to a depth."""
+        return False
 
     @property
     def why_unrepeatable(self) -> str:
@@ -332,6 +341,11 @@ class SearchAgent(Memoryless):
         """That the board is too large for the states of the third edition, if its heuristic is asked about those."""
         return why_unfit(*size) if isinstance(untuned(self.heuristic), StateScore) else ""
 
+    @property
+    def has_depth(self) -> bool:
+        """Whether it searches all lines to a depth, which it then can be limited by."""
+        return self.method not in TREES
+
     def placing(self) -> SearchAgent:
         """Itself, looking at a thousand positions at most.
 
@@ -425,6 +439,13 @@ class _ClassicPlayer:
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """The move that the player gives, judged as the engine of its edition does: late first, then legal."""
+        return self._ask(board, seed, is_timed=True)
+
+    def find(self, board: Board, seed: int) -> SearchResult:
+        """The move that the player gives, however long it took."""
+        return self._ask(board, seed, is_timed=False)
+
+    def _ask(self, board: Board, seed: int, *, is_timed: bool) -> SearchResult:
         if self.player is None:
             self.player = open_player(self.factory, board.active_index)
         random.seed(seed)
@@ -440,7 +461,7 @@ class _ClassicPlayer:
         edition = edition_of(self.player)
         move = edition.ask(self.player, game, time_left)
         seconds = clock() - started
-        if edition.is_late(move, time_left):
+        if move is TOO_LATE or (is_timed and edition.is_late(move, time_left)):
             computed = time.process_time() - computing
             raise Forfeit(Reason.TIMEOUT, _lateness(move, seconds, computed, self.limit))
         if not isinstance(move, tuple) or move not in legal_moves:

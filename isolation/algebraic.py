@@ -14,7 +14,7 @@ from isolation.notation import parse_square, square_name
 
 Convention = Literal["plain", "joust"]
 _SQUARE = r"[a-z]+[1-9]\d*"
-_MOVE = re.compile(rf"(?:N@({_SQUARE})|N?({_SQUARE})??({_SQUARE}))(?:,.*)?[+#!?]*", re.ASCII | re.IGNORECASE)
+_MOVE = re.compile(rf"(?:N@({_SQUARE})|(N?)({_SQUARE})??({_SQUARE}))(?:,(\w*))?[+#!?]*", re.ASCII | re.IGNORECASE)
 
 
 def write_move(board: Board, cell: int, convention: Convention = "plain") -> str:
@@ -55,6 +55,8 @@ def looks_like_move(text: str) -> bool:
 def read_move(board: Board, text: str) -> int:
     """The cell that a move of the player to move leads to, in any of these forms, or as the square alone.
 
+    What a move says it closes is checked as well.
+
     >>> board = Board.from_moves([24, 14])
     >>> {read_move(board, text) for text in ("d4c2", "d4c2,c2d4", "Nc2,d4", "c2")}
     {37}
@@ -65,7 +67,7 @@ def read_move(board: Board, text: str) -> int:
     found = _MOVE.fullmatch(text.strip())
     if not found:
         raise ValueError(f"{text[:40]!r} is not a move; one is written like {_example(board)}")
-    placed, source, target = found.groups()
+    placed, knight, source, target, closed = found.groups()
     cell = parse_square(placed or target, board.height, board.width)
     origin = board.locations[board.active_index]
     if placed and origin is not None:
@@ -73,9 +75,23 @@ def read_move(board: Board, text: str) -> int:
     if source and (origin is None or parse_square(source, board.height, board.width) != origin):
         where = "is not placed yet" if origin is None else f"stands on {_square(board, origin)}"
         raise ValueError(f"{text[:40]} leaves {source}, but the knight {where}")
+    if closed is not None:
+        _check_closed(board, text, closed.lower(), "" if knight or not source else target.lower())
     if cell not in board.legal_cells():
         raise ValueError(f"{text[:40]} is not legal in {board.fen}")
     return cell
+
+
+def _check_closed(board: Board, text: str, closed: str, target: str) -> None:
+    """Refuse a move that says of another cell than the one it leaves that it is closed: `target` is named before it."""
+    origin = board.locations[board.active_index]
+    if origin is None:
+        raise ValueError(f"{text[:40]} closes a cell, and a placement closes none but its own")
+    left = _square(board, origin)
+    if closed != target + left:
+        raise ValueError(
+            f"{text[:40]} closes {closed or 'nothing'}; a move closes what it leaves, here ,{target}{left}"
+        )
 
 
 def _square(board: Board, cell: int) -> str:

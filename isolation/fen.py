@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from isolation.geometry import check_size, full_mask
 
 _LONGEST = 10_000
-_FIELDS = re.compile(r"([^\s\[\]]+)(?:\[[Nn]*\])?\s+([wb])(\s+.*)?", re.DOTALL)
+_FIELDS = re.compile(r"([^\s\[\]]+)(?:\[([Nn]*)\])?\s+([wb])(\s+.*)?", re.DOTALL)
 _SIGN = re.compile(r"\d+|.", re.DOTALL)
 EXAMPLE = "7/7/7/3N3/7/n6/7 w - - 0 1"
 
@@ -49,7 +49,11 @@ def parse_fen(text: str) -> FenPosition:
     if cells.count("N") > 1 or cells.count("n") > 1:
         raise ValueError(f"not a FEN: {text[:80]!r}: each player has one knight, N or n")
     locations = tuple(cells.index(knight) if knight in cells else None for knight in "Nn")
-    active = "wb".index(found[2])
+    missing = "".join(knight for knight in "Nn" if knight not in cells)
+    if found[2] and "".join(sorted(found[2])) != missing:
+        there = missing or "none"
+        raise ValueError(f"not a FEN: {text[:80]!r}: in hand are knights that are not on the board, here {there}")
+    active = "wb".index(found[3])
     if None in locations and (locations[1] is not None or active != (locations[0] is not None)):
         raise ValueError(f"not a FEN: {text[:80]!r}: player 1, N, places first, and then player 2, n")
     blank = full_mask(rows, columns) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")

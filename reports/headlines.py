@@ -10,7 +10,7 @@ from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
-from experiments.theory import opening_winners
+from experiments.theory import knows_winners
 from experiments.verdicts.best_of import Contest, read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
 from experiments.verdicts.effort import measure_effort
@@ -96,7 +96,7 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
         for one in found
     ]
     shown, left_out = _first(rows, lines)
-    told = f"{counted(len(findings.games), 'game')} of {counted(len(found), 'agent')}"
+    told = f"{counted(findings.played, 'game')} of {counted(len(found), 'agent')}"
     if found:
         told += f": {found[0].agent} won most, {Share(found[0].rate.estimate).shown}"
         place = next((rank for rank, one in enumerate(found, 1) if one.agent == findings.baseline), None)
@@ -155,7 +155,7 @@ def _contest_headline(findings: Findings, contest: Contest, lines: int | None) -
 
 def _theory(findings: Findings) -> list[str]:
     """The name of a table that there is only where some openings' winners are known."""
-    return ["theory"] if any(opening_winners(source.info.path) for source in findings.sources) else []
+    return ["theory"] if any(knows_winners(source.info.path) for source in findings.sources) else []
 
 
 def _headline(

@@ -279,7 +279,7 @@ def _title(findings: Findings) -> str:
 
 
 def _facts(findings: Findings) -> list[tuple[str, str]]:
-    games, planned = len(findings.games) + findings.repeated, findings.planned
+    games, planned = findings.played + findings.repeated, findings.planned
     limits = _limits(findings)
     if len(limits) > _FEW_LIMITS:
         limits = [*limits[:_FEW_LIMITS], f"{len(limits) - _FEW_LIMITS} others"]

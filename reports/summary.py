@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits, standings
 from experiments.verdicts.effort import Effort, measure_effort
@@ -105,6 +103,8 @@ def forfeits_section(findings: Findings) -> Section:
 
 def lengths_section(findings: Findings) -> Section:
     """How long games were, in plies, the opening's included."""
+    import pandas as pd
+
     games = findings.games
     both = pd.concat(
         [games[[column, "plies"]].rename(columns={column: "agent"}) for column in ("agent_1", "agent_2")],
@@ -141,7 +141,7 @@ def pair_cells(pairs: PairCounts) -> dict[str, int]:
 def run_notes(findings: Findings) -> tuple[str, ...]:
     """What holds for everything said about these runs."""
     notes = forfeit_sentences(findings)
-    games, planned = len(findings.games) + findings.repeated, findings.planned
+    games, planned = findings.played + findings.repeated, findings.planned
     if findings.is_census:
         notes.append(
             "A census: every opening of its kind is played, both sides, by agents that leave nothing to chance."

@@ -18,7 +18,7 @@ from experiments.inference.planning import (
     reach_of,
 )
 from experiments.inference.published import Claim, Repetition
-from experiments.inference.standings import standings
+from experiments.inference.standings import standing
 from experiments.verdicts.comparisons import Verdicts
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
@@ -207,7 +207,7 @@ def pooled_sentence(findings: Findings) -> str:
     controls, baseline = findings.pooled_controls, findings.baseline
     if not controls or baseline not in findings.pooled_pairs.agents:
         return ""
-    rate = next(one.rate.estimate for one in standings(findings.pooled_pairs) if one.agent == baseline)
+    rate = standing(findings.pooled_pairs, baseline).rate.estimate
     return f"the games of {', '.join(controls)} count as {baseline}'s, which with them won {Share(rate).shown}"
 
 
@@ -245,7 +245,7 @@ def control_sentence(one: Comparison) -> str:
 
 def forfeit_sentences(findings: Findings) -> list[str]:
     """How many games were lost by anything but having no move left, by whom, and what that does to the rest."""
-    games, found = len(findings.games), forfeits_of(findings)
+    games, found = findings.played, forfeits_of(findings)
     total = sum(one.games for one in found)
     if not total:
         return []

@@ -3,6 +3,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from hypothesis import settings
@@ -22,12 +23,22 @@ def usual_recursion_limit() -> Iterator[None]:
     sys.setrecursionlimit(limit)
 
 
+@pytest.fixture
+def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have `isolation try` play for a tenth of a second rather than for four seconds."""
+    from experiments import trial
+
+    monkeypatch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.1))
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile into a folder that lasts for the session, and leave the user's own alone; hear Ctrl-C.
+    """Compile into a folder that lasts for the session, and leave the user's own alone; keep bytecode; hear Ctrl-C.
 
     Started by a shell in the background, Python ignores Ctrl-C.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Hundreds of processes are started, each of which would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if "ISOLATION_CACHE" not in os.environ:
         os.environ["ISOLATION_CACHE"] = tempfile.mkdtemp(prefix="isolation-tests-")

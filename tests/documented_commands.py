@@ -22,7 +22,7 @@ from experiments.play import spreading
 from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
-from experiments.suite import building, sources
+from experiments.suite import Suite, building, read_suite, sources
 from isolation.engines import child, compliance
 from reports import progress
 from reports.board import server
@@ -124,6 +124,12 @@ def play_small(config: Config, **options: Any) -> Outcome:
     return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
 
 
+def few_positions(*asked: Any) -> Suite:
+    """A suite, or a few hundred of its positions."""
+    suite = read_suite(*asked)
+    return suite.sample(300, 1) if len(suite) > 300 else suite
+
+
 def keep_small(patch: pytest.MonkeyPatch) -> None:
     """Have commands do a little of what they do."""
     patch.setattr(heuristics, "names", lambda: list(FEW))
@@ -132,6 +138,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
     patch.setattr(planning, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(book, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
+    patch.setattr("experiments.suite.read_suite", few_positions)
     patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))
     patch.setattr(sources, "FIELD", ("greedy",))
     patch.setattr(building, "GAMES", 2)

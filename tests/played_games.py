@@ -1,9 +1,13 @@
 """Games for tests of logs and replays: random moves, with scores and depths made up."""
 
+import json
 import random
 
+import pyarrow as pa
+
+from experiments.log import append, games_folder
 from experiments.roster import parse_agent
-from experiments.saved_games import append_game
+from experiments.saved_games import row_of
 from isolation import Board
 from isolation.match import GameRecord
 
@@ -35,13 +39,26 @@ def random_record(seed, names=NAMES[:2], size="5x5", reason="no_moves", detail="
     )
 
 
+PERSON = '{"kind": "human"}'
+
+
+def write_games(path, records, settings=(PERSON, PERSON)):
+    """A log of these games in one part; `settings` are those of the players, of all games alike or of each."""
+    each = settings if isinstance(settings, list) else [settings] * len(records)
+    folder = games_folder(path)
+    folder.mkdir(parents=True)
+    rows = [row_of(record, id_, own, id_) for id_, (record, own) in enumerate(zip(records, each, strict=True))]
+    append(folder, pa.concat_tables(rows))
+
+
 def write_run(path, games=12):
     """A log of games between `NAMES`, one of them lost by a late move; returns their records."""
-    records = []
+    known = {name: json.dumps(parse_agent(spec).settings(), sort_keys=True) for name, spec in SPECS.items()}
+    records, settings = [], []
     for seed in range(games):
         names = NAMES[seed % 3], NAMES[(seed + 1) % 3]
         late = {"reason": "timeout", "detail": "late at ply 6"} if seed == 5 else {}
-        record = random_record(seed, names, **late)
-        append_game(path, record, tuple(parse_agent(SPECS[name]) for name in names), seed)
-        records.append(record)
+        records.append(random_record(seed, names, **late))
+        settings.append(tuple(known[name] for name in names))
+    write_games(path, records, settings)
     return records

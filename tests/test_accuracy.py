@@ -26,7 +26,7 @@ from experiments.log import read_games
 from experiments.roster import parse_agent
 from experiments.saved_games import append_game
 from experiments.sparring import FIELD, play_and_label, shortages, window
-from experiments.theory import by_theory, opening_winners
+from experiments.theory import by_theory, knows_winners, opening_winners
 from experiments.verdicts.findings import load_findings
 from isolation import Board, solve
 from reports.accuracy import accuracy_sections, theory_section
@@ -336,6 +336,7 @@ def test_boards_without_such_openings_are_refused():
 
 def test_openings_have_their_theoretical_winner(run):
     winners = opening_winners(run)
+    assert knows_winners(run)
     games = read_games(run, ("opening_id", "opening"))
     assert set(winners) == set(games["opening_id"])
     for game in games.itertuples():
@@ -364,8 +365,10 @@ def test_longer_openings_are_known_once_their_games_are_labelled(tmp_path):
         record = random_record(seed)
         append_game(path, replace(record, opening=record.moves[: 4 + seed % 2]), agents, seed)
     assert opening_winners(path) == {}
+    assert not knows_winners(path)
     label_run(path, sample=6)
     found = opening_winners(path)
+    assert knows_winners(path)
     games = read_games(path, ("game_id", "opening_id", "opening"))
     labelled = games[games["game_id"].isin(read_labels(path)["game_id"])]
     assert set(found) == set(labelled["opening_id"])

@@ -27,7 +27,7 @@ from reports.board.shelf import Shelf, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}
-ROOM = Room(short=0.2, longest=3600.0, long_places=2)
+ROOM = Room(short=0.2, longest=3600.0, long_places=2, long_places_a_page=1)
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,17 @@ def begun(port, agent, page):
 
 
 @pytest.fixture(scope="module")
-def port():
-    with serving(Shelf(agents=AGENTS), ROOM) as port:
+def file(tmp_path_factory):
+    """A heuristic's file, as it was when the board was started."""
+    path = tmp_path_factory.mktemp("files") / "mine.py"
+    path.write_text("def score(game, player):\n    return 1.0\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def port(file):
+    shelf = Shelf(heuristics={"sleeping": sleeping, "mine": load_heuristic(str(file), "score").value}, agents=AGENTS)
+    with serving(shelf, ROOM) as port:
         ask(port, "values", SHORT)
         yield port
 
@@ -122,12 +131,14 @@ def until(is_so):
 
 
 def test_short_questions_are_answered_while_long_ones_run_and_no_more_long_ones_are_taken(port):
-    with closing(begun(port, "endless", "a")), closing(begun(port, "endless", "b")):
-        until(lambda: told_busy(port))
-        assert ask(port, "values", SHORT)[0] == 200
-        assert ask(port, "move", {"position": LATE, "agent": "random"})[0] == 200
-    # Both have gone away, and left their places.
-    until(lambda: not told_busy(port))
+    with closing(begun(port, "endless", "a")):
+        with closing(begun(port, "endless", "b")):
+            until(lambda: told_busy(port))
+            assert ask(port, "values", SHORT)[0] == 200
+            assert ask(port, "move", {"position": LATE, "agent": "random"})[0] == 200
+        # One has gone away, and left its place, but not to the page that has one.
+        until(lambda: not told_busy(port))
+        assert is_busy(ask(port, "values", {**SHORT, "heuristics": ["sleeping"]}, "a"))
     assert ask(port, "move", move("long"))[0] == 200
 
 
@@ -139,17 +150,6 @@ def test_a_newer_question_of_a_page_takes_the_place_of_its_older_one(port):
         status, answer = older.result()
     assert status == 409
     assert "another question took the place" in answer["error"]
-
-
-def test_one_page_does_not_take_all_the_places():
-    shelf = Shelf(heuristics={"sleeping": sleeping}, agents=AGENTS)
-    with (
-        ThreadPoolExecutor(1) as pool,
-        serving(shelf, Room(short=0.2, longest=3600.0, long_places=2, long_places_a_page=1)) as port,
-    ):
-        pool.submit(ask_until_taken, port, "move", move("endless"), "a")
-        until(lambda: is_busy(ask(port, "values", {**SHORT, "heuristics": ["sleeping"]}, "a")))
-        assert ask(port, "move", move("long"), "b")[0] == 200
 
 
 def test_a_question_that_takes_too_long_is_ended():
@@ -175,16 +175,13 @@ def test_a_question_that_takes_too_much_memory_is_told_so(port):
     assert "memory" in answer["error"].lower()
 
 
-def test_a_file_that_has_changed_fails_its_own_questions_only(tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text("def score(game, player):\n    return 1.0\n")
-    with serving(Shelf(heuristics={"mine": load_heuristic(str(file), "score").value})) as port:
-        file.write_text("def score(game, player):\n    return 2.0\n")
-        status, answer = ask(port, "values", {**SHORT, "heuristics": ["mine"]})
-        assert status == 400
-        assert re.fullmatch(r"mine: \S+mine.py has changed since it was loaded; start the board again to use it",
-                            answer["error"])  # fmt: skip
-        assert ask(port, "values", SHORT)[0] == 200
+def test_a_file_that_has_changed_fails_its_own_questions_only(port, file):
+    file.write_text("def score(game, player):\n    return 2.0\n")
+    status, answer = ask(port, "values", {**SHORT, "heuristics": ["mine"]})
+    assert status == 400
+    assert re.fullmatch(r"mine: \S+mine.py has changed since it was loaded; start the board again to use it",
+                        answer["error"])  # fmt: skip
+    assert ask(port, "values", SHORT)[0] == 200
 
 
 def test_what_belongs_to_this_process_cannot_be_offered():

@@ -105,6 +105,7 @@ def address(run, silent):
 @pytest.fixture(scope="module")
 def browser():
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    flags += ["--in-process-gpu", "--renderer-process-limit=1"]  # pages in one process take a third less time
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=flags)
         yield browser

@@ -96,6 +96,7 @@ def test_a_position_is_evaluated_by_every_heuristic_for_both_players():
     assert len(rows) == len(heuristics.names())
 
 
+@pytest.mark.usefixtures("quick_trials")
 def test_the_template_compiles_and_can_be_tried(tmp_path):
     file = tmp_path / "mine.py"
     assert run("new", file).exit_code == 0
@@ -113,6 +114,7 @@ def test_the_template_lists_what_games_have_beside_the_classic_methods(tmp_path)
     assert "game.links(cells) " in text
 
 
+@pytest.mark.usefixtures("quick_trials")
 def test_a_heuristic_that_does_not_compile_is_tried_interpreted_and_told_why(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("import random\n\ndef score(game, player):\n    return random.random()\n")
@@ -122,6 +124,7 @@ def test_a_heuristic_that_does_not_compile_is_tried_interpreted_and_told_why(tmp
     assert "times the baseline's cost" in result.output
 
 
+@pytest.mark.usefixtures("quick_trials")
 def test_a_heuristic_that_raises_is_told_where(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def score(game, player):\n    return 1 / (len(game.get_legal_moves(player)) - 2)\n")
@@ -135,10 +138,11 @@ def test_a_heuristic_that_raises_is_told_where(tmp_path):
         ("(0, 0)", "max", "plays (0, 0)"),
         ("game.get_legal_moves()[0]", "min", "is worth"),
         ("1 / 0", "max", "raises ZeroDivisionError"),
-        ("[0 for _ in iter(int, 1)]", "max", "takes longer than 5 s"),
+        ("[0 for _ in iter(int, 1)]", "max", "takes longer than 0.5 s"),
     ],
 )
-def test_a_players_faults_are_found(tmp_path, move, choice, complaint):
+def test_a_players_faults_are_found(tmp_path, monkeypatch, move, choice, complaint):
+    monkeypatch.setattr("isolation.checkup.LONGEST_MOVE", 0.5)
     file = tmp_path / "game_agent.py"
     file.write_text(PLAYER.format(move=move, choice=choice))
     result = run("test-agent", file)

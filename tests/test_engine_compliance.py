@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hostile_engines import engine
+from hostile_engines import at, engine
 
 from cli import main
 from isolation.agents import GreedyAgent
@@ -28,8 +28,12 @@ class Here:
         self.thread.start()
 
     def run(self):
-        serve(GreedyAgent(), iter(self.lines.get, None), lambda line: self.said.put(self.change(line)))
+        serve(GreedyAgent(), iter(self.lines.get, None), self.say)
         self.said.put(None)
+
+    def say(self, line):
+        for changed in self.change(line).splitlines():
+            self.said.put(changed)
 
     def send(self, line, seconds):
         self.lines.put(line.decode())
@@ -118,3 +122,84 @@ def test_the_command_takes_arguments_of_the_engine_and_refuses_what_is_none():
     assert "it ended with exit code 0" in result.output
     missing = CliRunner().invoke(main, ["test-engine", "./no_such"])
     assert (missing.output, missing.exit_code) == ("Error: ./no_such is no program\n", 2)
+
+
+def step_of(name, monkeypatch, *changes, protocol="ugi", start=None):
+    """What comes of a step when our engine's lines are changed on their way out."""
+    monkeypatch.setattr(compliance, "SECONDS", 2.0)
+    findings = check_engine(Program(("here",), protocol), start or (lambda program, errors: Here(*changes)))
+    found = next(finding for finding in findings if finding.step == name)
+    findings.close()
+    return found
+
+
+def test_a_second_move_is_found_in_its_own_step(monkeypatch):
+    found = step_of(
+        "moves by depth 1", monkeypatch, lambda line: f"{line}\nbestmove a1b3" if "bestmove" in line else line
+    )
+    assert not found.passed
+    assert "a second one came: bestmove a1b3" in found.seen
+
+
+class Hasty(Here):
+    """Our engine, which does not wait for stop."""
+
+    def send(self, line, seconds):
+        super().send(line, seconds)
+        if line == b"go infinite":
+            threading.Timer(0.02, self.lines.put, ["stop"]).start()
+
+
+def test_an_endless_search_must_not_answer_unasked(monkeypatch):
+    name = "searches until it is stopped, and is ready meanwhile"
+    found = step_of(name, monkeypatch, start=lambda program, errors: Hasty(lambda line: line))
+    assert not found.passed
+    assert "a move that nobody has asked for" in found.seen
+
+
+def test_a_clock_with_increments_is_what_stands_on_it_now():
+    step = next(step for step in compliance._steps(compliance.UGI) if step.name == "moves by the clock with increments")
+    assert step.seconds == 0.55
+
+
+def test_what_an_engine_writes_to_standard_error_is_shown_when_it_ends(tmp_path: Path):
+    path = engine(
+        tmp_path / "mine", at("uginewgame", "print('one\\ntwo: no such weights', file=sys.stderr); sys.exit(2)")
+    )
+    findings = check_engine(Program((str(path),), "ugi"))
+    found = next(finding for finding in findings if not finding.passed)
+    findings.close()
+    assert found.step == "begins a game"
+    assert found.seen.endswith(
+        "it ended with exit code 2; at last it wrote to standard error: one | two: no such weights"
+    )
+
+
+def test_steps_that_were_not_tried_are_counted_too(tmp_path: Path):
+    path = engine(tmp_path / "mine", "sys.exit(3)")
+    result = CliRunner().invoke(main, ["test-engine", "--protocol", "ugi", str(path)])
+    assert result.exit_code == 1
+    steps = len(findings_of("ugi"))
+    assert result.output.splitlines()[-1] == f"0 of {steps} steps passed."
+    assert "untried is ready" in result.output.splitlines()
+
+
+def test_options_are_told_and_whoever_cannot_read_a_file_says_so(tmp_path: Path):
+    says = "[say('Unable to open file ' + words[4])] if words[2] == 'VariantPath' else None"
+    greets = "say('id name x'), say('uciok')"
+    path = engine(tmp_path / "mine", f"{at('uci', greets)}\n    {at('setoption', says)}")
+    command = ["test-engine", "--protocol", "uci", "--option", "VariantPath=/no=where", "--option", "Hash=3", str(path)]
+    findings = check_engine(Program((str(path),), "uci", (("VariantPath", "/no=where"), ("Hash", "3"))))
+    found = next(finding for finding in findings if not finding.passed)
+    findings.close()
+    assert found.step == "takes its options"
+    assert "setoption name VariantPath value /no=where | setoption name Hash value 3" in found.sent
+    assert "it says 'Unable to open file /no=where'" in found.seen
+    result = CliRunner().invoke(main, command)
+    assert "it says 'Unable to open file /no=where'" in result.output
+
+
+def test_an_option_is_a_name_and_a_value():
+    result = CliRunner().invoke(main, ["test-engine", "--option", "Hash", "true"])
+    assert result.exit_code == 2
+    assert "--option is written NAME=VALUE, as in Hash=16, not Hash" in " ".join(result.output.split())

@@ -151,7 +151,7 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
 
 # Tournaments
 
-DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() < 0.02 else None"
+DIES_AT_TIMES = "import os, random; os.kill(os.getpid(), 9) if random.random() < 0.05 else None"
 
 
 CONTENDERS = ["engine:fragile@nodes=5", "engine:mine@nodes=5", "random"]

@@ -4,16 +4,19 @@ import doctest
 import queue
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
 from experiments.roster import parse_agent
-from isolation import Board, Limit, play
+from isolation import Board, Limit, perfect, play
 from isolation.agents import RandomAgent, closing
-from isolation.engines import clocks, serving
+from isolation.algebraic import read_move, write_move
+from isolation.engines import clocks, serving, thinking
 from isolation.engines.agent import EngineAgent
 from isolation.engines.clocks import read_go
 from isolation.engines.program import Program
+from isolation.engines.thinking import told
 from isolation.search import SearchResult
 
 
@@ -67,39 +70,147 @@ def test_both_languages_are_greeted_in(talk):
     assert engine.ask("isready", "readyok") == ["readyok"]
 
 
-@pytest.mark.parametrize("line", ["go nodes 300", "go depth 3"])
-def test_a_move_is_the_one_that_the_agent_chooses_here(talk, line):
-    engine = talk("ID:improved@nodes=9")
-    board = Board.from_moves([24, 14, 9])
-    limit = Limit(nodes=300) if "nodes" in line else Limit(depth=3)
-    found = parse_agent(f"ID:improved@{limit}").choose(board, 0)
+def found_here(limit):
+    """What our agent finds after three plies of 7x7."""
+    return parse_agent(f"ID:improved@{limit}").choose(Board.from_moves([24, 14, 9]), 0)
+
+
+def is_told(found, nodes, info, best):
+    """Whether lines of an engine say what was found, in so many nodes."""
+    move = write_move(Board.from_moves([24, 14, 9]), found.move)
+    line = f"info depth {found.depth} nodes {nodes} time "
+    told = f" score cp {round(100 * found.score)} pv {move} "
+    return best == f"bestmove {move}" and info.startswith(line) and told in info
+
+
+def test_a_move_is_the_one_that_the_agent_chooses_here(talk):
+    engine, found = talk("ID:improved@nodes=9"), found_here("nodes=300")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
-    info, best = engine.ask(line, "bestmove")
-    assert best == f"bestmove {serving.write_move(board, found.move)}"
-    assert info.startswith(f"info depth {found.depth} nodes {found.nodes} time ")
-    assert f"score cp {round(100 * found.score)} pv {best.split()[1]} " in info
+    assert is_told(found, found.nodes, *engine.ask("go nodes 300", "bestmove"))
+
+
+def test_a_depth_is_reached_ply_by_ply_each_with_a_line_and_nodes_add_up(talk):
+    engine = talk("ID:improved@nodes=9")
+    engine.ask("position startpos moves N@d4 N@a5 d4c6")
+    said = engine.ask("go depth 3", "bestmove")
+    assert [line.split()[2] for line in said[:-1]] == ["1", "2", "3"]
+    nodes = sum(found_here(f"depth={depth}").nodes for depth in (1, 2, 3))
+    assert is_told(found_here("depth=3"), nodes, *said[-2:])
+
+
+@pytest.mark.parametrize(
+    ("line", "depth"),
+    [
+        ("go depth 2 nodes 1000000", 2),
+        ("go nodes 300 depth 60", found_here("nodes=300").depth),
+        ("go movetime 60000 depth 2", 2),
+        ("go depth 2 p1time 90000 p2time 90000 p1inc 100", 2),
+    ],
+)
+def test_whichever_limit_is_reached_first_counts(talk, line, depth):
+    engine = talk("ID:improved@nodes=9")
+    engine.ask("position startpos moves N@d4 N@a5 d4c6")
+    engine.ask("isready", "readyok")
+    assert f"info depth {depth} " in engine.ask(line, "bestmove")[-2]
+
+
+@pytest.mark.parametrize("line", ["go movetime 20 depth 60", "go btime 60 wtime 60 depth 60", "go depth 60"])
+def test_a_search_that_its_time_or_stop_ends_plays_the_best_move_so_far(talk, line):
+    engine = talk("ID:improved@nodes=9")
+    board = Board.from_moves([24, 14], "9x11")
+    engine.ask(f"position fen {board.fen}")
+    engine.ask("isready", "readyok")
+    if line == "go depth 60":
+        engine.ask(line, "info depth 4")
+        said = engine.ask("stop", "bestmove")
+    else:
+        said = engine.ask(line, "bestmove")
+    reached = max(int(info.split()[2]) for info in [*said[:-1], "info depth 4"])
+    found = parse_agent(f"ID:improved@depth={reached}").choose(board, 0)
+    assert said[-1] == f"bestmove {write_move(board, found.move)}"
+
+
+def test_a_number_of_nodes_is_also_ended_by_time(talk):
+    engine = talk("MCTS@nodes=64")
+    engine.ask("position startpos moves N@d4 N@a5 d4c6")
+    engine.ask("isready", "readyok")
+    engine.ask("go nodes 9", "bestmove")
+    *_, info, best = engine.ask("go nodes 4000000000 movetime 20", "bestmove")
+    assert info.startswith("info depth ")
+    assert int(info.split()[4]) < 4_000_000_000
+    assert best != "bestmove (none)"
+
+
+def test_a_long_search_says_now_and_then_that_it_goes_on(talk, monkeypatch):
+    monkeypatch.setattr(thinking, "INFO_SECONDS", 0.01)
+    engine = talk("MCTS@nodes=64")
+    engine.ask("position startpos moves N@d4 N@a5 d4c6")
+    engine.ask("isready", "readyok")
+    engine.ask("go infinite")
+    nodes = [int(engine.ask("", "info nodes ")[-1].split()[2]) for _ in range(3)]
+    assert nodes == sorted(nodes)
+    assert nodes[-1] > nodes[0]
+    assert engine.ask("stop", "bestmove")[-2].startswith("info depth")
+
+
+def test_an_endless_search_tells_of_every_ply(talk):
+    engine = talk("ID:improved")
+    engine.ask(f"position fen {Board.from_moves([24, 14], '9x11').fen}")
+    engine.ask("isready", "readyok")
+    engine.ask("go infinite")
+    said = engine.ask("", "info depth 4 ")
+    assert [line.split()[2] for line in said] == ["1", "2", "3", "4"]
+    engine.ask("stop", "bestmove")
+
+
+def test_in_a_lost_position_the_move_before_the_loss_was_seen_is_played(talk):
+    board = Board.from_fen("2*1***/*1***2/****1**/3***1/2Nn1**/3**2/5** b")
+    engine = talk("AB:improved@depth=1")
+    engine.ask(f"position fen {board.fen}")
+    *_, info, best = engine.ask("go depth 30", "bestmove")
+    there = parse_agent("ID:improved@nodes=1000000").choose(board, 0)
+    assert (there.score, there.exact) == (float("-inf"), True)
+    assert f" score mate -{there.depth} " in info
+    assert best == f"bestmove {write_move(board, there.move)}"
 
 
 def test_without_a_limit_the_agent_has_its_own_and_of_one_it_cannot_have_it_says_why(talk):
     engine = talk("MCTS@nodes=64")
     engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
+    engine.ask("isready", "readyok")
     assert " nodes 64 " in engine.ask("go", "bestmove")[0]
     why, found, _ = engine.ask("go depth 3", "bestmove")
     assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; its own limit counts"
     assert " nodes 64 " in found
+    why, found, _ = engine.ask("go depth 3 nodes 32", "bestmove")
+    assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; what else go says counts"
+    assert " nodes 32 " in found
     assert engine.ask("go nodes 0", "bestmove")[0] == "info string go nodes 0 is taken for go nodes 1"
     assert " nodes 100 " in engine.ask("go nodes 100", "bestmove")[0]
     assert talk("random").ask("go nodes 5", "bestmove")
 
 
-def test_proven_results_are_mates_in_plies_and_in_moves():
+def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_known():
     board = Board.from_moves([24, 14])
     found = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
-    assert serving.told(found, board, serving.UGI) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
     lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
-    assert "score mate -4 pv d4c6,c6d4" in serving.told(lost, board, serving.UCI)
-    unknown = SearchResult(9, float("nan"), 0, 0, 0.0, (9,), False)
-    assert serving.told(unknown, board, serving.UGI) == "info depth 0 nodes 0 time 0 pv d4c6"
+
+    def said(result, spoken=thinking.UGI, counts_plies=True):
+        return told(result, board, spoken, counts_plies=counts_plies)
+
+    assert said(found) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
+    assert "score mate -4 pv d4c6,c6d4" in said(lost, serving.UCI)
+    assert "score cp 1000000000 pv" in said(found, counts_plies=False)
+    assert "score cp -1000000000 pv" in said(lost, counts_plies=False)
+    assert "score cp 1000000000 pv" in said(replace(found, exact=False))
+    assert "score cp 999999999 pv" in said(replace(found, score=1.7e308))
+    assert said(SearchResult(9, float("nan"), 0, 0, 0.0, (9,), False)) == "info depth 0 nodes 0 time 0 pv d4c6"
+
+
+def test_a_move_that_ends_the_game_is_a_mate_in_one_whoever_finds_it(talk):
+    engine = talk("greedy")
+    engine.ask("position fen N*1/**1/n2 w")
+    assert " score mate 1 pv a3c2" in engine.ask("go", "bestmove")[-2]
 
 
 def test_an_endless_search_answers_isready_and_stops_when_told_to(talk):
@@ -107,9 +218,10 @@ def test_an_endless_search_answers_isready_and_stops_when_told_to(talk):
     engine.ask(f"position fen {Board.from_moves([24, 14], '9x11').fen}")
     engine.ask("isready", "readyok")
     engine.ask("go infinite")
-    assert engine.ask("isready", "readyok") == ["readyok"]
-    info, best = engine.ask("stop", "bestmove")
-    assert info.startswith("info depth")
+    *said, ready = engine.ask("isready", "readyok")
+    *more, best = engine.ask("stop", "bestmove")
+    assert ready == "readyok"
+    assert all(line.startswith("info ") for line in (*said, *more))
     assert best.split()[1].startswith("c7")
 
 
@@ -118,7 +230,7 @@ def test_an_endless_search_that_is_over_waits_for_stop(talk):
     engine.ask("position fen 3/N2/2n w")
     engine.ask("isready", "readyok")
     engine.ask("go infinite")
-    assert engine.ask("isready", "readyok") == ["readyok"]
+    assert not any(line.startswith("bestmove") for line in engine.ask("isready", "readyok"))
     assert engine.ask("stop", "bestmove")[-1].startswith("bestmove a2")
 
 
@@ -131,7 +243,7 @@ class Stubborn(RandomAgent):
 
 
 def test_who_cannot_be_stopped_is_answered_for_at_once_and_only_once(talk, monkeypatch):
-    monkeypatch.setattr(serving, "HALT_SECONDS", 0.01)
+    monkeypatch.setattr(thinking, "HALT_SECONDS", 0.01)
     agent = Stubborn("Stubborn")
     object.__setattr__(agent, "pause", threading.Event())
     engine = talk(agent, "3x4")
@@ -172,8 +284,6 @@ def test_questions_about_the_position_are_answered(talk):
         ("position fen 7/7", "error: not a FEN"),
         ("position startpos moves z9", "error: square z9 is not on the 7x7 board"),
         ("position", "error: position is followed by startpos or fen"),
-        ("go nodes", "error: go nodes is followed by a whole number, not by ''"),
-        ("go movetime soon", "error: go movetime is followed by a whole number, not by 'soon'"),
         ("setoption name Hash value 3", "error: there is no option Hash"),
         ("setoption name Board value 7", "error: a board size is written ROWSxCOLUMNS"),
         ("query weather", "error: query is followed by p1turn, gameover or result"),
@@ -185,6 +295,40 @@ def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, told):
     (said,) = engine.ask(line, "info string")
     assert said.startswith(f"info string {told}")
     assert engine.ask("isready", "readyok") == ["readyok"]
+
+
+LATE = """
+import time
+class P:
+    def get_move(self, game, time_left):
+        while time_left() > -1:
+            time.sleep(0.001)
+        return game.get_legal_moves()[-1]
+"""
+
+
+@pytest.mark.parametrize("spec", ["{}:P@ms=1", "perfect@ms=1"])
+def test_a_late_move_is_a_move_nevertheless(talk, tmp_path, monkeypatch, spec):
+    path = tmp_path / "late.py"
+    path.write_text(LATE)
+    monkeypatch.setattr(perfect, "LATE_MS", -1e9)
+    engine = talk(spec.format(path))
+    board = Board.from_moves([24, 14])
+    engine.ask(f"position fen {board.fen}")
+    best = engine.ask("go movetime 1", "bestmove")[-1]
+    assert read_move(board, best.split()[1]) in board.legal_cells()
+
+
+def test_a_number_that_is_none_is_left_out_and_a_move_comes_nevertheless(talk):
+    engine = talk("MCTS@nodes=64")
+    engine.ask(f"position fen {Board.from_moves([24, 14]).fen}")
+    engine.ask("isready", "readyok")
+    for line, number in (("go nodes", "nodes is followed by a whole number, not by ''"), ("go depth x", "depth")):
+        said = engine.ask(line, "bestmove")
+        assert said[0].startswith(f"info string go {number}")
+        assert said[0].endswith(": it is left out")
+        assert " nodes 64 " in said[1]
+    assert " nodes 32 " in engine.ask("go nodes 32 movetime soon", "bestmove")[1]
 
 
 def test_the_board_of_startpos_is_an_option_and_that_of_joust_is_given(talk):
@@ -206,28 +350,30 @@ def test_an_agent_that_raises_has_no_move(talk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "limit"),
+    ("words", "limits"),
     [
-        ("", None),
-        ("depth 4", Limit(depth=4)),
-        ("nodes 0", Limit(nodes=1)),
-        ("movetime 100", Limit(ms=90)),
-        ("movetime 4", Limit(ms=2)),
-        ("movetime -5", Limit(ms=1)),
-        ("wtime 4000 btime 90 winc 50", Limit(ms=240)),
-        ("p1time 4000 p2time 90 p1inc 50 p2inc 0", Limit(ms=240)),
-        ("wtime 100 btime 90 winc 5000", Limit(ms=90)),
-        ("wtime 400 btime 90 movestogo 2", Limit(ms=190)),
-        ("btime 90", None),
-        ("p1time -3", Limit(ms=1)),
+        ("", ()),
+        ("depth 4", (Limit(depth=4),)),
+        ("nodes 0", (Limit(nodes=1),)),
+        ("movetime 100", (Limit(ms=90),)),
+        ("movetime 4", (Limit(ms=2),)),
+        ("movetime -5", (Limit(ms=1),)),
+        ("wtime 4000 btime 90 winc 50", (Limit(ms=240),)),
+        ("p1time 4000 p2time 90 p1inc 50 p2inc 0", (Limit(ms=240),)),
+        ("wtime 100 btime 90 winc 5000", (Limit(ms=90),)),
+        ("wtime 400 btime 90 movestogo 2", (Limit(ms=190),)),
+        ("btime 90", ()),
+        ("p1time -3", (Limit(ms=1),)),
+        ("movetime 100 depth 60", (Limit(depth=60), Limit(ms=90))),
+        ("nodes 5 depth 3 wtime 400 movetime 100", (Limit(depth=3), Limit(nodes=5), Limit(ms=10))),
     ],
 )
-def test_time_is_shared_out(words, limit):
-    assert read_go(words.split(), 0).limit == limit
+def test_time_is_shared_out_and_all_limits_are_kept(words, limits):
+    assert read_go(words.split(), 0).limits == limits
 
 
 def test_each_side_has_its_own_clock():
-    assert read_go(["wtime", "10", "btime", "4000"], 1).limit == Limit(ms=190)
+    assert read_go(["wtime", "10", "btime", "4000"], 1).ms == 190
 
 
 def test_an_agent_plays_the_same_game_as_an_engine_and_here():

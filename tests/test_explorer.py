@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from invented_runs import gauntlet, random_wins
-from played_games import random_record
+from played_games import random_record, write_games
 
 from experiments import explorer
 from experiments.explorer import explore, read_played
@@ -20,8 +20,7 @@ from isolation.geometry import parse_size, symmetries
 def run(tmp_path_factory):
     """Games on a small board, so that positions are met again and again."""
     path = tmp_path_factory.mktemp("runs") / "played"
-    for seed in range(60):
-        append_game(path, random_record(seed, size="3x4"), (None, None))
+    write_games(path, [random_record(seed, size="3x4") for seed in range(60)])
     append_game(path, random_record(1, size="5x5"), (None, None))
     return path
 

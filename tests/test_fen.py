@@ -66,6 +66,9 @@ def positions_of_games():
         ("7/7 b", "player 1, N, places first"),
         ("N6/7 w", "player 1, N, places first"),
         ("n6/7 b", "player 1, N, places first"),
+        ("7/2N4/n6[Nn] b", "in hand are knights that are not on the board, here none"),
+        ("7/2N4/7[N] b", "here n"),
+        ("7/7[nn] w", "here Nn"),
         ("99999999/7 w", "more than any board has"),
         ("9999/" * 3000 + "9999 w", "not a FEN"),
     ],
@@ -107,6 +110,13 @@ def test_squares_are_counted_from_the_bottom_on_boards_with_unequal_sides():
         ("c4c2", "leaves c4, but the knight stands on d4"),
         ("N@c2", "the knight stands on d4 already"),
         ("d4h9", "not on the 7x7 board"),
+        ("d4c2,a1b1", "closes a1b1; a move closes what it leaves, here ,c2d4"),
+        ("d4c2,d4", "closes d4; a move closes what it leaves, here ,c2d4"),
+        ("d4c2,", "closes nothing"),
+        ("Nc2,a1", "closes a1; a move closes what it leaves, here ,d4"),
+        ("Nc2,c2d4", "here ,d4"),
+        ("c2,e5+", "here ,d4"),
+        ("d4c2,c2d4 and more", "is not a move"),
     ],
 )
 def test_what_is_no_move_is_refused_and_why(text, told):
@@ -118,6 +128,13 @@ def test_what_is_no_move_is_refused_and_why(text, told):
 def test_nobody_leaves_a_square_before_its_placement():
     with pytest.raises(ValueError, match="leaves d4, but the knight is not placed yet"):
         read_move(Board(1, 2), "d4c2")
+    with pytest.raises(ValueError, match="a placement closes none but its own"):
+        read_move(Board(1, 2), "N@d4,d4")
+
+
+def test_a_right_wall_is_read_in_capitals_and_with_signs_behind_it():
+    board = Board.from_moves([24, 14])
+    assert {read_move(board, text) for text in ("D4C2,C2D4", "Nc2,d4+", "Nd4c2,d4!?", "c2,d4")} == {37}
 
 
 # Counts that others have made

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paired import pairs_in
 from scipy.stats import binomtest, f, norm, spearmanr, t
 
 from experiments.inference.clusters import (
@@ -22,7 +23,6 @@ from experiments.inference.comparison import Comparison, compare
 from experiments.inference.duel import Duel, compare_directly
 from experiments.inference.family import compare_all
 from experiments.inference.multiplicity import holm, joint_stretch
-from experiments.inference.pairing import pair_games
 from experiments.inference.pairs import PairCounts, pair_interval, sign_test
 from experiments.inference.permutation import label_test, sign_flip_test
 from experiments.inference.planning import (
@@ -68,7 +68,7 @@ def wins_per_opening(results, agent):
 
 def test_the_p_value_of_a_comparison_is_that_of_the_sign_flips_of_whole_openings():
     results = tournament(np.random.default_rng(1), ("base", "new"), OPPONENTS, 40, 0.5)
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     differences = wins_per_opening(results, "new") - wins_per_opening(results, "base")
     assert comparison.p_value == sign_flip_test(differences).p_value
     assert comparison.paired
@@ -155,7 +155,7 @@ def test_two_players_on_openings_of_their_own_are_told_apart_no_more_often_than_
 
 def test_a_better_contender_is_found_better_and_seen_from_the_other_side_worse():
     results = tournament(np.random.default_rng(2), ("base", "new"), OPPONENTS, 150, 1.0, 0.3)
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     forth, back = compare(table, "new", "base"), compare(table, "base", "new")
     assert (forth.verdict, back.verdict) == ("better", "worse")
     assert forth.p_value == back.p_value
@@ -168,7 +168,7 @@ def test_a_better_contender_is_found_better_and_seen_from_the_other_side_worse()
 def test_better_on_average_is_not_better_against_every_opponent():
     results = tournament(np.random.default_rng(2), ("base", "new"), OPPONENTS, 150, 1.0, 0.3)
     results["new", "AB"] = results["base", "AB"]
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     assert comparison.verdict == "better"
     assert not comparison.better_against_every_opponent
     same = next(effect for effect in comparison.effects if effect.opponent == "AB")
@@ -180,13 +180,13 @@ def test_an_effect_on_one_opponent_only_is_heterogeneous():
     rng = np.random.default_rng(9)
     uneven = tournament(rng, ("base", "new"), OPPONENTS, 200, 0.0, 0.3)
     uneven["new", "AB"] = rng.random((200, 2)) < 0.95
-    assert compare(pair_games(games_of(uneven)), "new", "base").heterogeneity_p < 1e-6
+    assert compare(pairs_in(games_of(uneven)), "new", "base").heterogeneity_p < 1e-6
 
 
 def test_the_same_gain_against_every_opponent_is_not_heterogeneous_at_all():
     results = {("base", name): np.arange(40).reshape(20, 2) % 3 == 0 for name in OPPONENTS}
     results |= {("new", name): results["base", name] | (np.arange(20) % 4 == 1)[:, None] for name in OPPONENTS}
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     assert comparison.heterogeneity_q == pytest.approx(0, abs=1e-9)
     assert comparison.heterogeneity_p == pytest.approx(1)
     assert comparison.heterogeneity_df == 3
@@ -202,13 +202,13 @@ def test_heterogeneity_is_claimed_no_more_often_than_alpha():
                 np.where(rng.random((25, 1)) < 0.5, results[agent, "MM"], rng.permuted(results[agent, "MM"], axis=1))
                 for agent in ("new", "base")
             )
-        found += compare(pair_games(games_of(results)), "new", "base").heterogeneity_p <= 0.05
+        found += compare(pairs_in(games_of(results)), "new", "base").heterogeneity_p <= 0.05
     assert found <= 0.05 * 100 + 4
 
 
 def test_the_standard_error_is_clustered_by_opening():
     results = tournament(np.random.default_rng(4), ("base", "new"), OPPONENTS, 60)
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     sums = (wins_per_opening(results, "new") - wins_per_opening(results, "base")) / 8
     assert comparison.standard_error == pytest.approx(sums.std(ddof=1) / math.sqrt(60), rel=1e-9)
     assert np.sqrt(np.mean(comparison.covariance)) == pytest.approx(comparison.standard_error)
@@ -218,9 +218,9 @@ def test_openings_alike_by_symmetry_count_as_one():
     results = tournament(np.random.default_rng(6), ("base", "new"), OPPONENTS, 30, 0.6)
     fourfold = {key: np.tile(wins, (4, 1)) for key, wins in results.items()}
     games = games_of(fourfold).assign(orbit_id=lambda frame: frame["opening_id"] % 30)
-    clustered = compare(pair_games(games, cluster="orbit_id"), "new", "base")
-    naive = compare(pair_games(games), "new", "base")
-    single = compare(pair_games(games_of(results)), "new", "base")
+    clustered = compare(pairs_in(games, cluster="orbit_id"), "new", "base")
+    naive = compare(pairs_in(games), "new", "base")
+    single = compare(pairs_in(games_of(results)), "new", "base")
     assert clustered.openings == naive.openings == 120
     assert clustered.p_value == pytest.approx(single.p_value)
     assert clustered.standard_error == pytest.approx(single.standard_error)
@@ -229,7 +229,7 @@ def test_openings_alike_by_symmetry_count_as_one():
 
 def test_a_census_is_exact_for_its_openings_and_half_of_one_is_surer_than_a_sample():
     results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50, 0.3)
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     census, part = compare(table, "new", "base", pool=50), compare(table, "new", "base", pool=200)
     assert census.is_census
     assert census.difference.low == census.difference.high == census.difference.estimate == census.jointly.low
@@ -246,7 +246,7 @@ def test_a_census_is_exact_for_its_openings_and_half_of_one_is_surer_than_a_samp
 
 def test_a_census_with_a_gap_is_none():
     games = games_of(tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50, 0.3))
-    gap = compare(pair_games(games[games["game_id"] != "new/MM/3/2"]), "new", "base", pool=50)
+    gap = compare(pairs_in(games[games["game_id"] != "new/MM/3/2"]), "new", "base", pool=50)
     assert (gap.openings, gap.is_census) == (50, False)
     assert gap.difference.low < gap.difference.high
 
@@ -254,7 +254,7 @@ def test_a_census_with_a_gap_is_none():
 def test_a_census_of_agents_that_play_alike_finds_them_equal():
     results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 50)
     results |= {("new", name): results["base", name] for name in OPPONENTS}
-    comparison = compare(pair_games(games_of(results)), "new", "base", pool=50)
+    comparison = compare(pairs_in(games_of(results)), "new", "base", pool=50)
     assert (comparison.verdict, comparison.p_value) == ("equal", 1)
     assert comparison.difference.low == comparison.difference.high == 0
 
@@ -263,7 +263,7 @@ def test_agents_with_the_same_results_where_chance_has_no_part_play_alike():
     rng = np.random.default_rng(8)
     results = tournament(rng, ("base", "new"), OPPONENTS, 50)
     results |= {("new", name): results["base", name] for name in OPPONENTS[1:]}
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     assert compare(table, "new", "base", chance=["Random"]).plays_alike
     assert not compare(table, "new", "base").plays_alike
     assert not compare(table, "new", "base", chance=OPPONENTS).plays_alike
@@ -274,7 +274,7 @@ def test_a_control_on_openings_of_its_own_is_compared_as_an_independent_sample()
     results = tournament(rng, ("base", "new"), OPPONENTS, 40, 0.5)
     results |= {("control", name): wins for (_, name), wins in tournament(rng, ("c",), OPPONENTS, 40).items()}
     openings = {"base": range(40), "new": range(40), "control": range(100, 140)}
-    table = pair_games(games_of(results, openings))
+    table = pairs_in(games_of(results, openings))
     pools = {"new": 1000, "control": 1000}
     new, control = compare_all(table, "base", ["new", "control"], controls=["control"], pools=pools)
     assert new.paired
@@ -291,7 +291,7 @@ def test_a_control_on_openings_of_its_own_is_compared_as_an_independent_sample()
 def test_openings_are_paired_where_at_least_half_of_the_fewer_are_shared(common, paired):
     results = tournament(np.random.default_rng(31), ("base", "new"), OPPONENTS, 20)
     openings = {"base": range(20), "new": range(20 - common, 40 - common)}
-    comparison = compare(pair_games(games_of(results, openings)), "new", "base")
+    comparison = compare(pairs_in(games_of(results, openings)), "new", "base")
     assert comparison.paired == paired
     assert comparison.openings == (common if paired else 20)
     assert comparison.unshared == (2 * (20 - common) if paired else 0)
@@ -299,7 +299,7 @@ def test_openings_are_paired_where_at_least_half_of_the_fewer_are_shared(common,
 
 def test_half_of_the_openings_unseen_leave_the_root_of_half_of_the_doubt():
     results = tournament(np.random.default_rng(8), ("base", "new"), OPPONENTS, 100, 0.3)
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     half, sample = compare(table, "new", "base", pool=200), compare(table, "new", "base")
     widths = [one.difference.high - one.difference.low for one in (half, sample)]
     assert widths[0] / widths[1] == pytest.approx(math.sqrt(0.5), rel=0.08)
@@ -308,7 +308,7 @@ def test_half_of_the_openings_unseen_leave_the_root_of_half_of_the_doubt():
 
 def test_heterogeneity_is_hotellings_test_of_the_differences_between_opponents():
     results = tournament(np.random.default_rng(32), ("base", "new"), OPPONENTS, 12, 0.4, 0.3)
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     gains = np.stack([(results["new", n].sum(axis=1) - results["base", n].sum(axis=1)) / 2 for n in OPPONENTS], axis=1)
     contrasts = gains[:, 1:] - gains[:, :1]
     mean, spread = contrasts.mean(axis=0), np.cov(contrasts.T)
@@ -325,14 +325,14 @@ def test_playing_an_opening_more_often_than_the_baseline_is_no_lead():
     games = games_of({(agent, name): wins[name] for agent in ("base", "new") for name in OPPONENTS})
     again = games[games["agent_1"].eq("new") | games["agent_2"].eq("new")]
     again = again.assign(game_id=again["game_id"] + "b", pair_id=again["pair_id"] + "b")
-    comparison = compare(pair_games(pd.concat([games, again])), "new", "base")
+    comparison = compare(pairs_in(pd.concat([games, again])), "new", "base")
     assert (comparison.difference.estimate, comparison.p_value) == (0, 1)
 
 
 def test_the_variance_of_an_opening_is_about_that_of_the_openings_seen():
     results = tournament(np.random.default_rng(34), ("base", "new"), OPPONENTS, 400, 0.1)
     gains = (wins_per_opening(results, "new") - wins_per_opening(results, "base")) / 8
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     assert comparison.variance_per_opening == pytest.approx(gains.var(), rel=0.12)
 
 
@@ -346,7 +346,7 @@ def test_the_difference_of_players_on_openings_of_their_own_is_that_of_their_rat
 def test_contenders_of_one_report_are_adjusted_together():
     names = ("base", "a", "b", "c")
     results = tournament(np.random.default_rng(12), names, OPPONENTS, 40, 0.6)
-    found = compare_all(pair_games(games_of(results)), "base")
+    found = compare_all(pairs_in(games_of(results)), "base")
     assert [comparison.contender for comparison in found] == ["a", "b", "c"]
     assert tuple(c.adjusted_p for c in found) == holm([c.p_value for c in found]).adjusted
     assert all(c.family == 3 for c in found)
@@ -354,7 +354,7 @@ def test_contenders_of_one_report_are_adjusted_together():
 
 def test_what_could_have_been_found_is_what_a_plan_by_the_same_variance_says_it_takes():
     results = tournament(np.random.default_rng(22), ("base", "new"), OPPONENTS, 30, 0.15)
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     reach = reach_of(comparison, 0.02)
     assert reach.more == openings_after_pilot(comparison, 0.02).more > 0
     assert openings_after_pilot(comparison, reach.found).plan.pairs == pytest.approx(30, abs=1)
@@ -365,7 +365,7 @@ def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
     rng = np.random.default_rng(5)
     results = tournament(np.random.default_rng(22), ("base", "a", "b"), OPPONENTS, 30, 0.15)
     results |= {("c", "base"): rng.random((40, 2)) < 0.54}
-    a, _, c = compare_all(pair_games(games_of(results)), "base", ["a", "b", "c"])
+    a, _, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"])
     assert isinstance(a, Comparison)
     assert isinstance(c, Duel)
     assert reach_of(a, 0.05).more == openings_after_pilot(a, 0.05, alpha=a.alpha / 3).more
@@ -404,7 +404,7 @@ def test_better_against_every_opponent_is_shown_as_often_as_its_power_says():
     for _ in range(60):
         results = {("base", name): rng.random((100, 2)) < 0.5 for name in OPPONENTS}
         results |= {("new", name): rng.random((100, 2)) < 0.65 for name in OPPONENTS}
-        comparison = compare(pair_games(games_of(results)), "new", "base")
+        comparison = compare(pairs_in(games_of(results)), "new", "base")
         shown += comparison.better_against_every_opponent
         foretold.append(power_over_every_opponent(comparison, 0.15)[0])
     assert shown / 60 == pytest.approx(np.mean(foretold), abs=0.16)
@@ -442,7 +442,7 @@ def test_who_shares_no_opponent_with_the_baseline_is_judged_head_to_head_in_the_
     rng = np.random.default_rng(6)
     results = tournament(rng, ("base", "a"), OPPONENTS, 40, 0.6)
     results |= {("b", "base"): rng.random((40, 2)) < 0.7, ("c", "base"): rng.random((40, 2)) < 0.6}
-    a, b, c = compare_all(pair_games(games_of(results)), "base", ["a", "b", "c"], pools={"b": 40, "c": 30})
+    a, b, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"], pools={"b": 40, "c": 30})
     assert (type(a), type(b), type(c)) == (Comparison, Duel, Duel)
     assert (a.adjusted_p, b.adjusted_p, c.adjusted_p) == holm([a.p_value, b.p_value, c.p_value]).adjusted
     assert {one.family for one in (a, b, c)} == {3}
@@ -460,8 +460,8 @@ def test_who_shares_no_opponent_with_the_baseline_is_judged_head_to_head_in_the_
 def test_openings_alike_by_symmetry_count_as_one_in_a_duel():
     wins = np.random.default_rng(6).random((30, 2)) < 0.7
     games = games_of({("new", "base"): np.tile(wins, (4, 1))}).assign(orbit=lambda frame: frame["opening_id"] % 30)
-    clustered, naive = (compare_directly(pair_games(games, by), "new", "base") for by in ("orbit", None))
-    single = compare_directly(pair_games(games_of({("new", "base"): wins})), "new", "base")
+    clustered, naive = (compare_directly(pairs_in(games, by), "new", "base") for by in ("orbit", None))
+    single = compare_directly(pairs_in(games_of({("new", "base"): wins})), "new", "base")
     assert clustered.pairs == naive.pairs
     assert clustered.p_value == pytest.approx(single.p_value)
     assert naive.p_value < single.p_value
@@ -471,17 +471,17 @@ def test_openings_alike_by_symmetry_count_as_one_in_a_duel():
 def test_a_duel_is_seen_from_the_contenders_side_and_leaves_halves_of_pairs_out():
     results = {("base", "new"): np.ones((9, 2)), ("new", "other"): np.ones((9, 2))}
     games = games_of(results)
-    table = pair_games(games[games["game_id"] != "base/new/3/2"])
+    table = pairs_in(games[games["game_id"] != "base/new/3/2"])
     duel = compare_directly(table, "new", "base")
     assert (duel.pairs, duel.unfinished, duel.verdict) == (PairCounts(8, 0, 0), 1, "worse")
     assert compare_directly(table, "base", "new").verdict == "better"
-    nothing = compare_directly(pair_games(games.iloc[:1]), "new", "base")
+    nothing = compare_directly(pairs_in(games.iloc[:1]), "new", "base")
     assert (nothing.is_empty, nothing.verdict, nothing.p_value) == (True, "cannot tell", 1)
 
 
 def test_a_control_is_no_claim_and_leaves_the_family_as_it_was():
     results = tournament(np.random.default_rng(12), ("base", "a", "b", "c"), OPPONENTS, 40, 0.6)
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     claims = compare_all(table, "base", ["a", "b"])
     with_control = compare_all(table, "base", ["a", "c", "b"], controls=["c"])
     assert (with_control[0], with_control[2]) == claims
@@ -494,7 +494,7 @@ def test_unfinished_pairs_are_counted_and_left_out():
     results = tournament(np.random.default_rng(14), ("base", "new"), OPPONENTS, 20, 0.4)
     games = games_of(results)
     lost = games["game_id"].isin(["new/MM/3/2", "base/AB/5/1"])
-    whole, part = (compare(pair_games(frame), "new", "base") for frame in (games, games[~lost]))
+    whole, part = (compare(pairs_in(frame), "new", "base") for frame in (games, games[~lost]))
     assert (whole.unfinished, part.unfinished) == (0, 2)
     assert part.openings == 20
     assert {effect.opponent: effect.openings for effect in part.effects} == {
@@ -503,14 +503,14 @@ def test_unfinished_pairs_are_counted_and_left_out():
         "MM": 19,
         "Random": 20,
     }
-    board = {standing.agent: standing for standing in standings(pair_games(games[~lost]))}
+    board = {standing.agent: standing for standing in standings(pairs_in(games[~lost]))}
     assert (board["new"].unfinished, board["new"].games, board["new"].pairs.n) == (1, 159, 79)
 
 
 def test_an_opponent_one_of_them_never_met_is_left_out_and_named():
     results = tournament(np.random.default_rng(15), ("base", "new"), OPPONENTS, 20)
     del results["new", "Greedy"]
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     assert comparison.opponents == ("AB", "MM", "Random")
     assert comparison.missing == ("Greedy",)
 
@@ -518,7 +518,7 @@ def test_an_opponent_one_of_them_never_met_is_left_out_and_named():
 def test_an_opponent_without_a_complete_pair_is_left_out_and_named():
     games = games_of(tournament(np.random.default_rng(15), ("base", "new"), OPPONENTS, 20))
     stopped = (games["agent_1"] == "new") & (games["agent_2"] == "Greedy")
-    comparison = compare(pair_games(games[~stopped]), "new", "base")
+    comparison = compare(pairs_in(games[~stopped]), "new", "base")
     assert comparison.missing == ("Greedy",)
     assert comparison.unfinished == 20
 
@@ -527,17 +527,17 @@ def test_openings_only_one_of_them_played_are_left_out_and_counted():
     results = tournament(np.random.default_rng(16), ("base", "new"), OPPONENTS, 20)
     games = games_of(results)
     stopped = (games["agent_1"].eq("new") | games["agent_2"].eq("new")) & (games["opening_id"] >= 15)
-    comparison = compare(pair_games(games[~stopped]), "new", "base")
+    comparison = compare(pairs_in(games[~stopped]), "new", "base")
     assert comparison.paired
     assert (comparison.openings, comparison.unshared) == (15, 5)
 
 
 def test_one_opening_says_nothing_and_no_complete_pair_even_less():
     games = games_of(tournament(np.random.default_rng(17), ("base", "new"), ("MM",), 1))
-    single = compare(pair_games(games), "new", "base")
+    single = compare(pairs_in(games), "new", "base")
     assert single.verdict == "cannot tell"
     assert (single.difference.low, single.difference.high) == (-1, 1)
-    none = compare(pair_games(games.iloc[::2]), "new", "base", pool=5)
+    none = compare(pairs_in(games.iloc[::2]), "new", "base", pool=5)
     assert math.isnan(none.difference.estimate)
     assert none.is_empty
     assert none.verdict == "cannot tell"
@@ -547,7 +547,7 @@ def test_one_opening_says_nothing_and_no_complete_pair_even_less():
 
 def test_all_won_against_all_lost_is_better_everywhere():
     results = {("new", "MM"): np.ones((30, 2)), ("base", "MM"): np.zeros((30, 2))}
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     assert comparison.verdict == "better"
     assert comparison.difference.estimate == comparison.difference.high == 1
     assert 0.7 < comparison.difference.low < 1
@@ -555,7 +555,7 @@ def test_all_won_against_all_lost_is_better_everywhere():
 
 def test_the_same_seed_gives_the_same_intervals_whoever_else_is_compared():
     results = tournament(np.random.default_rng(18), ("base", "a", "b"), OPPONENTS, 30)
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     alone, other = compare(table, "b", "base", seed=4), compare(table, "b", "base", seed=5)
     together = compare_all(table, "base", seed=4)[1]
     assert together.difference == alone.difference
@@ -567,7 +567,7 @@ def test_several_pairs_from_one_opening_stay_one_opening():
     results = tournament(np.random.default_rng(19), ("base", "new"), OPPONENTS, 25, 0.4)
     games = games_of(results)
     again = games.assign(game_id=games["game_id"] + "b", pair_id=games["pair_id"] + "b")
-    once, twice = (compare(pair_games(f), "new", "base") for f in (games, pd.concat([games, again])))
+    once, twice = (compare(pairs_in(f), "new", "base") for f in (games, pd.concat([games, again])))
     assert twice.openings == once.openings
     assert twice.p_value == once.p_value
     assert twice.difference == once.difference
@@ -577,12 +577,12 @@ def test_openings_of_different_boards_are_different_openings():
     results = tournament(np.random.default_rng(20), ("base", "new"), ("MM",), 10)
     games = games_of(results)
     larger = games.assign(game_id=games["game_id"] + "L", pair_id=games["pair_id"] + "L", size="9x9")
-    assert compare(pair_games(pd.concat([games, larger])), "new", "base").openings == 20
+    assert compare(pairs_in(pd.concat([games, larger])), "new", "base").openings == 20
 
 
 def test_standings_of_one_opponent_have_the_default_pair_interval():
     results = {("new", "MM"): np.random.default_rng(23).random((40, 2)) < [0.9, 0.4]}
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     best = standings(table)[0]
     (matchup,) = matchups(table, "new")
     interval = pair_interval(matchup.pairs)
@@ -596,7 +596,7 @@ def test_standings_of_one_opponent_have_the_default_pair_interval():
 
 def test_a_pair_that_lacks_a_game_counts_its_one_game_for_either_agent():
     games = games_of({("new", "MM"): np.array([[1, 1], [0, 1]])})
-    table = pair_games(games[games["game_id"] != "new/MM/1/2"])
+    table = pairs_in(games[games["game_id"] != "new/MM/1/2"])
     (ours,), (theirs,) = matchups(table, "new"), matchups(table, "MM")
     assert [(one.wins, one.games, one.pairs.n) for one in (ours, theirs)] == [(2, 3, 1), (1, 3, 1)]
     assert {one.agent: (one.wins, one.games) for one in standings(table)} == {"new": (2, 3), "MM": (1, 3)}
@@ -609,7 +609,7 @@ def test_the_interval_against_one_opponent_knows_which_openings_are_alike():
         favoured = np.repeat(rng.random((30, 1)) < 0.5, 4, axis=0)
         games = games_of({("new", "MM"): rng.random((120, 2)) < np.where(favoured, 0.9, 0.5)})
         games["orbit"] = games["opening_id"] // 4
-        (matchup,) = matchups(pair_games(games, cluster="orbit"), "new")
+        (matchup,) = matchups(pairs_in(games, cluster="orbit"), "new")
         covered += matchup.rate.low <= 0.7 <= matchup.rate.high
         independent = pair_interval(matchup.pairs)
         as_if_independent += independent.low <= 0.7 <= independent.high
@@ -646,7 +646,7 @@ def test_the_interval_of_a_high_rate_over_several_opponents_covers_it(opponents,
 
 def test_splits_by_side_and_colour_add_up_to_all_games():
     results = tournament(np.random.default_rng(25), ("base", "new"), OPPONENTS, 20)
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     first_same = results["new", "MM"][::2, 0].sum() + sum(results["new", n][::2, 0].sum() for n in ("Random", "AB"))
     found = splits(table, "new")
     assert sum(split.games for split in found) == 4 * 40
@@ -659,7 +659,7 @@ def test_splits_by_side_and_colour_add_up_to_all_games():
 
 def test_no_games_make_no_standings():
     empty = games_of({("a", "b"): np.zeros((1, 2))}).iloc[:0]
-    table = pair_games(empty)
+    table = pairs_in(empty)
     assert standings(table) == ()
     assert table.unfinished == 0
     with pytest.raises(ValueError, match="no games at all"):
@@ -681,13 +681,13 @@ def test_no_games_make_no_standings():
 def test_games_that_are_no_pairs_are_refused(change, message):
     games = games_of({("new", "MM"): np.ones((3, 2)), ("base", "MM"): np.ones((3, 2))})
     with pytest.raises(ValueError, match=message):
-        pair_games(change(games))
+        pairs_in(change(games))
 
 
 def test_impossible_comparisons_are_refused():
     results = tournament(np.random.default_rng(26), ("base", "new"), ("MM",), 3)
     results["other", "Alone"] = np.ones((3, 2))
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     for contender, message in (("new2", "new2"), ("base", "differ"), ("other", "common opponent")):
         with pytest.raises(ValueError, match=message):
             compare(table, contender, "base")
@@ -698,7 +698,7 @@ def test_impossible_comparisons_are_refused():
 def test_the_smallest_gauntlet_agrees_with_the_sign_test_of_its_pairs():
     results = {("new", "MM"): np.ones((12, 2)), ("base", "MM"): np.zeros((12, 2))}
     results["new", "MM"][:4] = 0
-    comparison = compare(pair_games(games_of(results)), "new", "base")
+    comparison = compare(pairs_in(games_of(results)), "new", "base")
     assert comparison.p_value == pytest.approx(2 * 0.5**8) == pytest.approx(sign_test(PairCounts(0, 4, 8)).p_value)
 
 
@@ -708,5 +708,5 @@ def test_the_effects_rank_opponents_by_how_much_the_contender_gained():
     for gain, opponent in zip((0.0, 0.1, 0.2, 0.3), OPPONENTS, strict=True):
         results["base", opponent] = rng.random((400, 2)) < 0.4
         results["new", opponent] = rng.random((400, 2)) < 0.4 + gain
-    effects = {e.opponent: e.difference.estimate for e in compare(pair_games(games_of(results)), "new", "base").effects}
+    effects = {e.opponent: e.difference.estimate for e in compare(pairs_in(games_of(results)), "new", "base").effects}
     assert spearmanr([effects[name] for name in OPPONENTS], range(4)).statistic == 1

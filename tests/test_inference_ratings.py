@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from paired import pairs_in
 from scipy.special import expit
 
 from experiments.inference import ratings as ratings_module
 from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import elo_from_score
-from experiments.inference.pairing import pair_games
 from experiments.inference.ratings import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
 
 
@@ -39,7 +39,7 @@ def round_robin(rng, strengths, openings, side=1.0):
 def test_two_agents_differ_by_the_elo_of_their_score():
     wins = np.zeros((20, 2))
     wins[:13] = 1
-    ratings = rate_agents(pair_games(games_of({("a", "b"): wins})), "b")
+    ratings = rate_agents(pairs_in(games_of({("a", "b"): wins})), "b")
     best, other = ratings.ratings
     assert (best.agent, best.wins, best.games) == ("a", 26, 40)
     assert best.elo == pytest.approx(elo_from_score(26 / 40))
@@ -64,7 +64,7 @@ def test_a_stack_of_tables_is_fitted_like_each_of_them():
 
 def test_ratings_do_not_depend_on_which_agent_is_the_zero_but_for_a_shift():
     games = games_of(round_robin(np.random.default_rng(1), {"a": 0.5, "b": 0.0, "c": -0.5}, 30))
-    table = pair_games(games)
+    table = pairs_in(games)
     free, fixed = rate_agents(table), rate_agents(table, "c")
     assert sum(rating.elo for rating in free.ratings) == pytest.approx(0, abs=1e-9)
     shifts = {f.agent: x.elo - f.elo for f, x in zip(free.ratings, fixed.ratings, strict=True)}
@@ -79,7 +79,7 @@ def test_intervals_cover_the_true_difference_although_games_share_openings():
     covered = 0
     for _ in range(80):
         # without a side to favour, wins have exactly the logistic chances the model assumes
-        ratings = rate_agents(pair_games(games_of(round_robin(rng, truth, 40, side=0.0))), "b", draws=200)
+        ratings = rate_agents(pairs_in(games_of(round_robin(rng, truth, 40, side=0.0))), "b", draws=200)
         best = next(rating for rating in ratings.ratings if rating.agent == "a")
         covered += best.low <= 0.4 * ELO_PER_LOGIT <= best.high
     assert covered >= 0.88 * 80
@@ -87,15 +87,15 @@ def test_intervals_cover_the_true_difference_although_games_share_openings():
 
 def test_repeating_every_opening_in_more_matchups_does_not_fake_precision():
     wins = np.random.default_rng(3).random((30, 2)) < 0.6
-    few = rate_agents(pair_games(games_of({("a", "b"): wins, ("c", "b"): wins})), "b", seed=1)
+    few = rate_agents(pairs_in(games_of({("a", "b"): wins, ("c", "b"): wins})), "b", seed=1)
     # "c" plays every opening exactly as "a" does, so it adds nothing
-    alone = rate_agents(pair_games(games_of({("a", "b"): wins})), "b", seed=1)
+    alone = rate_agents(pairs_in(games_of({("a", "b"): wins})), "b", seed=1)
     rating, single = (next(r for r in found.ratings if r.agent == "a") for found in (few, alone))
     assert rating.high - rating.low == pytest.approx(single.high - single.low, rel=0.15)
 
 
 def test_an_unbeaten_agent_gets_half_a_game_and_is_named():
-    ratings = rate_agents(pair_games(games_of({("a", "b"): np.ones((10, 2))})))
+    ratings = rate_agents(pairs_in(games_of({("a", "b"): np.ones((10, 2))})))
     assert ratings.half_game_added in (("a",), ("b",))
     difference = ratings.ratings[0].elo - ratings.ratings[1].elo
     assert difference == pytest.approx(elo_from_score(20.5 / 21))
@@ -105,7 +105,7 @@ def test_agents_that_never_met_are_joined_and_named():
     rng = np.random.default_rng(4)
     results = round_robin(rng, {"a": 0.3, "b": 0.0, "c": 0.0}, 30)
     results |= round_robin(rng, {"y": 0.5, "z": 0.0}, 30)
-    ratings = rate_agents(pair_games(games_of(results)))
+    ratings = rate_agents(pairs_in(games_of(results)))
     assert ratings.half_game_added == ("y", "z")
     assert all(math.isfinite(rating.elo) for rating in ratings.ratings)
     bounds = {rating.agent: (math.isfinite(rating.low), math.isfinite(rating.high)) for rating in ratings.ratings}
@@ -114,7 +114,7 @@ def test_agents_that_never_met_are_joined_and_named():
 
 def test_nothing_bounds_the_rating_of_an_agent_that_never_lost():
     wins = {("best", "a"): np.ones((20, 2)), ("a", "b"): np.tile([1, 0], (20, 1)), ("a", "worst"): np.ones((20, 2))}
-    found = {rating.agent: rating for rating in rate_agents(pair_games(games_of(wins)), "a").ratings}
+    found = {rating.agent: rating for rating in rate_agents(pairs_in(games_of(wins)), "a").ratings}
     assert 100 < found["best"].low < found["best"].elo < found["best"].high == math.inf
     assert -math.inf == found["worst"].low < found["worst"].elo < found["worst"].high < -100
     assert all(math.isfinite(end) for end in (found["b"].low, found["b"].high))
@@ -127,14 +127,14 @@ def test_intervals_over_few_openings_cover_ratings_far_from_the_zero():
         # both games of an opening go together half of the time
         first = rng.random((20, 1)) < 0.97
         wins = np.hstack([first, np.where(rng.random((20, 1)) < 0.5, first, rng.random((20, 1)) < 0.97)])
-        ratings = rate_agents(pair_games(games_of({("a", "b"): wins})), "b", seed=seed, draws=250).ratings
+        ratings = rate_agents(pairs_in(games_of({("a", "b"): wins})), "b", seed=seed, draws=250).ratings
         found = next(rating for rating in ratings if rating.agent == "a")
         covered += found.low <= elo_from_score(0.97) <= found.high
     assert covered >= 0.87 * 60
 
 
 def test_few_openings_are_not_as_sure_as_their_resamples():
-    ratings = rate_agents(pair_games(games_of({("a", "b"): np.ones((7, 2))})), "b", draws=4000)
+    ratings = rate_agents(pairs_in(games_of({("a", "b"): np.ones((7, 2))})), "b", draws=4000)
     best = ratings.ratings[0]
     # all but a hundredth of the resamples have the agent ahead, which of many openings would be enough
     assert 0.985 < ratings.superiority[0][1] < 1
@@ -178,7 +178,7 @@ def test_the_main_group_is_the_one_with_most_agents_and_among_equals_with_most_g
 def test_where_the_mean_is_zero_bounds_are_sought_beside_whoever_wins_and_loses_most():
     split = np.tile([1, 0], (20, 1))
     wins = {("best", "a"): np.ones((20, 2)), ("best", "b"): np.ones((20, 2)), ("a", "b"): split}
-    found = {rating.agent: rating for rating in rate_agents(pair_games(games_of(wins))).ratings}
+    found = {rating.agent: rating for rating in rate_agents(pairs_in(games_of(wins))).ratings}
     assert all(math.isfinite(end) for name in "ab" for end in (found[name].low, found[name].high))
     assert found["best"].high == math.inf
 
@@ -195,7 +195,7 @@ def test_who_is_above_whom_does_not_depend_on_rounding(monkeypatch):
     for other in "cd":
         # a and b do the same against everybody: in many resamples they are equal but for rounding
         results |= {("a", other): (wins := rng.random((30, 2)) < 0.6), ("b", other): wins}
-    table = pair_games(games_of(results))
+    table = pairs_in(games_of(results))
     exact = rate_agents(table)
 
     def rounded(wins):
@@ -212,7 +212,7 @@ def test_who_is_above_whom_does_not_depend_on_rounding(monkeypatch):
 
 def test_the_likelihood_of_superiority_is_a_half_for_oneself_and_adds_up_to_one():
     games = games_of(round_robin(np.random.default_rng(5), {"a": 1.0, "b": 0.0, "c": 0.0}, 60))
-    ratings = rate_agents(pair_games(games))
+    ratings = rate_agents(pairs_in(games))
     matrix = np.array(ratings.superiority)
     assert np.allclose(matrix + matrix.T, 1)
     assert np.allclose(np.diag(matrix), 0.5)
@@ -222,7 +222,7 @@ def test_the_likelihood_of_superiority_is_a_half_for_oneself_and_adds_up_to_one(
 
 def test_unfinished_pairs_are_left_out_and_counted():
     games = games_of(round_robin(np.random.default_rng(6), {"a": 0.5, "b": 0.0}, 20))
-    ratings = rate_agents(pair_games(games.iloc[1:]))
+    ratings = rate_agents(pairs_in(games.iloc[1:]))
     assert ratings.unfinished == 1
     assert ratings.openings == 19
     assert sum(rating.games for rating in ratings.ratings) == 2 * 38
@@ -230,11 +230,11 @@ def test_unfinished_pairs_are_left_out_and_counted():
 
 def test_no_games_make_no_ratings():
     empty = games_of({("a", "b"): np.ones((1, 2))}).iloc[:0]
-    assert rate_agents(pair_games(empty)).ratings == ()
+    assert rate_agents(pairs_in(empty)).ratings == ()
 
 
 def test_the_same_seed_gives_the_same_ratings_and_a_wrong_zero_is_named():
-    table = pair_games(games_of(round_robin(np.random.default_rng(7), {"a": 0.5, "b": 0.0}, 20)))
+    table = pairs_in(games_of(round_robin(np.random.default_rng(7), {"a": 0.5, "b": 0.0}, 20)))
     assert rate_agents(table, seed=3) == rate_agents(table, seed=3)
     assert rate_agents(table, seed=3) != rate_agents(table, seed=4)
     with pytest.raises(ValueError, match="nobody"):

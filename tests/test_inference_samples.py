@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from paired import pairs_in
 from scipy.stats import norm
 
 from experiments.inference.comparison import compare
 from experiments.inference.family import compare_all
 from experiments.inference.multiplicity import holm
-from experiments.inference.pairing import pair_games
 from experiments.inference.permutation import score_flip_test, sign_flip_test
 from tests.test_inference_comparison import OPPONENTS, games_of
 
@@ -35,7 +35,7 @@ def played(rng, openings, further, likeness=0.0, lead=0.0, contenders=("new",), 
 
 
 def table_of(results, openings):
-    return pair_games(games_of(results, openings))
+    return pairs_in(games_of(results, openings))
 
 
 def rates(results, agent):

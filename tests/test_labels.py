@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from played_games import write_run
+from played_games import random_record, write_run
 from random_games import random_game
 
 from cli import main
@@ -17,6 +17,7 @@ from experiments.find_games import found_rows
 from experiments.labels import label_moves, label_run, mistakes, read_labels
 from experiments.locks import locked
 from experiments.log import read_games
+from experiments.saved_games import append_game
 from isolation import Board, Limit, solve
 
 PLENTY = Limit(nodes=10**9)
@@ -131,9 +132,10 @@ def test_an_interrupted_run_goes_on_where_it_stopped(run, tmp_path, monkeypatch)
 def test_games_logged_later_are_labelled_later(tmp_path):
     path = fresh(tmp_path, 5)
     label_run(path)
-    write_run(path, 12)
-    assert label_run(path) == 17
-    assert len(read_labels(path)) == 17
+    for seed in range(3):
+        append_game(path, random_record(seed), (None, None))
+    assert label_run(path) == 8
+    assert len(read_labels(path)) == 8
 
 
 def test_a_sample_is_part_of_a_larger_sample(run, tmp_path):

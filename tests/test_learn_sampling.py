@@ -107,9 +107,27 @@ def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: 
     assert found.promised.low > (0 if opponent else 0.5)
     assert found.games == sum(2 * len(batch.numbers) for batch in without_games)
     assert [one.done for one in seen] == list(range(9))
+    assert {dict(parse_spec(batch.first).parameters).get("count", 2) for batch in without_games} == {0, 1, 2, 3, 4}
     assert {one.second.split("=")[0] for one in without_games} == {
         "ID_Improved_40nodes" if opponent else "ID_mine.score_40nodes"
     }
+
+
+def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves(
+    spec: str, without_games: list[Batch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+    monkeypatch.setitem(WORTH, 1, 3.0)
+    found = sample(question(spec, Plan(4, 4, 20, 1), wanted=("jumps",)))
+    assert found.values == {}
+    finals = [dict(parse_spec(batch.first).parameters) for batch in without_games[-3:]]
+    assert sorted(one["jumps"] for one in finals) == [2, 3, 5]
+    assert len(without_games) == 4 * 4 + 3
+
+
+def test_a_vector_that_played_little_is_not_preferred_for_its_luck() -> None:
+    tried = {(0.1,): (5, 8), (0.2,): (62, 100), (0.3,): (10, 100)}
+    assert sampling._shrunk(tried, (0.1,)) < sampling._shrunk(tried, (0.2,)) < 0.62
 
 
 def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, without_games: list[Batch]) -> None:

@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 
 import grimp
 import pytest
@@ -142,6 +143,36 @@ def test_what_cannot_be_imported_raises_as_it_did(tmp_path):
         library.load(tmp_path / "broken" / "module.py", "1 / 0")
 
 
+def asked_while_it_is_made(path, until):
+    """What the second of two gets that want the same once; the first is done when `until` is set or the second is."""
+    made, got = [], []
+
+    def second():
+        got.append(library.kept_once(path, TEXT, lambda: b"made by the second"))
+        until.set()
+
+    def first():
+        made.append(Thread(target=second))
+        made[0].start()
+        assert until.wait(60)
+        return b"made by the first"
+
+    library.kept_once(path, TEXT, first)
+    made[0].join()
+    return got[0]
+
+
+def test_what_another_process_is_making_is_waited_for(tmp_path, monkeypatch):
+    waits = Event()
+    monkeypatch.setattr(library.time, "sleep", lambda seconds: waits.set())
+    assert asked_while_it_is_made(tmp_path / "kernel.py", waits) == b"made by the first"
+
+
+def test_nobody_waits_for_long_for_a_process_that_may_have_been_suspended(tmp_path, monkeypatch):
+    monkeypatch.setattr(library, "_LONGEST_WAIT", 0.0)
+    assert asked_while_it_is_made(tmp_path / "kernel.py", Event()) == b"made by the second"
+
+
 GAME = """
 import sys
 from experiments.roster import parse_agent
@@ -153,12 +184,17 @@ LISTS = """
 def score(game, player):
     moves = [move for move in game.get_legal_moves(player) if move[0] > 0]
     moves.append((0, 0))
-    return float(len(moves))
+    found = {"even": 0.0, "odd": 0.0}
+    for row, _ in moves:
+        found["odd" if row % 2 else "even"] += 1.0
+    return float(len(moves)) + found["odd"] / 2
 """
 
 
 @pytest.mark.parametrize(("heuristic", "needs_numba"), [("lists.py:score", True), ("improved", False)])
-def test_known_code_runs_without_numba_unless_it_makes_lists(tmp_path, monkeypatch, heuristic, needs_numba):
+def test_known_code_runs_without_numba_unless_it_makes_lists_and_dictionaries(
+    tmp_path, monkeypatch, heuristic, needs_numba
+):
     monkeypatch.chdir(tmp_path)
     Path("lists.py").write_text(LISTS)
     specs = ["ID:territory@nodes=50", f"AB:{heuristic}@depth=2"]

@@ -170,8 +170,8 @@ def test_a_resolved_configuration_makes_the_same_plan_again(tmp_path: Path) -> N
     book.write_text("24,14\n14,24\n0,1\n2,3\n")
     for keys in (
         {"pairs": 3},
-        {"openings": "placements,same", "board": "4x4"},
-        {"openings": f"file:{book}", "pairs": 2},
+        {"openings": "placements,same", "board": "4x4", "contenders": ["ID:open"]},
+        {"openings": f"file:{book}", "pairs": 2, "contenders": ["ID:open"]},
         {"format": "round-robin", "contenders": ["MM:open", "AB:open@depth=2", "random"]},
         {"format": "head-to-head", "contenders": ["MM:*"], "baseline": "X=ID:open@ms=5"},
     ):

@@ -193,7 +193,8 @@ def test_a_mistake_is_named_by_its_ply_and_can_be_shown(suite):
 
 def test_plies_are_counted_from_1_where_a_suite_is_asked_for(tmp_path):
     path = tmp_path / "late.parquet"
-    words = ["--board", "4x5", "--openings", "2", "--jobs", "1", "--first-ply", "7", "--last-ply", "9"]
+    words = ["--board", "5x5", "--openings", "2", "--jobs", "1", "--first-ply", "7", "--last-ply", "9"]
+    words += ["--field", "greedy", "--field", "ID:improved@nodes=20"]
     assert CliRunner().invoke(main, ["suite", "build", *words, "--out", str(path)]).exit_code == 0
     built = read_suite(path)
     assert set(built.positions.plies.tolist()) <= {6, 7, 8}
@@ -301,10 +302,9 @@ def test_what_cannot_be_screened_is_refused_in_a_line(arguments, message):
 
 
 def test_a_suite_is_built_by_a_command_and_screened_by_the_next(tmp_path):
-    file = tmp_path / "suite_4x4.parquet"
-    result = run(
-        "suite", "build", "--board", "4x4", "--field", "greedy", "--field", "random", "--jobs", 1, "--out", file
-    )
+    file = tmp_path / "suite_5x5.parquet"
+    field = ("--field", "greedy", "--field", "random")
+    result = run("suite", "build", "--board", "5x5", *field, "--openings", 3, "--jobs", 1, "--out", file)
     assert result.exit_code == 0, result.output
     assert "Next: isolation screen 'ID:*' --suite" in result.output
     assert read_suite(file).field == ("greedy", "random")

@@ -12,7 +12,7 @@ from random_games import positions
 import heuristics
 from isolation import Board, Limit, search
 from isolation.search import METHODS, TREES, SearchOptions
-from isolation.search.interpreted import NotANumber
+from isolation.search.interpreted import NotANumber, value_of_move
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
 POSITIONS = {position["name"]: position for position in REFERENCE["positions"]}
@@ -78,6 +78,18 @@ def test_mcts_without_a_heuristic_plays_the_same_playouts_compiled_and_interpret
         search(board, None, Limit(nodes=60), "mcts", seed=seed, interpreted=flag) for flag in (False, True)
     )
     assert facts(compiled) == facts(interpreted)
+
+
+@pytest.mark.parametrize("name", ["", "improved"])
+def test_mcts_grows_the_same_tree_where_it_outgrows_the_room_it_has_at_first(name):
+    """It has room for 1,024 nodes, and most simulations add some four."""
+    heuristic = heuristics.get(name) if name else None
+    for cells in ([24, 14], [0, 9]):
+        compiled, interpreted = (
+            search(Board.from_moves(cells), heuristic, Limit(nodes=1_500), "mcts", seed=5, interpreted=flag)
+            for flag in (False, True)
+        )
+        assert facts(compiled) == facts(interpreted)
 
 
 @settings(max_examples=60)
@@ -167,6 +179,20 @@ def test_random_ties_choose_between_all_best_moves_and_no_others():
     assert chosen == set(board.legal_cells())
 
 
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_random_ties_are_between_moves_that_are_worth_as_much(interpreted):
+    improved, told_apart = heuristics.get("improved"), 0
+    for board in (random_board(seed, plies=8) for seed in range(40)):
+        worth = {cell: value_of_move(board, improved, cell, 2) for cell in board.legal_cells()}
+        best = {cell for cell in worth if worth[cell] == max(worth.values())}
+        if 1 < len(best) < len(worth):
+            options = {"random_ties": True, "interpreted": interpreted}
+            found = {search(board, improved, Limit(depth=2), seed=seed, **options).move for seed in range(30)}
+            assert found == best
+            told_apart += 1
+    assert told_apart > 2
+
+
 def test_quiescence_follows_forced_replies_before_judging():
     improved = heuristics.get("improved")
     differing = 0
@@ -174,6 +200,7 @@ def test_quiescence_follows_forced_replies_before_judging():
         board = random_board(seed, plies=20)
         plain, quiet = (search(board, improved, Limit(depth=2), quiescence=q) for q in (False, True))
         assert quiet.nodes >= plain.nodes or quiet.score != plain.score
+        assert facts(quiet) == facts(search(board, improved, Limit(depth=2), quiescence=True, interpreted=True))
         differing += quiet.score != plain.score
     assert differing > 0
 

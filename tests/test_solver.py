@@ -84,7 +84,7 @@ def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
 
 
 @pytest.mark.parametrize("size", LATE)
-@pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_late_positions_have_the_value_the_moves_and_the_length_of_minimax(size, count):
     rng = random.Random(count)
     for _ in range(count):

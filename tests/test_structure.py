@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from invented_runs import gauntlet
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("isolation", "heuristics", "experiments", "reports", "sample_players")
@@ -72,6 +73,19 @@ def test_importing_loads_no_heavy_library(module):
     code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_what_a_run_says_first_is_said_without_pandas_and_matplotlib(tmp_path):
+    run = gauntlet(4).write(tmp_path / "run")
+    code = (
+        "import sys; from cli import main\n"
+        "for name in ('compare', 'summary'): main([name, sys.argv[1]], standalone_mode=False)\n"
+        "print(sorted({'pandas', 'matplotlib', 'numba', 'scipy.stats'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", code, str(run)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "is shown to beat Base" in result.stdout
+    assert result.stdout.splitlines()[-1] == "[]"
 
 
 def test_the_public_names_are_those_that_scripts_rely_on():

@@ -103,6 +103,15 @@ def remembered_from_the_round_before(game, player):
     return total
 
 
+def by_a_weight_that_is_given_twice(game, player):
+    weight, total = 1, 0
+    if len(game.get_legal_moves(player)) > 3:
+        weight = 2
+    for row, _column in game.get_legal_moves(player):
+        total += weight * row
+    return total
+
+
 def read_after_the_loop(game, player):
     total, row = 0, 0
     for row, _column in game.get_legal_moves(player):
@@ -122,7 +131,8 @@ WEIGHED = [
 ]  # fmt: skip
 LOOPS = [
     given_another_at_each_call, from_where_the_player_stands, what_the_game_says_of_the_cell, broken_off,
-    twice_a_round, remembered_from_the_round_before, read_after_the_loop, from_minus_zero,
+    twice_a_round, remembered_from_the_round_before, by_a_weight_that_is_given_twice, read_after_the_loop,
+    from_minus_zero,
 ]  # fmt: skip
 
 

@@ -218,9 +218,10 @@ def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
 
 
 def _unfinished(table: PairTable, *agents: str) -> int:
-    codes = [table.code(name) for name in agents]
-    of_them = np.isin(table.first, codes) | np.isin(table.second, codes)
-    return int(np.count_nonzero(~table.complete & of_them))
+    if table.complete.all():
+        return 0
+    of_them = np.unique(np.concatenate([table.pairs_of(name) for name in agents]))
+    return int(np.count_nonzero(~table.complete[of_them]))
 
 
 def _mean(rates: Sequence[float]) -> float:

@@ -96,8 +96,7 @@ def compare_directly(
     known = pool if pool and pairs.n <= pool else None
     test = sign_flip_test(np.bincount(unit, 2 * (wins - 1)).astype(np.int64))
     p_value = float(pairs.score == 0.5) if known and known == pairs.n else test.p_value
-    both = [table.code(contender), other]
-    of_both = np.isin(table.first, both) & np.isin(table.second, both)
+    of_both = np.intersect1d(table.pairs_of(contender), table.pairs_of(baseline))
     rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
     if known:
         of_pool = pair_interval(pairs, confidence, pool=known)
@@ -106,7 +105,7 @@ def compare_directly(
         contender=contender,
         baseline=baseline,
         pairs=pairs,
-        unfinished=int(np.count_nonzero(of_both & ~table.complete)),
+        unfinished=int(np.count_nonzero(~table.complete[of_both])),
         pool=known,
         rate=rate,
         jointly=rate,

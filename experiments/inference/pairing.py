@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
+import pyarrow as pa
 
+from experiments.arrays import to_arrow, to_numpy
 from experiments.inference.arguments import Ints
 
 COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
@@ -37,7 +39,7 @@ class PairTable:
     won_placing_first: npt.NDArray[np.int8]
     won_placing_second: npt.NDArray[np.int8]
 
-    @property
+    @cached_property
     def complete(self) -> npt.NDArray[np.bool_]:
         """Which pairs have both games."""
         return (self.won_placing_first >= 0) & (self.won_placing_second >= 0)
@@ -47,21 +49,34 @@ class PairTable:
         """How many pairs lack a game; paired analyses leave them out."""
         return int(np.count_nonzero(~self.complete))
 
-    @property
-    def wins(self) -> Ints:
+    @cached_property
+    def wins(self) -> npt.NDArray[np.int8]:
         """Games won by `first` in each pair."""
-        return np.maximum(self.won_placing_first, 0).astype(np.int64) + np.maximum(self.won_placing_second, 0)
+        return np.maximum(self.won_placing_first, 0) + np.maximum(self.won_placing_second, 0)
 
-    @property
-    def games(self) -> Ints:
+    @cached_property
+    def games(self) -> npt.NDArray[np.int8]:
         """Games played in each pair: 2, or 1 if it is unfinished."""
-        return (self.won_placing_first >= 0).astype(np.int64) + (self.won_placing_second >= 0)
+        return (self.won_placing_first >= 0).astype(np.int8) + (self.won_placing_second >= 0)
 
     def code(self, agent: str) -> int:
         """The index of an agent; ValueError naming the agents there are."""
         if agent not in self.agents:
             raise ValueError(f"no games of {agent!r}; there are {', '.join(self.agents) or 'no games at all'}")
         return self.agents.index(agent)
+
+    def pairs_of(self, agent: str) -> Ints:
+        """The places of an agent's pairs in the columns, ascending; ValueError if it is not in the table."""
+        code = self.code(agent)
+        order, starts = self._by_agent
+        return np.sort(order[starts[code] : starts[code + 1]] % len(self.first))
+
+    @cached_property
+    def _by_agent(self) -> tuple[Ints, Ints]:
+        """The places in `first` and `second`, one behind the other, by agent, and where each agent's begin and end."""
+        players = np.concatenate([self.first, self.second]).astype(np.int16)
+        starts = np.append(0, np.bincount(players, minlength=len(self.agents)).cumsum())
+        return np.argsort(players, kind="stable"), starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +93,7 @@ class Record:
     wins: Ints
 
 
-def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
+def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     """Join the games of `games` into pairs.
 
     Columns: game_id, pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and same_colour if
@@ -88,16 +103,15 @@ def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
     agents or openings, with more than two games or twice the same side.
     """
     needed = [*COLUMNS, *([cluster] if cluster else [])]
-    missing = [name for name in needed if name not in games.columns]
+    missing = [name for name in needed if name not in games.column_names]
     if missing:
         raise ValueError(f"games must have the columns {', '.join(needed)}; {', '.join(missing)} missing")
-    ids = pd.Index(games["game_id"])
-    # of ids that ascend, as a log's do, it is known without a table of them all that each is there once
-    if not (ids.is_monotonic_increasing and ids.is_unique) and ids.has_duplicates:
-        raise ValueError(f"game {ids[ids.duplicated()][0]} occurs twice")
-    winner = games["winner"].to_numpy()
-    if not np.isin(winner, (1, 2)).all():
-        raise ValueError(f"winner must be 1 or 2, not {winner[~np.isin(winner, (1, 2))][0]}")
+    _refuse_repetition(games["game_id"])
+    winner = to_numpy(games["winner"])
+    has_won = winner == 1
+    is_odd = ~(has_won | (winner == 2))
+    if is_odd.any():
+        raise ValueError(f"winner must be 1 or 2, not {winner[is_odd][0]}")
     agents, one, two = _agent_codes(games)
     if (one == two).any():
         raise ValueError(f"{agents[one[one == two][0]]} plays itself")
@@ -110,7 +124,7 @@ def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
         if strays.any():
             raise ValueError(f"pair {ids[pair[strays][0]]} joins games of different {name}")
     placed_first = one == first
-    won = (winner == 1) == placed_first
+    won = has_won == placed_first
     sides = []
     for side in (placed_first, ~placed_first):
         of_side = pair[side]
@@ -121,14 +135,14 @@ def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
         result[of_side] = won[side]
         sides.append(result)
     opening = opening[start]
-    colours = games["same_colour"].to_numpy(dtype=bool)[start] if "same_colour" in games else np.zeros(len(ids), bool)
+    known = "same_colour" in games.column_names
     return PairTable(
         agents=agents,
         first=first[start].astype(np.int64),
         second=second[start].astype(np.int64),
         opening=opening,
         cluster=_combined_codes(games["size"], games[cluster])[start] if cluster else opening,
-        same_colour=colours,
+        same_colour=to_numpy(games["same_colour"])[start] if known else np.zeros(len(ids), bool),
         won_placing_first=sides[0],
         won_placing_second=sides[1],
     )
@@ -136,51 +150,68 @@ def pair_games(games: pd.DataFrame, cluster: str | None = None) -> PairTable:
 
 def record_of(table: PairTable, agent: str) -> Record:
     """The complete pairs of `agent`; ValueError if it is not in the table."""
-    code = table.code(agent)
-    complete = table.complete
-    as_first, as_second = complete & (table.first == code), complete & (table.second == code)
-    wins = table.wins
-    chosen = np.flatnonzero(as_first | as_second)
-    is_first = as_first[chosen]
+    chosen = table.pairs_of(agent)
+    chosen = chosen[table.complete[chosen]]
+    first, second, wins = table.first[chosen], table.second[chosen], table.wins[chosen].astype(np.int64)
+    is_first = first == table.code(agent)
     return Record(
-        opponent=np.where(is_first, table.second[chosen], table.first[chosen]),
+        opponent=np.where(is_first, second, first),
         opening=table.opening[chosen],
         cluster=table.cluster[chosen],
-        wins=np.where(is_first, wins[chosen], 2 - wins[chosen]),
+        wins=np.where(is_first, wins, 2 - wins),
     )
 
 
 def opponents_of(table: PairTable, agent: str) -> set[str]:
     """Whom `agent` has met, in complete pairs or not; ValueError if it is not in the table."""
-    code = table.code(agent)
-    met = {*np.unique(table.second[table.first == code]), *np.unique(table.first[table.second == code])}
-    return {table.agents[other] for other in met}
+    pairs = table.pairs_of(agent)
+    met = np.bincount(table.first[pairs] + table.second[pairs] - table.code(agent))
+    return {table.agents[other] for other in np.flatnonzero(met)}
 
 
-def _agent_codes(games: pd.DataFrame) -> tuple[tuple[str, ...], _Codes, _Codes]:
-    columns = [pd.factorize(games[name]) for name in ("agent_1", "agent_2")]
-    agents = tuple(sorted({str(name) for _, names in columns for name in names}))
+def _refuse_repetition(games: pa.ChunkedArray) -> None:
+    ids = to_numpy(games)
+    # of ids that ascend, as a log's do, it is known without a table of them all that each is there once
+    if (ids[1:] > ids[:-1]).all():
+        return
+    codes, kinds = _coded(games)
+    is_again = codes[1:] <= np.maximum.accumulate(codes)[:-1]
+    if is_again.any():
+        raise ValueError(f"game {kinds[codes[1:][is_again][0]]} occurs twice")
+
+
+def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
+    columns = [_coded(games[name]) for name in ("agent_1", "agent_2")]
+    played = {str(name) for codes, names in columns for name in names[np.unique(codes)]}
+    agents = tuple(sorted(played))
     index = {name: i for i, name in enumerate(agents)}
-    one, two = (np.array([index[str(n)] for n in names], dtype=np.int16)[codes] for codes, names in columns)
+    one, two = (np.array([index.get(str(n), -1) for n in names], dtype=np.int16)[codes] for codes, names in columns)
     return agents, one, two
 
 
-def _numbered(values: pd.Series[Any]) -> tuple[Ints, npt.NDArray[Any]]:
+def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:
+    """Numbers from 0 for the distinct values, and these values, in order of appearance unless they come numbered."""
+    coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
+    codes = [to_numpy(chunk.indices) for chunk in coded.chunks]
+    return np.concatenate(codes) if codes else np.empty(0, np.int64), kinds
+
+
+def _numbered(values: pa.ChunkedArray) -> tuple[Ints, npt.NDArray[Any]]:
     """Numbers from 0 for the distinct values, in order of appearance, and these values."""
-    if not values.is_monotonic_increasing:
-        codes, kinds = pd.factorize(values)
-        return codes.astype(np.int64), np.asarray(kinds)
-    array = values.to_numpy()
+    array = to_numpy(values)
+    if not (array[1:] >= array[:-1]).all():
+        codes, kinds = _coded(values)
+        return codes.astype(np.int64), kinds
     is_new = np.ones(len(array), bool)
     is_new[1:] = array[1:] != array[:-1]
     return is_new.cumsum() - 1, array[is_new]
 
 
-def _combined_codes(size: pd.Series[Any], value: pd.Series[Any]) -> Ints:
+def _combined_codes(size: pa.ChunkedArray, value: pa.ChunkedArray) -> Ints:
     """Numbers from 0 for the distinct (size, value), in order of appearance."""
-    sizes, kinds = pd.factorize(size)
-    values, _ = pd.factorize(value)
-    if len(kinds) == 1:
-        return values.astype(np.int64, copy=False)
-    codes, _ = pd.factorize(values.astype(np.int64) * max(len(kinds), 1) + sizes)
-    return codes.astype(np.int64)
+    sizes, kinds = _coded(size)
+    values = _coded(value)[0].astype(np.int64)
+    if len(kinds) > 1:
+        values = _coded(pa.chunked_array([to_arrow(values * len(kinds) + sizes)]))[0].astype(np.int64)
+    return values

@@ -91,10 +91,12 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
         half_turns = frequencies[left] * size
         # the remainder by 2, exactly; NumPy's own, and powers of negative numbers, are many times slower
         cosine = np.cos(np.pi * (half_turns - 2 * np.floor(half_turns / 2)))
-        matters = np.abs(cosine) > (_NEGLIGIBLE / np.abs(cosines)) ** (1 / count)
-        left, cosine = left[matters], cosine[matters]
-        power = np.abs(cosine) ** count
-        cosines = cosines[matters] * (np.copysign(power, cosine) if count % 2 else power)
+        if count > 1:
+            power = np.abs(cosine) ** count
+            cosine = np.copysign(power, cosine) if count % 2 else power
+        cosines = cosines * cosine
+        matters = np.abs(cosines) > _NEGLIGIBLE
+        left, cosines = left[matters], cosines[matters]
     phase = np.pi * np.remainder(frequencies[left] * reach, 2)
     characteristic = np.zeros(frequencies.size, np.complex128)
     characteristic[left] = cosines * np.exp(-1j * phase)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from experiments.inference.arguments import Ints
 from experiments.inference.clusters import Interval, rate_interval
@@ -58,22 +59,22 @@ class Split:
 
 def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Matchup, ...]:
     """`agent` against each opponent it met, by name."""
-    code = table.code(agent)
-    mine = (table.first == code) | (table.second == code)
-    opponent = np.where(table.first == code, table.second, table.first)
-    wins = np.where(table.first == code, table.wins, table.games - table.wins)
+    mine = table.pairs_of(agent)
+    is_first, opponent = _sides(table, agent, mine)
+    games, complete, cluster = table.games[mine], table.complete[mine], table.cluster[mine]
+    wins = np.where(is_first, table.wins[mine], games - table.wins[mine])
     found = []
-    for other in np.unique(opponent[mine]):
-        chosen = mine & (opponent == other)
-        paired = chosen & table.complete
+    for other in np.unique(opponent):
+        chosen = opponent == other
+        paired = chosen & complete
         found.append(
             Matchup(
                 agent=agent,
                 opponent=table.agents[other],
                 wins=int(wins[chosen].sum()),
-                games=int(table.games[chosen].sum()),
+                games=int(games[chosen].sum()),
                 pairs=count_pairs(wins[paired]),
-                rate=_opening_rate(table.cluster[paired], wins[paired], table.games[paired], confidence),
+                rate=_opening_rate(cluster[paired], wins[paired], games[paired], confidence),
             )
         )
     return tuple(found)
@@ -81,23 +82,24 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
 
 def standings(table: PairTable, confidence: float = 0.95) -> tuple[Standing, ...]:
     """Every agent's result, best rate first."""
-    results = [_standing(table, agent, confidence) for agent in table.agents]
+    results = [standing(table, agent, confidence) for agent in table.agents]
     return tuple(sorted(results, key=lambda s: (-np.nan_to_num(s.rate.estimate, nan=-1.0), s.agent)))
 
 
-def _standing(table: PairTable, agent: str, confidence: float) -> Standing:
-    code = table.code(agent)
-    as_first, as_second = table.first == code, table.second == code
-    mine = as_first | as_second
+def standing(table: PairTable, agent: str, confidence: float = 0.95) -> Standing:
+    """One agent's result; ValueError if it is not in the table."""
+    mine = table.pairs_of(agent)
+    is_first, _ = _sides(table, agent, mine)
+    games, wins = table.games[mine], table.wins[mine]
     record = record_of(table, agent)
     opponents = np.unique(record.opponent).size
     rate = _opening_rate(record.cluster, record.wins, np.full(record.wins.size, 2), confidence, opponents)
     return Standing(
         agent=agent,
-        wins=int(table.wins[as_first].sum() + (table.games - table.wins)[as_second].sum()),
-        games=int(table.games[mine].sum()),
+        wins=int(np.where(is_first, wins, games - wins).sum()),
+        games=int(games.sum()),
         pairs=count_pairs(record.wins),
-        unfinished=int(np.count_nonzero(mine & ~table.complete)),
+        unfinished=int(np.count_nonzero(~table.complete[mine])),
         openings=int(np.unique(record.opening).size),
         rate=rate,
     )
@@ -105,24 +107,29 @@ def _standing(table: PairTable, agent: str, confidence: float) -> Standing:
 
 def splits(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Split, ...]:
     """`agent`'s games by side and colour of the opening, unfinished pairs included."""
-    code = table.code(agent)
-    is_first, is_second = table.first == code, table.second == code
+    mine = table.pairs_of(agent)
+    is_first, opponent = _sides(table, agent, mine)
+    cluster, is_same = table.cluster[mine], table.same_colour[mine]
+    sides = (table.won_placing_first[mine], table.won_placing_second[mine])
     found = []
     for placed_first in (True, False):
-        own, others = (
-            (table.won_placing_first, table.won_placing_second)
-            if placed_first
-            else (table.won_placing_second, table.won_placing_first)
-        )
+        own, others = sides if placed_first else sides[::-1]
         # the opponent placed first exactly when this agent placed second, and won when it did not
         won = np.where(is_first, own, np.where(others >= 0, 1 - others, -1))
         for same_colour in (True, False):
-            chosen = (is_first | is_second) & (table.same_colour == same_colour) & (won >= 0)
+            chosen = (is_same == same_colour) & (won >= 0)
             wins = won[chosen].astype(np.int64)
-            opponents = np.unique(np.where(is_first, table.second, table.first)[chosen]).size
-            rate = _opening_rate(table.cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponents)
+            opponents = np.unique(opponent[chosen]).size
+            rate = _opening_rate(cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponents)
             found.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
     return tuple(found)
+
+
+def _sides(table: PairTable, agent: str, pairs: Ints) -> tuple[npt.NDArray[np.bool_], Ints]:
+    """Of an agent's pairs: whether it is their `first`, and the number of the other agent."""
+    first, second = table.first[pairs], table.second[pairs]
+    is_first = first == table.code(agent)
+    return is_first, np.where(is_first, second, first)
 
 
 def _opening_rate(cluster: Ints, wins: Ints, games: Ints, confidence: float, opponents: int = 1) -> Interval:

@@ -17,7 +17,7 @@ matches that are decided. It must depend on nothing else."""
 LONGEST_BATCH = 0.7
 SHORTEST_BATCH = 0.05
 FIRST_GUESS = 0.2
-_WINDOW = 1 << 16
+_WINDOW = 1 << 13
 
 
 @dataclass(frozen=True)

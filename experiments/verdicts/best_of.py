@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from experiments.inference.arguments import Floats
 from experiments.inference.clusters import Interval
@@ -86,6 +85,8 @@ def _shares(findings: Findings) -> tuple[list[str], Floats]:
 
     NaN where a game is missing.
     """
+    import pandas as pd
+
     (source,) = findings.sources
     agents = {source.names[name]: entry["roles"] for name, entry in source.info.agents.items()}
     names = [name for name, roles in agents.items() if "contender" in roles]

@@ -44,7 +44,7 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
     if baseline is None:
         known = ", ".join(pairs.agents)
         raise ValueError(f"no baseline to compare with: name one with --baseline; there are {known or 'no games'}")
-    if not len(findings.games):
+    if not findings.played:
         return Verdicts(baseline, (), (), ())
     met = opponents_of(pairs, baseline)
     shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}

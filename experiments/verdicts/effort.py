@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from experiments.arrays import to_numpy
 from experiments.inference.arguments import Ints
 from experiments.log import over_batches
 from experiments.verdicts.findings import Findings
@@ -83,8 +84,8 @@ def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArray[np.generic]]]:
     """A list column chunk by chunk: where each game's plies begin and end, and all their values."""
     for chunk in table[column].chunks:
-        offsets = chunk.offsets.to_numpy().astype(np.int64)
-        yield offsets - offsets[:1], chunk.flatten().to_numpy(zero_copy_only=False)
+        offsets = to_numpy(chunk.offsets).astype(np.int64)
+        yield offsets - offsets[:1], to_numpy(chunk.flatten())
 
 
 def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str]) -> Ints:
@@ -93,14 +94,14 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
     parts = []
     for chunk in column.chunks:
         codes = np.array([place[called.get(name, name)] for name in chunk.dictionary.to_pylist()], np.int64)
-        parts.append(codes[chunk.indices.to_numpy()])
+        parts.append(codes[to_numpy(chunk.indices)])
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _sums(names: list[str], called: dict[str, str], table: pa.Table) -> npt.NDArray[np.float64]:
     """[moves and each of `_SUMMED`, agent]: sums over these games."""
     players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
-    opening, plies = pc.list_value_length(table["opening"]).to_numpy(), table["plies"].to_numpy().astype(np.int64)
+    opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
     # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
     columns = [moves, *(_by_side(table, column) for column in _SUMMED)]

@@ -11,16 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
-from experiments.belonging import check_facts
+from experiments.arrays import to_arrow, to_names, to_numpy
+from experiments.belonging import checked_games
 from experiments.facts import AgentFacts, read_facts, run_facts
 from experiments.inference.pairing import PairTable, pair_games
 from experiments.inference.standings import standings
-from experiments.log import count_games, read_games
+from experiments.log import codes_in, count_games
 from experiments.runs import RunInfo, is_finished, load_run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COLUMNS = (
     *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
@@ -42,36 +47,42 @@ class Source:
 class Findings:
     """The games of one or several runs.
 
-    `games` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
+    `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
     id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population. `repeated` of
     the games read were repetitions and are left out. `baseline` is whom the others are compared with, if there is one.
     """
 
     sources: tuple[Source, ...]
     agents: Mapping[str, AgentFacts]
-    games: pd.DataFrame
+    table: pa.Table
     baseline: str | None
     repeated: int
+
+    @property
+    def played(self) -> int:
+        """How many games there are."""
+        return int(self.table.num_rows)
+
+    @cached_property
+    def games(self) -> pd.DataFrame:
+        """The table as a frame, for what is no verdict: pandas takes a third of a second to import."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
 
     @cached_property
     def pairs(self) -> PairTable:
         """The games in pairs; openings alike by symmetry are one cluster."""
-        return pair_games(self.games, cluster="orbit")
+        return pair_games(self.table, cluster="orbit")
 
     @cached_property
     def pooled_pairs(self) -> PairTable:
         """The same, with the games of controls that count as the baseline's under its name."""
         if not self.pooled_controls:
             return self.pairs
-        sides = {side: self._with_controls(self.games[side]) for side in ("agent_1", "agent_2")}
-        return pair_games(self.games.assign(**sides), cluster="orbit")
-
-    def _with_controls(self, players: pd.Series[str]) -> pd.Series[str]:
-        """A column of names, with the baseline's for controls that count as it."""
-        called = [self.baseline if name in self.pooled_controls else name for name in players.cat.categories]
-        kinds = list(dict.fromkeys(called))
-        codes = np.array([kinds.index(name) for name in called], np.int64)[players.cat.codes]
-        return pd.Series(pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(kinds)), players.index)
+        called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
+        kinds = list(dict.fromkeys(called.values()))
+        sides = {side: _renamed(self.table[side], called, kinds) for side in ("agent_1", "agent_2")}
+        return pair_games(_with(self.table, sides), cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""
@@ -150,7 +161,7 @@ class Findings:
     @property
     def is_census(self) -> bool:
         """Whether every opening of its kind was played by all, and nobody left anything to chance."""
-        complete = len(self.games) + self.repeated == self.planned and not self.pairs.unfinished
+        complete = self.played + self.repeated == self.planned and not self.pairs.unfinished
         return complete and all(source.info.is_census for source in self.sources)
 
 
@@ -175,7 +186,8 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     if baseline is not None and baseline not in agents:
         raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
     columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
-    games, repeated = _pool([_read(source, number, columns) for number, source in enumerate(sources)], agents)
+    tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
+    games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
     return Findings(sources, agents, games, baseline or _baseline_of(agents), repeated)
 
 
@@ -248,56 +260,55 @@ def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _read(source: Source, number: int, columns: Sequence[str]) -> pd.DataFrame:
-    check_facts(source.info)
-    games = read_games(source.info.path, columns)
-    games["run"] = np.int16(number)
-    for column in ("agent_1", "agent_2"):
-        games[column] = games[column].cat.rename_categories(lambda name: source.names.get(name, name))
-    return games
+def _read(source: Source, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
+    """The games of a run, by agents of these `kinds`, in the order of their ids."""
+    read = checked_games(source.info, columns)
+    changed = {
+        "agent_1": _renamed(read["agent_1"], source.names, kinds),
+        "agent_2": _renamed(read["agent_2"], source.names, kinds),
+        "run": to_arrow(np.full(len(read), number, np.int16)),
+        "own_id": read["game_id"],
+        "size": to_arrow(to_numpy(read["rows"]).astype(np.int32) * 1000 + to_numpy(read["columns"])),
+        "same_colour": to_arrow(codes_in(("same",), read["colours"]) == 0),
+    }
+    return _with(read, changed).drop_columns(["rows", "columns", "colours"])
 
 
-def _pool(frames: Sequence[pd.DataFrame], agents: Mapping[str, AgentFacts]) -> tuple[pd.DataFrame, int]:
-    """The frames as one, without repeated games, and how many those were."""
-    every = sorted(
-        {name for frame in frames for column in ("agent_1", "agent_2") for name in frame[column].cat.categories}
-    )
-    for frame in frames:
-        for column in ("agent_1", "agent_2"):
-            frame[column] = frame[column].cat.set_categories(every)
-    games = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-    games["own_id"] = games["game_id"]
-    games["size"] = games["rows"].astype(np.int32) * 1000 + games["columns"]
-    games["same_colour"] = games["colours"] == "same"
-    games = games.drop(columns=["rows", "columns", "colours"])
-    repeated = 0
-    if len(frames) > 1:
-        games, repeated = _without_repetitions(games, every, agents)
-        games["game_id"] = np.arange(len(games))
-    return games, repeated
+def _renamed(players: pa.ChunkedArray, called: Mapping[str, str], kinds: Sequence[str]) -> pa.Array:
+    """A column of names with what each is called in its place, which is one of these kinds."""
+    place = np.array([kinds.index(name) for name in called.values()], np.int16)
+    return to_names(place[codes_in(tuple(called), players)], kinds)
 
 
-def _without_repetitions(
-    games: pd.DataFrame, every: Sequence[str], agents: Mapping[str, AgentFacts]
-) -> tuple[pd.DataFrame, int]:
-    """Each game once, however many runs played it, and pairs joined whose games lie in different runs.
+def _with(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
+    """The table with these columns, new or in the place of others."""
+    return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **columns})
 
-    Two games are the same if agents, sides and opening are, and chance had no part in them or the same seed. Games that
-    were played elsewhere may agree in all of that within one run and are several; the first of them is the first of
-    another run's, the second the second.
+
+def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, int]:
+    """The games of several runs, each once, however many of them played it, and how many were repeated.
+
+    Pairs are joined whose games lie in different runs. Two games are the same if agents, sides and opening are, and
+    chance had no part in them or the same seed. Games that were played elsewhere may agree in all of that within one
+    run and are several; the first of them is the first of another run's, the second the second.
     """
-    fixed = np.array([name in agents and agents[name].is_deterministic for name in every], dtype=bool)
-    one, two = (games[column].cat.codes.to_numpy(np.int64) for column in ("agent_1", "agent_2"))
+    import pandas as pd
+
+    names = tuple(agents)
+    fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
+    one, two = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
     determined = fixed[one] & fixed[two]
-    seed = np.where(determined, 0, games["seed"].to_numpy())
-    what = pd.DataFrame({"one": one, "two": two, "opening": games["opening_id"], "size": games["size"], "seed": seed})
+    seed = np.where(determined, 0, to_numpy(games["seed"]))
+    openings = {"opening": to_numpy(games["opening_id"]), "size": to_numpy(games["size"])}
+    what = pd.DataFrame({"one": one, "two": two, **openings, "seed": seed})
     repeated = what.duplicated().to_numpy()
     if (repeated & ~determined).any():
-        own = what.assign(run=games["run"]).groupby([*what.columns, "run"], sort=False).cumcount()
+        own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
         repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
     meeting = what.assign(one=np.minimum(one, two), two=np.maximum(one, two)).drop(columns="seed")
     # a pair of players that leave things to chance is known by its run and number there
-    meeting["run"] = np.where(determined, -1, games["run"])
-    meeting["pair"] = np.where(determined, -1, games["pair_id"])
-    games["pair_id"] = meeting.groupby(list(meeting.columns), sort=False).ngroup()
-    return games[~repeated].reset_index(drop=True), int(repeated.sum())
+    meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))
+    meeting["pair"] = np.where(determined, -1, to_numpy(games["pair_id"]))
+    pairs = meeting.groupby(list(meeting.columns), sort=False).ngroup().to_numpy()
+    kept = _with(games, {"pair_id": to_arrow(pairs)}).filter(to_arrow(~repeated))
+    return _with(kept, {"game_id": to_arrow(np.arange(len(kept)))}).drop_columns("seed"), int(repeated.sum())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.log import read_games
+from experiments.log import codes_in, read_games
 from experiments.verdicts.findings import Findings
 from isolation.outcome import Reason
 
@@ -26,10 +26,10 @@ class Forfeit:
 
 def forfeits_of(findings: Findings) -> tuple[Forfeit, ...]:
     """What was not decided on the board, by loser and reason, the most games first."""
-    games = findings.games
-    lost = games[(games["reason"] != Reason.NO_MOVES.word).to_numpy()]
-    if lost.empty:
+    is_forfeit = codes_in((Reason.NO_MOVES.word,), findings.table["reason"]) < 0
+    if not is_forfeit.any():
         return ()
+    lost = findings.games[is_forfeit]
     loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))
     details = {number: _details(findings.sources[number].info.path) for number in lost["run"].unique()}
     found = []

@@ -69,4 +69,4 @@ def games_a_second(findings: Findings, unknown: float) -> float:
     from joblib import cpu_count
 
     seconds = sum(effort.microseconds for effort in measure_effort(findings).values()) / 1e6
-    return len(findings.games) * cpu_count() / seconds if seconds else unknown
+    return findings.played * cpu_count() / seconds if seconds else unknown

@@ -44,7 +44,7 @@ class Placement:
 
 def commonest_size(findings: Findings) -> tuple[int, int] | None:
     """Rows and columns of the board most games were played on; None without games."""
-    if not len(findings.games):
+    if not findings.played:
         return None
     rows, columns = divmod(int(findings.games["size"].mode().iloc[0]), 1000)
     return rows, columns

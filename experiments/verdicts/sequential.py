@@ -63,7 +63,7 @@ def run_tests(
             "`isolation compare RUN` compares each with each, `isolation ratings RUN` rates all"
         )
     names = [name for name in findings.contenders if "control" not in findings.agents[name].roles]
-    if not len(findings.games):
+    if not findings.played:
         names = [name for name, facts in findings.agents.items() if "contender" in facts.roles]
     if not names:
         raise ValueError(f"nobody to test against {findings.baseline}")
@@ -94,7 +94,7 @@ def _test(
         controls = [_record(findings, control) for control in findings.pooled_controls]
         path = gauntlet_path(own, base, low, high, alpha, beta, controls[0] if len(controls) == 1 else None)
     live = confidence_sequence(path.outcomes / (path.classes - 1), pool=known)
-    played_out = len(findings.games) + findings.repeated == findings.planned
+    played_out = findings.played + findings.repeated == findings.planned
     census = known is not None and known == path.outcomes.size
     return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census)
 

@@ -16,6 +16,7 @@ from numba.core.codegen import CPUCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.np import linalg
 
 
 class _Gathered(CPUCodeLibrary):  # type: ignore[misc]
@@ -51,8 +52,7 @@ def _codegen() -> _Codegen:
 @contextmanager
 def gathering() -> Iterator[None]:
     """What numba compiles meanwhile is gathered, and cannot be called from Python."""
-    context = cpu_target.target_context
-    rtsys.initialize(context)  # which is to be run
+    context = started()
     with global_compiler_lock:
         usual = context._internal_codegen
         context._internal_codegen = _codegen()
@@ -60,6 +60,24 @@ def gathering() -> Iterator[None]:
             yield
         finally:
             context._internal_codegen = usual
+
+
+def started() -> Any:
+    """What numba compiles for, with all that compiled code calls of numba's there to be called.
+
+    Numba would look whether scipy has its linear algebra, whose import takes a third of the time that this takes. It
+    has, and numba looks again where a heuristic needs it.
+    """
+    with global_compiler_lock:
+        look = linalg.ensure_blas
+        linalg.ensure_blas = lambda: None
+        try:
+            import numba.np.arraymath  # noqa: F401
+        finally:
+            linalg.ensure_blas = look
+        context = cpu_target.target_context
+        rtsys.initialize(context)
+        return context
 
 
 def gathered(library: Any) -> Any:

@@ -9,6 +9,7 @@ import platform
 import shutil
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import IO
 
 from platformdirs import user_cache_path
 
@@ -26,6 +28,9 @@ from isolation.syntax import SilentLoader
 from isolation.temporary import temporary_folder
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
+_LONGEST_WAIT = 60.0
+_LOOKS_EVERY = 0.02
+"""Seconds that one process waits for what another is making, which may have been suspended, and between two looks."""
 _SEAL = hashlib.sha256().digest_size
 _loading = threading.RLock()
 
@@ -144,6 +149,36 @@ def kept(path: Path, make: Callable[[], bytes]) -> bytes:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda file: file.write(_checksum(code) + code))
     return code
+
+
+def kept_once(path: Path, text: str, make: Callable[[], bytes]) -> bytes:
+    """`kept`, beside the module with this text at `path`; what another process is making is waited for, for a minute.
+
+    So processes that begin with the same want the same once.
+    """
+    target = path.with_suffix(".bc")
+    if target.exists():
+        return kept(target, make)
+    if _content(path) != text.encode():
+        write(path, text)
+    with path.open("rb") as module, _claimed(module, time.monotonic() + _LONGEST_WAIT):
+        return kept(target, make)
+
+
+@contextmanager
+def _claimed(file: IO[bytes], deadline: float) -> Iterator[None]:
+    """Hold the lock on a file, or go on without it where that takes too long or there are no locks."""
+    import fcntl  # here, so that what only reads runs works where there is none
+
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            time.sleep(_LOOKS_EVERY)
+        except OSError:
+            break
+    yield
 
 
 class _FromSource(SilentLoader):

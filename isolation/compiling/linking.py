@@ -47,7 +47,7 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
         module.link_in(_way_in(symbol, arguments))
         return _bitcode(module, _ENTRY)
 
-    return library.kept(path.with_suffix(".bc"), compiled)
+    return library.kept_once(path, text, compiled)
 
 
 def score_code(score: Any, rows: int, columns: int) -> bytes:
@@ -69,14 +69,15 @@ def score_code(score: Any, rows: int, columns: int) -> bytes:
 def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     """The machine code of a kernel with a heuristic in it, as an object file that offers the kernel as `symbol`.
 
-    Before it stands a line with the functions that it calls elsewhere.
+    Before it stands a line with the functions and variables of others that it uses.
     """
     module = llvm.parse_bitcode(kernel)
     if score is not None:
         module.link_in(_to_be_inlined(llvm.parse_bitcode(score)))
     module.get_function(_ENTRY).name = symbol
     machine.optimise(_internal(module, symbol))
-    elsewhere = [one.name for one in module.functions if one.is_declaration and not one.name.startswith("llvm.")]
+    named = [*module.functions, *module.global_variables]
+    elsewhere = [one.name for one in named if one.is_declaration and not one.name.startswith("llvm.")]
     return f"{' '.join(elsewhere)}\n".encode() + machine.object_code(module)
 
 
@@ -104,11 +105,15 @@ def load(code: bytes, symbol: str) -> int:
 
 @cache
 def _offer_numbas_functions() -> None:
-    """Lists, arrays and some of mathematics call functions of numba's, which are there once its target is."""
-    from numba.core.registry import cpu_target
-    from numba.core.runtime import rtsys
+    """Lists, arrays and some of mathematics call functions of numba's, which are there once its target is.
 
-    rtsys.initialize(cpu_target.target_context)
+    What dictionaries hash texts with is there once `hashing` is.
+    """
+    from numba.cpython import hashing  # noqa: F401
+
+    from isolation.compiling.gathering import started
+
+    started()
 
 
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:

@@ -13,15 +13,18 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from types import FunctionType
 from typing import Any
 
+from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.explaining import explain_line, explain_result
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import Alias
 from isolation.compiling.rewrites.base import Place, at, call, function, name, statements
 from isolation.compiling.rewrites.calling import Call
+from isolation.compiling.rewrites.claiming import claim
 from isolation.compiling.rewrites.containers import Contain
 from isolation.compiling.rewrites.errors import CompileError, refuse
 from isolation.compiling.rewrites.filling import Fill
@@ -57,8 +60,8 @@ NO_SLOTS: Slots = {}
 class Rewritten:
     """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
 
-    `plain` is the source before sums were written as tables. `lines` gives for a line of the source the line of the
-    user's file it comes from.
+    `plain` is the source before sums were written as tables, and two floods as one. `lines` gives for a line of the
+    source the line of the user's file it comes from.
     """
 
     source: str
@@ -100,11 +103,24 @@ def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) ->
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
+    heuristic = untuned(heuristic)
     try:
-        return _rewrite(untuned(heuristic), second_try)
+        return _remembered(heuristic, second_try)
+    except TypeError:  # no hash, as objects of most dataclasses
+        return _written(heuristic, second_try)
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _remembered(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+    return _written(heuristic, second_try)
+
+
+def _written(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+    try:
+        return _rewrite(heuristic, second_try)
     except CompileError as error:
         with suppress(Exception):
-            return _rewrite(untuned(heuristic), second_try, prunes=True)
+            return _rewrite(heuristic, second_try, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
         raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
@@ -168,6 +184,7 @@ class _Module:
         lower_walrus(tree)
         plain = ast.unparse(tree) + "\n"
         weigh(tree)
+        claim(tree)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,15 +14,19 @@ from isolation.algebraic import read_move, write_move
 from isolation.board import Board
 from isolation.engines.program import Program
 from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of, variants_text
-from isolation.engines.session import LATE_MS, EngineLines, Start, start_engine
+from isolation.engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine
 from isolation.engines.transport import Ended, Endless, Silence
 from isolation.faults import clean
 from isolation.temporary import temporary_folder
 
 SECONDS = 10.0
 """How long an answer is waited for that is not limited by time."""
+QUIET = 0.3
+"""How long an endless search is listened to, which must not answer before it is told to stop."""
+NOT_TRIED = "not tried: it does not start again"
 MOVETIME = 200
 _SHOWN = 200
+_LAST_LINES = 3
 _SIZES = ("7x7", "5x6", "9x11")
 
 Check = Callable[[list[str]], str]
@@ -38,6 +43,7 @@ class Step:
         expected: what should come, for people.
         check: of all lines heard in the last exchange.
         seconds: how long each answer is waited for, if not `SECONDS`.
+        quiet: how long it is listened to before the last exchange.
     """
 
     name: str
@@ -45,6 +51,7 @@ class Step:
     expected: str
     check: Check = lambda heard: ""
     seconds: float | None = None
+    quiet: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -65,16 +72,18 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Fin
         ValueError: the engine cannot be started.
     """
     spoken = PROTOCOLS[program.protocol] if program.protocol else _spoken_by(program, start)
-    greeting = _greeting(spoken)
+    opening = [_greeting(spoken), *_setting_up(spoken, program)]
+    errors = temporary_folder("engine-errors").path / "errors.txt"
     lines: EngineLines | None = None
     try:
-        for step in [greeting, *_steps(spoken)]:
+        for place, step in enumerate(steps := [*opening, *_steps(spoken)]):
             if lines is None:
-                lines = start(program, "")
-                if step is not greeting and not _take(greeting, lines).passed:
-                    yield Finding(step.name, False, "", step.expected, "nothing: it does not start again")
+                errors.unlink(missing_ok=True)
+                lines = start(program, str(errors))
+                if not all(_take(one, lines).passed for one in opening[:place]):
+                    yield from (Finding(one.name, False, "", one.expected, NOT_TRIED) for one in steps[place:])
                     return
-            found = _take(step, lines)
+            found = _take(step, lines, errors)
             yield found
             if not found.passed or step.exchanges[-1][1] == "":
                 lines.end()
@@ -95,23 +104,29 @@ def _spoken_by(program: Program, start: Start) -> Protocol:
     return UGI
 
 
-def _take(step: Step, lines: EngineLines) -> Finding:
-    """Send what a step sends and judge what comes."""
+def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> Finding:
+    """Send what a step sends and judge what comes; `errors` is where the engine's standard error lies."""
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
     heard: list[str] = []
     wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
-    for group, until in step.exchanges:
+    for place, (group, until) in enumerate(step.exchanges):
         heard = []
         try:
+            if place and place == len(step.exchanges) - 1:
+                _expect_quiet(lines, step.quiet)
             for line in group:
                 lines.send(line.encode(), seconds)
             _hear(lines, until, seconds, heard)
+            if until == "bestmove":
+                _expect_no_more(lines)
         except Silence:
             wrong = f"nothing more within {seconds:g} s"
         except Ended:
-            wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}"
+            wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
         except Endless:
             wrong = "a line without end"
+        except _Unasked as error:
+            wrong = str(error)
         if wrong:
             break
     wrong = wrong or step.check(heard)
@@ -125,6 +140,38 @@ def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> N
     deadline = time.monotonic() + seconds
     while not (until and heard and heard[-1].split()[:1] == [until]):
         heard.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
+        if heard[-1].split()[:1] == ["bestmove"] and until != "bestmove":
+            raise _Unasked("a move that nobody has asked for")
+
+
+def _expect_quiet(lines: EngineLines, seconds: float) -> None:
+    """Listen for so long that no move comes."""
+    with suppress(Silence):
+        _hear(lines, "", seconds, [])
+
+
+def _expect_no_more(lines: EngineLines) -> None:
+    """See that one move was all: nothing but `readyok` is to come when it is asked for."""
+    heard: list[str] = []
+    lines.send(b"isready", SECONDS)
+    try:
+        _hear(lines, "readyok", SECONDS, heard)
+    except _Unasked:
+        raise _Unasked(f"a second one came: {clean(heard[-1], _SHOWN)}") from None
+
+
+class _Unasked(Exception):
+    """A move has come that nobody has asked for; it says so for people."""
+
+
+def _last_errors(errors: Path | None) -> str:
+    """The last lines of an engine's standard error, for people; empty if there are none."""
+    try:
+        text = errors.read_text(encoding="utf-8", errors="replace") if errors else ""
+    except OSError:
+        return ""
+    last = " | ".join(text.split("\n")[-_LAST_LINES - 1 :]).strip(" |")
+    return f"; at last it wrote to standard error: {clean(last, 2 * _SHOWN)}" if last else ""
 
 
 def _greeting(spoken: Protocol) -> Step:
@@ -133,17 +180,33 @@ def _greeting(spoken: Protocol) -> Step:
     )
 
 
+def _setting_up(spoken: Protocol, program: Program) -> Iterator[Step]:
+    """The steps that an engine is taken through again whenever it is started: its options, and the variants in UCI."""
+    given = {name.lower() for name, _ in program.options}
+    options = [f"setoption name {name} value {value}" for name, value in program.options]
+    if options:
+        yield _opened("takes its options", *options)
+    if spoken is UCI:
+        path = () if "variantpath" in given else (f"setoption name VariantPath value {_variants()}",)
+        yield _opened("takes variants", *path, "setoption name UCI_Variant value joust7x7")
+
+
+def _opened(name: str, *sent: str) -> Step:
+    return Step(name, (((*sent, "isready"), "readyok"),), "readyok, and no line that a file cannot be opened", _is_read)
+
+
+def _is_read(heard: list[str]) -> str:
+    return next((f"it says {clean(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
+
+
 def _is_named(heard: list[str]) -> str:
     return "" if any(line.startswith("id name ") for line in heard) else "no line id name …"
 
 
 def _steps(spoken: Protocol) -> Iterator[Step]:
-    """All steps but the greeting, in their order."""
+    """All steps behind the opening ones, in their order."""
     yield Step("is ready", ((("isready",), "readyok"),), "readyok")
     yield Step("ignores what it does not know", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
-    if spoken is UCI:
-        options = (f"setoption name VariantPath value {_variants()}", "setoption name UCI_Variant value joust7x7")
-        yield Step("takes variants", (((*options, "isready"), "readyok"),), "readyok")
     yield Step("begins a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
     yield from _moving(spoken)
     yield from _timing(spoken)
@@ -176,13 +239,14 @@ def _timing(spoken: Protocol) -> Iterator[Step]:
     yield _asked(name, board, spoken, f"go movetime {MOVETIME}", seconds=late)
     yield _asked("moves by the clock", board, spoken, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
     increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
-    yield _asked("moves by the clock with increments", board, spoken, increments, seconds=0.6)
+    yield _asked("moves by the clock with increments", board, spoken, increments, seconds=(500 + LATE_MS) / 1e3)
     searching = ((*_position(board, spoken), "go infinite", "isready"), "readyok")
     yield Step(
         "searches until it is stopped, and is ready meanwhile",
         (searching, (("stop",), "bestmove")),
         "readyok, and no bestmove before stop",
         partial(_is_legal, board),
+        quiet=QUIET,
     )
 
 

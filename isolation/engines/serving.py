@@ -1,43 +1,23 @@
 """Our agents as an engine: UGI, and UCI as Fairy-Stockfish speaks it of Joust, in lines of text.
 
-A search runs in a thread of its own, so that `isready`, `stop` and `quit` are answered while it lasts.
+A search runs beside the dialogue, so that `isready`, `stop` and `quit` are answered while it lasts.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from math import isinf, isnan
 
-from isolation.agents import Agent, Player, as_loss
-from isolation.algebraic import read_move, write_move
+from isolation.agents import Agent, Player
+from isolation.algebraic import read_move
 from isolation.board import Board
 from isolation.engines.clocks import Search, read_go
 from isolation.engines.protocol import JOUST, PROTOCOLS, UCI, UGI, Protocol
+from isolation.engines.thinking import Thinking, planned
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
-from isolation.native import desks
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
-
-NO_MOVE = "(none)"
-HALT_SECONDS = 1.0
-"""How long a search is waited for that has been told to stop; then the first legal move is the answer."""
-_OFTEN = 0.005
-
-
-@dataclass
-class _Thinking:
-    """A search under way. Whoever answers first, the search or who stops it, has answered."""
-
-    board: Board
-    agent: Agent
-    search: Search
-    thread: threading.Thread
-    is_stopped: threading.Event = field(default_factory=threading.Event)
-    answered: threading.Lock = field(default_factory=threading.Lock)
-    halt: Callable[[], None] = lambda: None
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
@@ -45,7 +25,7 @@ def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: 
 
     Args:
         agent: who plays; `go` replaces its limit if it says one that the agent can be given.
-        say: sends a line; it is called from two threads, one at a time.
+        say: sends a line; it is called from several threads, one at a time.
         size: of the board that `startpos` of UGI means.
     """
     server = _Server(agent, say, size)
@@ -69,7 +49,7 @@ class _Server:
         self._spoken = UGI
         self._board = Board.from_moves([], size)
         self._players: dict[Limit | None, Player] = {}
-        self._thinking: _Thinking | None = None
+        self._thinking: Thinking | None = None
 
     def hear(self, words: list[str]) -> None:
         """Do what a line asks; what cannot be done is said in a line of information."""
@@ -158,33 +138,13 @@ class _Server:
         raise ValueError(f"query is followed by p1turn, gameover or result, not by {what[:40]}")
 
     def _go(self, search: Search) -> None:
-        agent, note = self._agent, search.note
-        try:
-            agent = limited(agent, search.limit)
-        except ValueError as error:
-            note = f"{error}; its own limit counts"
-        if note:
+        board = self._board.copy()
+        plan = planned(self._agent, search, board)
+        for note in plan.notes:
             self._say(f"info string {note}")
-        thread = threading.Thread(target=lambda: self._think(thinking), daemon=True)
-        self._thinking = thinking = _Thinking(self._board.copy(), agent, search, thread)
-        thread.start()
+        self._thinking = Thinking(plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite)
 
-    def _think(self, thinking: _Thinking) -> None:
-        info, move = "", NO_MOVE
-        try:
-            if not thinking.board.outcome():
-                with desks.haltable() as thinking.halt:
-                    result = self._find(thinking)
-                info = told(result, thinking.board, self._spoken)
-                move = write_move(thinking.board, result.move, self._spoken.moves)
-        except BaseException as error:  # of whatever code the agent runs: an engine goes on
-            info = f"info string error: {as_loss(error).detail}"
-        if thinking.search.is_infinite:
-            thinking.is_stopped.wait()
-        self._answer(thinking, info, move)
-
-    def _find(self, thinking: _Thinking) -> SearchResult:
-        board, agent = thinking.board, thinking.agent
+    def _ask(self, agent: Agent, board: Board) -> SearchResult:
         if None in board.locations:
             agent = agent.placing()
         limit = getattr(agent, "limit", None)
@@ -204,20 +164,9 @@ class _Server:
         thinking, self._thinking = self._thinking, None
         if thinking is None:
             return
-        thinking.is_stopped.set()
-        waited = 0.0
-        while thinking.thread.is_alive() and waited < HALT_SECONDS:
-            thinking.halt()
-            thinking.thread.join(_OFTEN)
-            waited += _OFTEN
-        if thinking.thread.is_alive():
+        thinking.end()
+        if thinking.is_alive:
             self._players.clear()
-            first = next(iter(thinking.board.legal_cells()))
-            self._answer(thinking, "", write_move(thinking.board, first, self._spoken.moves))
-
-    def _answer(self, thinking: _Thinking, info: str, move: str) -> None:
-        if thinking.answered.acquire(blocking=False):
-            self._say(f"{info}\nbestmove {move}".lstrip())
 
     def _forget(self) -> None:
         for player in self._players.values():
@@ -228,36 +177,3 @@ class _Server:
         with self._lock:
             for line in text.splitlines():
                 self._write(line)
-
-
-def limited(agent: Agent, limit: Limit | None) -> Agent:
-    """The agent under another limit, or as it is if it has none.
-
-    Raises:
-        ValueError: the agent cannot have that limit.
-    """
-    if limit is None or not hasattr(agent, "limit"):
-        return agent
-    return replace(agent, limit=limit)  # type: ignore[type-var]
-
-
-def told(result: SearchResult, board: Board, spoken: Protocol) -> str:
-    """What a search has found, as a line of information.
-
-    A proven result is a mate in so many plies, in UCI in so many moves, as the search has seen at least.
-    """
-    after, moves = board.copy(), []
-    for cell in result.pv:
-        if cell not in after.legal_cells():
-            break
-        moves.append(write_move(after, cell, spoken.moves))
-        after.play_cell(cell)
-    score = ""
-    if isinf(result.score):
-        plies = max(1, result.depth)
-        distance = plies if spoken is UGI else (plies + 1) // 2
-        score = f" score mate {distance if result.score > 0 else -distance}"
-    elif not isnan(result.score):
-        score = f" score cp {round(100 * result.score)}"
-    milliseconds = round(1e3 * result.seconds)
-    return f"info depth {result.depth} nodes {result.nodes} time {milliseconds}{score} pv {' '.join(moves)}"

@@ -43,6 +43,8 @@ from isolation.temporary import temporary_folder
 LATE_MS = 50.0
 """What a move may take beyond its time limit: the way through two pipes, and what else the system may be at."""
 LONGEST_LINE = 1 << 20
+UNREAD = "unable to open file"
+"""What Fairy-Stockfish says, in whatever capitals, of a file of variants that it cannot read."""
 _SHOWN_SAID = 4
 """The position, `isready`, `go` and `stop`: what was asked is told, however much was answered."""
 _SHOWN_HEARD = 3
@@ -213,6 +215,10 @@ class Session:
         return spoken
 
     def _learn(self, line: str) -> None:
+        if UNREAD in line.lower():
+            loss = self._loss(Reason.ERROR, f"cannot read its file of variants: {clean(line, 150)}")
+            self.end()
+            raise loss
         words = line.split()
         if words[:2] == ["option", "name"] and "type" in words:
             self.options.append(" ".join(words[2 : words.index("type")]))

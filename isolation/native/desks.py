@@ -10,7 +10,7 @@ which nobody else gets it, and the thread keeps those that came back, mostly a s
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,25 +58,37 @@ def lent() -> Iterator[Desk]:
     _free.desks.append(desk)
 
 
-@contextmanager
-def haltable() -> Iterator[Callable[[], None]]:
-    """Gives what other threads call to end the searches of this one, for the length of the block.
+@dataclass(frozen=True)
+class Searches:
+    """The compiled searches of a thread that are under way, for other threads."""
 
-    They end as if their nodes were used up, with the last iteration they have finished. A search that has just begun
-    misses it: whoever means the block calls again until it is over.
-    """
-    from isolation.native.layout import CHECKPOINT, NODE_LIMIT
+    desks: list[Desk]
 
-    in_use: list[Desk] = []
+    def halt(self) -> None:
+        """End them as if their nodes were used up, with the last iteration they have finished.
 
-    def halt() -> None:
-        for desk in tuple(in_use):
+        A search that has just begun misses it: whoever means all of a block calls again until it is over.
+        """
+        from isolation.native.layout import CHECKPOINT, NODE_LIMIT
+
+        for desk in tuple(self.desks):
             desk.numbers[NODE_LIMIT] = 0
             desk.numbers[CHECKPOINT] = 0
 
-    before, _free.in_use = _free.in_use, in_use
+    def nodes(self) -> int:
+        """How many positions they have visited, about."""
+        from isolation.native.layout import NODES
+
+        return sum(int(desk.numbers[NODES]) for desk in tuple(self.desks))
+
+
+@contextmanager
+def haltable() -> Iterator[Searches]:
+    """Gives other threads the searches of this one, for the length of the block."""
+    searches = Searches([])
+    before, _free.in_use = _free.in_use, searches.desks
     try:
-        yield halt
+        yield searches
     finally:
         _free.in_use = before
 

@@ -16,12 +16,25 @@ from numba.extending import overload, overload_method
 from numba.typed.typedobjectutils import _nonoptional
 
 from isolation.native import bits
+from isolation.native.claiming import claimed
 from isolation.native.kernels.inner import inner
 from isolation.native.position import CellsType, PositionType, as_cells, turned
 from isolation.native.state import as_state, count_open, is_open
 from isolation.native.weighing import Term, weighed, weighed_onto
 
-__all__ = ["as_state", "builtins", "count_open", "is_open", "jit", "math", "np", "term", "weighed", "weighed_onto"]
+__all__ = [
+    "as_state",
+    "builtins",
+    "claimed",
+    "count_open",
+    "is_open",
+    "jit",
+    "math",
+    "np",
+    "term",
+    "weighed",
+    "weighed_onto",
+]
 
 # Without bounds checks an index out of range would read whatever lies there.
 jit = inner(error_model="python", boundscheck=True)

@@ -38,7 +38,7 @@ def run_state(run: Path) -> dict[str, Any]:
     findings = load_findings([run])
     return {
         "run": run.name,
-        "played": len(findings.games),
+        "played": findings.played,
         "total": findings.planned,
         "finished": is_finished(run),
         "standings": standings(findings),

@@ -34,27 +34,29 @@ def file_tree(function: FunctionType) -> ast.Module:
 
 def definition(function: FunctionType) -> Definition:
     """Return the syntax tree of a function's definition, with the line numbers of its file."""
-    candidates = [node for node in ast.walk(file_tree(function)) if _defines(node, function.__code__)]
+    known = _definitions(file_tree(function)).get(function.__code__.co_firstlineno, [])
+    candidates = [node for node in known if _defines(node, function.__code__)]
     if len(candidates) > 1:
         candidates = [node for node in candidates if _essence(_code(node)) == _essence(function.__code__)]
     if not candidates:
         refuse(f"the definition of {function.__name__} is not found in its file")
-    found = candidates[0]
-    assert isinstance(found, ast.FunctionDef | ast.Lambda)
+    return candidates[0]
+
+
+@lru_cache(maxsize=64)
+def _definitions(tree: ast.Module) -> dict[int, list[Definition]]:
+    """The definitions in a file by their first lines, those of their decorators included."""
+    found: dict[int, list[Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            decorators = getattr(node, "decorator_list", [])
+            found.setdefault(decorators[0].lineno if decorators else node.lineno, []).append(node)
     return found
 
 
-def _defines(node: ast.AST, code: CodeType) -> bool:
-    if isinstance(node, ast.Lambda):
-        named = code.co_name == "<lambda>"
-    elif isinstance(node, ast.FunctionDef):
-        named = code.co_name == node.name
-    else:
-        return False
-    assert isinstance(node, ast.FunctionDef | ast.Lambda)
-    decorators = getattr(node, "decorator_list", [])
-    first = decorators[0].lineno if decorators else node.lineno
-    return named and first == code.co_firstlineno and parameters(node) == _parameter_names(code)
+def _defines(node: Definition, code: CodeType) -> bool:
+    named = code.co_name == (node.name if isinstance(node, ast.FunctionDef) else "<lambda>")
+    return named and parameters(node) == _parameter_names(code)
 
 
 def _parameter_names(code: CodeType) -> list[str]:

@@ -13,7 +13,7 @@ from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount, without_cell
 from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, unlikely
-from isolation.native.kernels.inner import inlined, inner
+from isolation.native.kernels.inner import inlined, inner, written_in
 from isolation.native.kernels.leaves import appraise_apart, horizon
 from isolation.native.kernels.open_names import ORDERED, QUIESCENT
 from isolation.native.kernels.recursion import again
@@ -99,20 +99,17 @@ def frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, bet
     return alpha
 
 
-def a_ply_above(search: Any) -> Any:
-    """Alpha-beta a ply above another one of these."""
+def one_ply(deeper: Any, kind: Any) -> Any:
+    """Alpha-beta over the replies to a position: `deeper` says what each is worth to who moves next."""
 
-    @inlined
-    def search_above(position: Any, replies: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+    @kind
+    def search(position: Any, replies: Any, ply: int, given: int, alpha: float, beta: float, desk: Any) -> float:
         while not is_empty(replies):
             if not count_node(desk):
                 return alpha
             cell = best_mobility(position, replies) if ORDERED else lowest(replies)
             replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
-            child = handed_over(position, cell)
-            below = moves_from(child, location_of(child, 0))
-            begin_line(desk, ply + 1)
-            value = INFINITY if is_empty(below) else -search(child, below, ply + 1, side, -beta, -alpha, desk)
+            value = -deeper(handed_over(position, cell), ply + 1, given, -beta, -alpha, desk)
             if value > alpha:
                 if value >= beta:
                     if beta == INFINITY:
@@ -122,10 +119,29 @@ def a_ply_above(search: Any) -> Any:
                 extend_line(desk, ply, cell)
         return alpha
 
-    return search_above
+    return search
+
+
+def a_ply_above(search: Any) -> Any:
+    """Alpha-beta a ply above another one of these; what it is given is who moves at the horizon."""
+
+    @inlined
+    def deeper(position: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+        replies = moves_from(position, location_of(position, 0))
+        begin_line(desk, ply)
+        return -INFINITY if is_empty(replies) else search(position, replies, ply, side, alpha, beta, desk)
+
+    return one_ply(deeper, inlined)
+
+
+@written_in
+def by_recursion(position: Any, ply: int, depth: int, alpha: float, beta: float, desk: Any) -> float:
+    """`descend`, called by itself."""
+    return again(position, depth, ply, alpha, beta, desk)
 
 
 three_plies = a_ply_above(a_ply_above(frontier))
+any_plies = one_ply(by_recursion, written_in)
 
 
 @inner
@@ -150,20 +166,7 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
             return three_plies(position, replies, ply, 1, alpha, beta, desk)
         if depth == 1:
             return watched_frontier(position, replies, ply, (ply + 1) & 1, alpha, beta, desk)
-    while not is_empty(replies):
-        if not count_node(desk):
-            return alpha
-        cell = best_mobility(position, replies) if ORDERED else lowest(replies)
-        replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
-        value = -again(handed_over(position, cell), depth - 1, ply + 1, -beta, -alpha, desk)
-        if value > alpha:
-            if value >= beta:
-                if beta == INFINITY:
-                    extend_line(desk, ply, cell)
-                return beta
-            alpha = value
-            extend_line(desk, ply, cell)
-    return alpha
+    return any_plies(position, replies, ply, depth - 1, alpha, beta, desk)
 
 
 @inner

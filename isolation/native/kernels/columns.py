@@ -12,6 +12,7 @@ from isolation.native.kernels.inner import inner
 
 uint8s_at = pointer_to(types.uint8)
 int32s_at = pointer_to(types.int32)
+int64s_at = pointer_to(types.int64)
 float64s_at = pointer_to(types.float64)
 
 

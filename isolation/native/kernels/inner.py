@@ -13,3 +13,5 @@ from numba import njit
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 """`inner`, for what LLVM is to put into whatever calls it."""
+written_in = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")
+"""`inner`, for what numba is to write into whatever calls it, so that `again` calls that."""

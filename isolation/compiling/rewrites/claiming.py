@@ -1,0 +1,213 @@
+"""Loops that share out the blank cells between two sides, in turns: told as one flood instead of two.
+
+    while movers or waiters:
+        unclaimed = unclaimed - movers
+        waiters = waiters & unclaimed
+        unclaimed = unclaimed - waiters
+        balance += len(movers) - len(waiters)
+        movers, waiters = game.reach(movers) & unclaimed, game.reach(waiters) & unclaimed
+
+becomes `first, second = _isolation.claimed(game, movers, waiters)` and `balance += len(first) - len(second)`; see
+`isolation.native.claiming`. Such a loop is known by what a round does to the sets, whatever they are called and however
+it is written: a set is followed as the truth table of what it is made of, the sets that the round begins with and the
+cells reached from them. Both sides must begin with legal moves, and the unclaimed cells must be all blank ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from isolation.compiling.rewrites.base import at, name, statements, support, target
+from isolation.compiling.rewrites.sources import bound_names
+
+# The truth tables of three sets at the beginning of a round, and of what the two sides reach from their cells.
+_FIRST, _SECOND, _UNCLAIMED, _BY_FIRST, _BY_SECOND = (
+    sum(1 << row for row in range(32) if row >> place & 1) for place in range(5)
+)
+_POSSIBLE = (_UNCLAIMED | ~_FIRST) & (_UNCLAIMED | ~_SECOND)
+"""Rows of a truth table that can be: the cells of both sides are unclaimed ones."""
+_CLAIMED_SECOND = _SECOND & ~_FIRST
+_LEFT = _UNCLAIMED & ~_FIRST & ~_SECOND
+
+
+class _Unlike(Exception):
+    """A round does something else."""
+
+
+@dataclass
+class _Round:
+    """What a round has done so far: the tables of the sets by their names, and what was added to totals."""
+
+    game: str
+    sets: dict[str, int]
+    totals: list[ast.AugAssign]
+
+    def table(self, node: ast.expr) -> int:
+        """The truth table of an expression that is a set."""
+        if isinstance(node, ast.Name) and node.id in self.sets:
+            return self.sets[node.id]
+        if isinstance(node, ast.BinOp):
+            left, right = self.table(node.left), self.table(node.right)
+            if isinstance(node.op, ast.BitAnd):
+                return left & right
+            if isinstance(node.op, ast.BitOr):
+                return left | right
+            if isinstance(node.op, ast.Sub):
+                return left & ~right
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{self.game}.reach" and len(node.args) == 1:
+            origin = self.table(node.args[0])
+            for side, reached in ((_FIRST, _BY_FIRST), (_CLAIMED_SECOND, _BY_SECOND)):
+                if _same(origin, side):
+                    return reached
+        raise _Unlike
+
+    def do(self, statement: ast.stmt) -> None:
+        """Follow a statement."""
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            places, values = _side_by_side(statement)
+            self.sets.update(zip(places, [self.table(value) for value in values], strict=True))
+        elif not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
+            raise _Unlike
+        elif statement.target.id in self.sets:
+            called = statement.target.id
+            self.sets[called] = self.table(ast.BinOp(name(called), statement.op, statement.value))
+        elif isinstance(statement.op, ast.Add | ast.Sub):
+            added = copy.deepcopy(statement)
+            added.value = self.counted(added.value)
+            self.totals.append(added)
+        else:
+            raise _Unlike
+
+    def counted(self, node: ast.expr) -> ast.expr:
+        """What a round adds to a total, in terms of the sets that are claimed in the end."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            return ast.BinOp(self.counted(node.left), node.op, self.counted(node.right))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
+            counted = self.table(node.args[0])
+            for side, called in ((_FIRST, "FIRST"), (_CLAIMED_SECOND, "SECOND")):
+                if _same(counted, side):
+                    return ast.Call(name("len"), [name(called)], [])
+        raise _Unlike
+
+
+def _same(one: int, other: int) -> bool:
+    return (one ^ other) & _POSSIBLE == 0
+
+
+def _side_by_side(assignment: ast.Assign) -> tuple[list[str], list[ast.expr]]:
+    """The variables of an assignment, `a, b = 1, 2` among them, and their values."""
+    place, value = assignment.targets[0], assignment.value
+    if isinstance(place, ast.Tuple) and isinstance(value, ast.Tuple):
+        places, values = place.elts, value.elts
+    else:
+        places, values = [place], [value]
+    named = [one.id for one in places if isinstance(one, ast.Name)]
+    if len(named) != len(places) or len(places) != len(values):
+        raise _Unlike
+    return named, values
+
+
+def claim(module: ast.Module) -> None:
+    """Rewrite such loops in a finished module."""
+    fresh = count(1)
+    for written in module.body:
+        if isinstance(written, ast.FunctionDef):
+            for block in list(_blocks(written)):
+                for loop in [one for one in block if isinstance(one, ast.While)]:
+                    _replace(written, block, loop, fresh)
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements in a function."""
+    for inner in ast.walk(node):
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(block := getattr(inner, field, None), list):
+                yield block
+
+
+def _replace(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While, fresh: Iterator[int]) -> None:
+    """Put one flood in place of a loop if it is one that shares out cells."""
+    before = block[: block.index(loop)]
+    sides = _sides(loop)
+    for first, second in (sides, sides[::-1]) if sides else ():
+        found = _shared_out(before, loop, first, second)
+        if found is None:
+            continue
+        done, unclaimed = found
+        totals = {added.target.id for added in done.totals if isinstance(added.target, ast.Name)}
+        if not _keeps_its_own(written, loop, {first, second, unclaimed, *totals}):
+            return
+        both = {f"{side}": name(f"_v_{side.lower()}{next(fresh)}") for side in ("FIRST", "SECOND")}
+        value = support("claimed", name(done.game), name(first), name(second))
+        places = ast.Tuple([target(one.id) for one in both.values()], ast.Store())
+        new: list[ast.stmt] = [ast.Assign([places], value)]
+        for added in done.totals:
+            new += statements(ast.unparse(added), **both)
+        sets = {"OPEN": name(unclaimed), "A": name(first), "B": name(second), **both}
+        new += statements("OPEN = OPEN - FIRST - SECOND\nA = A - A\nB = B - B", **sets)
+        block[block.index(loop) : block.index(loop) + 1] = [at(loop, one) for one in new]
+        return
+
+
+def _sides(loop: ast.While) -> list[str]:
+    """The two sets that a loop goes on for as long as one of them has cells."""
+    if loop.orelse or not isinstance(loop.test, ast.BoolOp) or not isinstance(loop.test.op, ast.Or):
+        return []
+    asked = [one.id for one in loop.test.values if isinstance(one, ast.Name)]
+    return asked if len(asked) == len(loop.test.values) == 2 else []
+
+
+def _shared_out(before: list[ast.stmt], loop: ast.While, first: str, second: str) -> tuple[_Round, str] | None:
+    """What a round does, and what the unclaimed cells are called, if a loop shares them out between two sides."""
+    starts = {called: _start(before, called) for called in {first, second, *_read(loop)}}
+    own = starts[first]
+    if own is None or own != starts[second] or own[1] != "get_legal_moves":
+        return None
+    open_ = [called for called, start in starts.items() if start == (own[0], "get_blank_spaces")]
+    if len(open_) != 1:
+        return None
+    done = _Round(own[0], {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
+    try:
+        for statement in loop.body:
+            done.do(statement)
+    except _Unlike:
+        return None
+    after = {first: _BY_FIRST & _LEFT, second: _BY_SECOND & _LEFT, open_[0]: _LEFT}
+    return (done, open_[0]) if all(_same(done.sets[one], table) for one, table in after.items()) else None
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
+
+
+def _start(before: list[ast.stmt], called: str) -> tuple[str, str] | None:
+    """The game and the method that a variable has its value from, if nothing has happened to either since."""
+    since = [statement for statement in before if called in bound_names(statement)][-1:]
+    if not since or not isinstance(since[0], ast.Assign):
+        return None
+    try:
+        places, values = _side_by_side(since[0])
+    except _Unlike:
+        return None
+    value = dict(zip(places, values, strict=True)).get(called)
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    if not isinstance(value.func.value, ast.Name):
+        return None
+    game = value.func.value.id
+    later = before[before.index(since[0]) :]
+    return None if any(game in bound_names(one) for one in later) else (game, value.func.attr)
+
+
+def _keeps_its_own(written: ast.FunctionDef, loop: ast.While, told: set[str]) -> bool:
+    """Whether nothing that a loop gives a value is mentioned outside of it, but what is told: sets and totals."""
+    own = set(bound_names(loop)) - told
+    return all(_times_named(written, one) == _times_named(loop, one) for one in own)
+
+
+def _times_named(node: ast.AST, variable: str) -> int:
+    return sum(isinstance(inner, ast.Name) and inner.id == variable for inner in ast.walk(node))
