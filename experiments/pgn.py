@@ -174,7 +174,7 @@ def _start(tags: Mapping[str, str]) -> Board:
     if fen is None and (size or "Variant" not in tags):
         return Board.from_moves([], size or "7x7")
     if fen is None:
-        return start_of(tags["Variant"])
+        return start_of(tags["Variant"].lower())
     board = Board.from_fen(fen)
     if size and board.size != size:
         raise ValueError(f"it is on {size}, and its FEN on {board.size}")

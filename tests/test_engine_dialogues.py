@@ -165,6 +165,14 @@ def test_variants_are_told_once_a_size_and_named_when_they_change(clock):
     assert len([value for name, value in options if "VariantPath" in name]) == 2
 
 
+def test_whoever_cannot_read_the_file_of_variants_loses_by_that_and_not_by_its_moves(clock):
+    says = {"setoption name VariantPath": ("Unable to open file /x.ini",)}
+    script, loss = lose(clock, says | SPEAKS_UCI)
+    assert loss.reason is Reason.ERROR
+    assert loss.detail.startswith("cannot read its file of variants: Unable to open file /x.ini; at last: ")
+    assert script.ended == 1
+
+
 def test_a_protocol_that_is_known_is_not_asked_for(clock):
     assert ask(clock, SPEAKS_UGI, agent_of(protocol="ugi"))[0].sent[:2] == ["ugi", "isready"]
     assert ask(clock, SPEAKS_UCI, agent_of(protocol="uci"))[0].sent[0] == "uci"

@@ -85,7 +85,7 @@ def test_common_forms_are_read(tmp_path):
         ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
         ('[FEN "7/7/n6/3N3/7/7/7 b"]\n*', "has player 2 to move before anybody has moved; player 1 moves first"),
         ('[FEN "7/7/n6/*6/7/7/7 b"]\n*', "player 1, N, places first"),
-        ('[Variant "chess"]\n1. e4 e5 1-0', "games.pgn:1: no variant is called 'chess'; there are joust"),
+        ('[Variant "chess"]\n1. e4 e5 1-0', "games.pgn:1: there is no variant chess; there are joust"),
         ('[Result "1-0"] 1. d4 a5 0-1', "its tag Result says 1-0, and behind its moves stands 0-1"),
         ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "it is on 7x8, and its FEN on 7x7"),
         ("game_id,rows,columns\n0,7,7\n", "games.pgn is not PGN"),
