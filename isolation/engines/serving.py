@@ -19,9 +19,6 @@ from isolation.limits import Limit
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
 
-JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
-"""Where a game of Fairy-Stockfish's begins."""
-
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
     """Answer lines until `quit` or their end.
