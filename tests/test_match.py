@@ -225,7 +225,7 @@ def test_a_classic_player_finds_itself_in_the_game(place):
 @pytest.mark.parametrize("hard_cap", [None, 5.0])
 @pytest.mark.parametrize("place", [1, 2])
 def test_a_player_that_fails_loses_with_its_reason(player, reason, detail, hard_cap, place):
-    agents = [ClassicAgent("it", player, (), Limit(ms=20)), GreedyAgent()]
+    agents = [ClassicAgent("it", player, (), Limit(ms=20 if player is Late else 2000)), GreedyAgent()]
     record = play(*(agents if place == 1 else agents[::-1]), opening=[24, 14], hard_cap=hard_cap)
     assert (record.winner, record.reason) == (3 - place, reason)
     assert detail in record.detail

@@ -13,15 +13,25 @@ import numpy as np
 
 from isolation.native import preference
 from isolation.native.bits import drop_lowest, is_empty, lowest
-from isolation.native.kernels.columns import float64s_at, grown, int32s_at, uint8s_at
+from isolation.native.kernels.columns import float64s_at, int32s_at, uint8s_at
 from isolation.native.kernels.desk import count_node
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
-from isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, EXACT, MAX_PLY, MOST_NODES, MOVE, NODES, STOPPED
+from isolation.native.layout import (
+    BEST_LENGTH,
+    BEST_LINE,
+    DEPTH,
+    EXACT,
+    MAX_PLY,
+    MOST_NODES,
+    MOVE,
+    NODE_LIMIT,
+    NODES,
+    STOPPED,
+)
 from isolation.native.position import after, location_of, moves_from
 
 INFINITY = float("inf")
-ROOM = 1024
 MOST_REPLIES = 8
 
 is_more_promising = inner(preference.is_more_promising)
@@ -68,7 +78,7 @@ def safest(first: int, count: int, worths: Any, visits: Any) -> int:
 
 
 @inner
-def append_replies(position: Any, used: int, cells: Any, worths: Any, visits: Any, desk: Any) -> int:
+def append_replies(position: Any, used: int, cells: Any, worths: Any, visits: Any, children: Any, desk: Any) -> int:
     """Write all that can follow a position behind the `used` nodes; how many that are, 0 if the limit forbids them."""
     replies = moves_from(position, location_of(position, position._turn))
     node = used
@@ -77,7 +87,7 @@ def append_replies(position: Any, used: int, cells: Any, worths: Any, visits: An
             return 0
         cells[node] = lowest(replies)
         worths[node] = worth_of(after(position, cells[node]), desk)
-        visits[node] = 0
+        visits[node] = children[node] = 0
         replies = drop_lowest(replies)
         node += 1
     return node - used
@@ -121,15 +131,16 @@ def is_over(worths: Any, desk: Any) -> bool:
 
 @inner
 def grow(
-    position: Any, used: int, room: int, cells: Any, worths: Any, visits: Any, first_child: Any, children: Any,
-    path: Any, rivals: Any, desk: Any,
-) -> int:  # fmt: skip
-    """Follow the best line and go on at its end until the search is over or the room is used up; the nodes used then.
+    position: Any, cells: Any, worths: Any, visits: Any, first_child: Any, children: Any, path: Any, rivals: Any,
+    desk: Any,
+) -> None:  # fmt: skip
+    """Follow the best line and go on at its end until the search is over.
 
     Columns are addresses here: arrays would be counted in and out at every use, which costs more than all the rest.
     """
-    kept = 0
-    while used + MOST_REPLIES <= room and not is_over(worths, desk):
+    worths[0], visits[0], children[0] = 0.0, 0, 0
+    used, kept = 1, 0
+    while not is_over(worths, desk):
         here, node, ply = position, 0, kept
         for i in range(1, kept + 1):
             node = path[i]
@@ -138,7 +149,7 @@ def grow(
             node, rival = most_promising(first_child[node], children[node], worths, visits)
             ply += 1
             here, path[ply], rivals[ply] = after(here, cells[node]), node, rival
-        count = append_replies(here, used, cells, worths, visits, desk)
+        count = append_replies(here, used, cells, worths, visits, children, desk)
         if desk[STOPPED] != 0:
             break
         first_child[node], children[node] = used, count
@@ -147,27 +158,26 @@ def grow(
         worths[node] = -worths[most_promising(used, count, worths, visits)[0]]
         used += count
         kept = hand_up(path, rivals, ply, worths, visits)
-    return used
 
 
 @inner
 def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
-    """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move."""
-    cells, worths, visits = np.zeros(ROOM, np.uint8), np.zeros(ROOM), np.zeros(ROOM, np.int32)
-    first_child, children = np.zeros(ROOM, np.int32), np.zeros(ROOM, np.uint8)
+    """Follow the best line and go on at its end until the limit or a proof of the result; play the safest move.
+
+    There is room for all nodes from the start, since the system gives memory only where something is written. A tree
+    that moved when it outgrew its room would take a tenth of a long search in one go, and be late.
+    """
+    room = min(desk[NODE_LIMIT], MOST_NODES) + MOST_REPLIES
+    cells, worths, visits = np.empty(room, np.uint8), np.empty(room), np.empty(room, np.int32)
+    first_child, children = np.empty(room, np.int32), np.empty(room, np.uint8)
     path, rivals = np.zeros(MAX_PLY, np.int32), np.zeros(MAX_PLY, np.int32)
     desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
     count_node(desk)
-    used = 1
-    while not is_over(worths, desk):
-        if used > 1:
-            cells, worths, visits = grown(cells), grown(worths), grown(visits)
-            first_child, children = grown(first_child), grown(children)
-        used = grow(
-            position, used, len(cells), uint8s_at(cells.ctypes.data), float64s_at(worths.ctypes.data),
-            int32s_at(visits.ctypes.data), int32s_at(first_child.ctypes.data), uint8s_at(children.ctypes.data),
-            int32s_at(path.ctypes.data), int32s_at(rivals.ctypes.data), desk,
-        )  # fmt: skip
+    grow(
+        position, uint8s_at(cells.ctypes.data), float64s_at(worths.ctypes.data), int32s_at(visits.ctypes.data),
+        int32s_at(first_child.ctypes.data), uint8s_at(children.ctypes.data), int32s_at(path.ctypes.data),
+        int32s_at(rivals.ctypes.data), desk,
+    )  # fmt: skip
     if abs(worths[0]) == INFINITY:
         desk[EXACT] = 1
     path[0], rivals[0] = 0, 0  # an array is given back after its last use: addresses do not count

@@ -18,8 +18,8 @@ float64s_at = pointer_to(types.float64)
 
 @inner
 def grown(column: Any) -> Any:
-    """The same column with twice the room."""
-    larger = np.zeros(2 * len(column), column.dtype)
+    """The same column with twice the room, in which nothing is written yet."""
+    larger = np.empty(2 * len(column), column.dtype)
     for place in range(len(column)):
         larger[place] = column[place]
     return larger

@@ -152,6 +152,12 @@ def count_node(desk: Any) -> bool:
 
 
 @inner
+def has_time_for(desk: Any, duration: int) -> bool:
+    """Whether so many nanoseconds are left before the deadline, if there is one."""
+    return desk[CLOCK] < 0 or nanoseconds(desk[CLOCK]) + duration < desk[DEADLINE]
+
+
+@inner
 def give_up(desk: Any) -> None:
     """Count no more nodes: the heuristic has failed, and nothing that the search finds will be used."""
     desk[GIVEN_UP] = 1

@@ -13,7 +13,7 @@ import numpy as np
 from isolation.native import uct
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
 from isolation.native.kernels.columns import float64s_at, grown, int64s_at, uint8s_at
-from isolation.native.kernels.desk import count_node, next_random
+from isolation.native.kernels.desk import count_node, has_time_for, next_random
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import appraise
 from isolation.native.kernels.open_names import HAS_SCORE
@@ -22,6 +22,7 @@ from isolation.native.position import after, location_of, moves_from
 from isolation.native.uct import EXPLORATION
 
 ROOM = 1024
+TO_MOVE_A_NODE = 30  # nanoseconds, with those that the system takes to find the memory
 MOST_REPLIES = 8
 
 natural_log = inner(uct.natural_log)
@@ -57,10 +58,10 @@ def worth_of(position: Any, sizes: Any, desk: Any) -> float:
 
 
 @inner
-def append_replies(replies: Any, used: int, cells: Any) -> int:
+def append_replies(replies: Any, used: int, cells: Any, visits: Any, wins: Any, children: Any) -> int:
     """Write moves behind the `used` nodes; how many nodes there are then."""
     while not is_empty(replies):
-        cells[used] = lowest(replies)
+        cells[used], visits[used], wins[used], children[used] = lowest(replies), 0, 0.0, 0
         replies = drop_lowest(replies)
         used += 1
     return used
@@ -97,7 +98,7 @@ def simulate(
                 break
             if children[node] == 0:
                 first_child[node], children[node] = used, popcount(replies)
-                used = append_replies(replies, used, cells)
+                used = append_replies(replies, used, cells, visits, wins, children)
             node = select(first_child[node], children[node], natural_log(visits[node]), visits, wins)
             here = after(here, cells[node])
             ply += 1
@@ -137,7 +138,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     path, sizes = np.zeros(MAX_PLY, np.int64), np.zeros(2)
     desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
     used = 1
-    while desk[STOPPED] == 0:
+    while desk[STOPPED] == 0 and has_time_for(desk, TO_MOVE_A_NODE * used):
         if used > 1:
             cells, visits, wins = grown(cells), grown(visits), grown(wins)
             first_child, children = grown(first_child), grown(children)
