@@ -52,9 +52,28 @@ def compiled_code(clear: bool) -> None:
         click.echo("Cleared.")
 
 
+def _print_variants(context: click.Context, parameter: click.Parameter, sizes: str | None) -> None:
+    """Print a file of variants for boards of some sizes, and end."""
+    if not sizes or context.resilient_parsing:
+        return
+    from isolation.engines.protocol import variants_text
+    from isolation.geometry import parse_size
+
+    click.echo("\n".join(variants_text(parse_size(size)) for size in sizes.split(",")), nl=False)
+    context.exit()
+
+
 @click.command("engine")
 @click.argument("spec")
 @board_option
+@click.option(
+    "--variants",
+    metavar="SIZES",
+    is_eager=True,
+    expose_value=False,
+    callback=_print_variants,
+    help="Print the file of variants that tells Fairy-Stockfish of boards such as 7x7,9x11, and end.",
+)
 def serve_engine(spec: str, size: str) -> None:
     """Play as an engine on standard input and output, over UGI or over UCI as Fairy-Stockfish speaks it.
 
@@ -125,7 +144,7 @@ def _named(text: str) -> tuple[str, str]:
     """
     name, equals, value = text.partition("=")
     if not (name.strip() and equals):
-        raise click.BadParameter(f"--option is written NAME=VALUE, as in Hash=16, not {text}")
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as Hash=16")
     return name.strip(), value
 
 

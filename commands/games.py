@@ -221,11 +221,12 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
 def import_games(file: Path, out: Path) -> None:
     """Make a run of games that were played elsewhere, to analyse them here; FILE is PGN."""
     from experiments.importing import import_pgn
+    from reports.cells import counted
 
     imported = import_pgn(file, out)
     for note in imported.notes:
         click.echo(f"Note: {note}", err=True)
-    click.echo(f"{imported.games:,} games in {out}: {command('summary', out)}")
+    click.echo(f"{counted(imported.games, 'game')} in {out}: {command('summary', out)}")
 
 
 COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent, export_games, import_games)

@@ -15,11 +15,13 @@ from typing import Any
 import click
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.inference.standings import standings
-from experiments.log import read_games
+from experiments.labels import label_run, labelled_games
+from experiments.log import read_games, read_table
 from experiments.theory import TheorySplit, by_theory, opening_winners
 from experiments.verdicts.findings import Findings
 from isolation.engines.program import Program
@@ -41,6 +43,8 @@ MOST_FORFEITS = 0.05
 """A row of more says nothing of how anybody plays."""
 PLIES = slice(2, 14)
 """Where depths are looked at: behind the placements, and before most games are decided."""
+SPANS = ((3, 10), (11, 12), (13, 14), (15, 16), (17, 18), (19, 24))
+"""First and last plies between which the other side's mistakes are counted."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +82,27 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     if not program.is_file():
         raise click.UsageError(f"{program} is not there: npm install fairy-stockfish-nnue.wasm in {folder}")
     rows: list[Row] = []
+    mistakes: list[tuple[str, ...]] = []
     for limit in scale.limits:
         for board in scale.boards:
             agents, fairy = _agents(board, limit), _fairy(home, program, board)
             found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
             splits = by_theory(found.games, _winners(found), list(agents))
             rows += [_row(found, split, board, limit) for split in splits]
+            mistakes += _mistakes(found, limit, jobs) if board == SOLVED else []
     duels = [_duel(home, board, *nodes, scale.duel_pairs, jobs) for board in scale.boards for nodes in scale.duels]
     docs = home if quick else DOCS
-    (docs / "joust.md").write_text(page_text(rows, duels, scale), encoding="utf-8")
+    (docs / "joust.md").write_text(page_text(rows, mistakes, duels, scale), encoding="utf-8")
     click.echo(f"Wrote {docs / 'joust.md'}")
 
 
-def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scale) -> str:
+def page_text(
+    rows: Sequence[Row], mistakes: Sequence[tuple[str, ...]], duels: Sequence[tuple[str, ...]], scale: Scale
+) -> str:
     """The page as Markdown; rows with too many forfeits are named and left out, and what was not played is named.
 
-    `duels` are rows of best-first search against alpha-beta.
+    `mistakes` are rows of how often the other side could throw a win away, and did; `duels` are rows of best-first
+    search against alpha-beta.
     """
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -105,6 +114,7 @@ def page_text(rows: Sequence[Row], duels: Sequence[tuple[str, ...]], scale: Scal
             f"{', '.join(row.cells[:3])} ({100 * row.forfeits:.0f} %)" for row in rows if row.forfeits > MOST_FORFEITS
         ],
         unplayed=[match for match in _matches(scale) if match not in {row.cells[:2] for row in rows}],
+        mistakes=mistakes,
         duels=duels,
         pairs=scale.pairs,
         duel_pairs=scale.duel_pairs,
@@ -184,6 +194,33 @@ def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
     depths = (f"{_depth(games, name):.0f}" for name in (split.agent, FAIRY))
     cells = (board, limit.replace("=", " "), f"`{split.agent}`", f"{len(games):,}", *shares, *depths)
     return Row(cells, float((games["reason"] != Reason.NO_MOVES.word).mean()))
+
+
+def _mistakes(found: Findings, limit: str, jobs: int) -> list[tuple[str, ...]]:
+    """How often Fairy-Stockfish could throw a win away, and did: by plies, positions in which it had one, and shares.
+
+    The shares are those of the moves that lose, on average over the positions, and of positions in which it played one.
+    """
+    run = found.sources[0].info.path
+    label_run(run, first_ply=PLIES.start, jobs=jobs)
+    games, labels = labelled_games(run, read_table(run, ["game_id", "plies", "agent_1", "agent_2"]))
+    value, winning, legal, kept = (
+        pc.list_flatten(labels[name]).to_numpy() for name in ("value", "winning", "legal", "kept")
+    )
+    plies = games["plies"].to_numpy()
+    ply = np.concatenate([np.arange(1, count + 1) for count in plies])
+    first_moves, second_moves = (
+        np.repeat(np.array(games[side].to_pylist()) == FAIRY, plies) for side in ("agent_1", "agent_2")
+    )
+    is_theirs = (value == 1) & (winning >= 0) & np.where(ply % 2 == 1, first_moves, second_moves)
+    rows = []
+    for first, last in SPANS:
+        met = is_theirs & (first <= ply) & (ply <= last)
+        if met.any():
+            shares = (1 - winning[met] / legal[met]).mean(), (kept[met] == 0).mean()
+            shown = (f"{100 * share:.1f} %" for share in shares)
+            rows.append((limit.replace("=", " "), f"{first} to {last}", f"{met.sum():,}", *shown))
+    return rows
 
 
 def _depth(games: pd.DataFrame, agent: str) -> float:

@@ -83,6 +83,9 @@ class Engine(BaseModel):
     def _check_options(cls, value: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
         if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
             raise ValueError("the name and the value of an option stand on one line")
+        names = [name.lower() for name in value]
+        if twice := next((name for name in value if names.count(name.lower()) > 1), None):
+            raise ValueError(f"the option {twice} is there twice; capitals do not tell options apart")
         return value
 
     @property
@@ -300,8 +303,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def _explain(error: ValidationError) -> str:
-    """The first thing wrong, in one line."""
-    first = error.errors(include_url=False, include_context=True)[0]
+    """The first thing wrong, in one line; a key that there is not comes before one that is missing, whose name it
+    may be."""
+    errors = error.errors(include_url=False, include_context=True)
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
     message = str(first["msg"]).removeprefix("Value error, ").replace("tuple", "list")
     if not key:

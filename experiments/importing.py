@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,8 +40,9 @@ class Imported:
 def import_pgn(file: Path, run: Path) -> Imported:
     """Make a run of the games of a file, a round-robin of all who play in it.
 
-    Two games of the same players from the same opening, the sides swapped, are a pair. A game that has no result, and
-    one that was played before from the same opening on the same sides, are left out.
+    Two games of the same players from the same opening, the sides swapped, are a pair; of several from one opening the
+    first on either side are one, the second another, and so on. A game that has no result, and one that repeats another
+    of the same players on the same sides move for move, are left out.
 
     Raises:
         ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or
@@ -55,7 +57,10 @@ def import_pgn(file: Path, run: Path) -> Imported:
     decided = [game for game in games if game.winner]
     if not decided:
         raise ValueError(f"{file}: no game of it has a result")
-    schedule, chosen = _scheduled(decided, file)
+    different: dict[tuple[tuple[str, str], tuple[int, ...]], PgnGame] = {}
+    for game in decided:
+        different.setdefault((_players(game, file), game.cells), game)
+    schedule, chosen = _scheduled([*different.values()], file)
     settings = [json.dumps({"kind": runs.IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents]
     ids = np.array(sorted(chosen), np.int64)
     kept = [chosen[game_id] for game_id in ids.tolist()]
@@ -66,33 +71,34 @@ def import_pgn(file: Path, run: Path) -> Imported:
 
 
 def _notes(undecided: int, repeated: int) -> tuple[str, ...]:
-    left_out = ((undecided, "they have no result"), (repeated, "the same was played before, on the same sides"))
+    left_out = ((undecided, "they have no result"), (repeated, "they repeat others move for move"))
     why = (f"games left out: {count:,}; {told}" for count, told in left_out if count)
     return ("imported: what the players are is not known", *why)
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
-    """A schedule that has all games, and which of them is which; of games that are alike the first."""
+    """A schedule that has all games, and which of them is which."""
     size = games[0].size
     names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
     keys = opening_ids(_padded([game.opening for game in games]), size).tolist()
-    matches: dict[tuple[str, str], dict[int, tuple[int, ...]]] = {}
+    matches: dict[tuple[str, str], dict[tuple[int, int], tuple[int, ...]]] = {}
+    seen: Counter[tuple[tuple[str, str], int]] = Counter()
+    slots = []
     for game, key in zip(games, keys, strict=True):
-        pair = _match_of(game, names, file)
-        matches.setdefault(pair, {}).setdefault(key, game.opening)
+        sides, pair = _players(game, file), _match_of(game, names, file)
+        slot = key, seen[sides, key]
+        seen[sides, key] += 1
+        slots.append((pair, slot, int(sides != pair)))
+        matches.setdefault(pair, {}).setdefault(slot, game.opening)
     planned, cells = [], list[tuple[int, ...]]()
     for (first, second), openings in matches.items():
         planned.append(Match(names.index(first), names.index(second), len(cells), len(openings), 0))
         cells += openings.values()
     schedule = Schedule(size, 1, names, tuple(planned), _padded(cells))
     places = {pair: place for place, pair in enumerate(matches)}
-    rounds = {pair: {key: place for place, key in enumerate(openings)} for pair, openings in matches.items()}
-    chosen: dict[int, PgnGame] = {}
-    for game, key in zip(games, keys, strict=True):
-        pair = _match_of(game, names, file)
-        side = int(_players(game, file)[0] != pair[0])
-        chosen.setdefault((rounds[pair][key] * len(matches) + places[pair]) * 2 + side, game)
-    return schedule, chosen
+    rounds = {pair: {slot: place for place, slot in enumerate(openings)} for pair, openings in matches.items()}
+    ids = [(rounds[pair][slot] * len(matches) + places[pair]) * 2 + side for pair, slot, side in slots]
+    return schedule, dict(zip(ids, games, strict=True))
 
 
 def _players(game: PgnGame, file: Path) -> tuple[str, str]:
@@ -158,7 +164,7 @@ def _write(run: Path, schedule: Schedule, settings: Sequence[str], played: Playe
         requested=runs.identity(config),
         agents=agents,
         games=len(schedule),
-        openings=int(schedule.rounds),
+        openings=len(np.unique(schedule.opening_ids)),
         population=0,
         is_census=False,
         notes=list(notes),

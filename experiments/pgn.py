@@ -1,7 +1,8 @@
 """Games in PGN, as collections of games have them: tags, moves as in `Nc2,d4`, comments, a result.
 
-A game begins from its FEN, mostly after both placements, or from an empty board. Boards of any size, and placements as
-moves, `N@d4`, are ours; the rest is the common form (S. J. Edwards 1994).
+A game begins from its FEN, mostly after both placements, as its variant does (Joust's: 8x8, knights on d4 and e5), or
+from an empty board. Boards of any size, and placements as moves, `N@d4`, are ours; the rest is the common form
+(S. J. Edwards 1994).
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 
 from isolation.algebraic import read_move, write_san
 from isolation.board import Board
-from isolation.geometry import parse_size
+from isolation.engines.protocol import start_of, variant_of
 
-RESULTS = {"1-0": 1, "0-1": 2, "*": 0, "1/2-1/2": 0}
+UNDECIDED = "*"
+RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}
 PLACED = 2
 """A game of ours begins, in PGN, after so many plies."""
 _WIDTH = 100
@@ -58,14 +60,14 @@ class PgnGame:
 
 
 def read_pgn(path: Path) -> list[PgnGame]:
-    """The games of a file.
+    """The games of a file, which is UTF-8 or, as PGN once was, Latin-1.
 
     Raises:
         ValueError: the file cannot be read, or a game is none; the message names file and line.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = _text_of(path)
+    except OSError as error:
         raise ValueError(f"{path}: cannot read games: {error}") from None
     begin = "".join(text.split(maxsplit=1)[:1])
     if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
@@ -74,6 +76,13 @@ def read_pgn(path: Path) -> list[PgnGame]:
     if not games:
         raise ValueError(f"{path}: the file holds no game")
     return games
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        return path.read_text(encoding="latin-1")
 
 
 def parse_pgn(text: str, source: str) -> list[PgnGame]:
@@ -96,8 +105,8 @@ def write_pgn(
 ) -> str:
     """A game as `read_pgn` reads it; its first tags are those given, comments are one a ply."""
     start = Board.from_moves(cells[:PLACED], size)
-    result = "1-0" if winner == 1 else "0-1" if winner == 2 else "*"
-    every = {**tags, "Result": result, "Variant": "joust", "Board": size, "SetUp": "1", "FEN": start.fen}
+    result = "1-0" if winner == 1 else "0-1" if winner == 2 else UNDECIDED
+    every = {**tags, "Result": result, "Variant": variant_of(start), "Board": size, "SetUp": "1", "FEN": start.fen}
     head = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in every.items())
     board, words = start.copy(), []
     for ply, cell in enumerate(cells[PLACED:], start=PLACED):
@@ -117,7 +126,7 @@ class _Draft:
     tags: dict[str, str] = field(default_factory=dict)
     moves: list[str] = field(default_factory=list)
     comments: dict[int, str] = field(default_factory=dict)
-    result: str = "*"
+    result: str = UNDECIDED
 
 
 def _split(text: str, source: str) -> Iterator[_Draft]:
@@ -151,22 +160,38 @@ def _split(text: str, source: str) -> Iterator[_Draft]:
 
 
 def _game(draft: _Draft) -> PgnGame:
-    tags = draft.tags
-    size = tags.get("Board", "")
-    if "FEN" in tags:
-        board = Board.from_fen(tags["FEN"])
-        if board.history == () and board.move_count:
-            raise ValueError(f"its FEN {tags['FEN']} has closed cells, and nobody says how they came to be")
-    else:
-        parse_size(size or "7x7")
-        board = Board.from_moves([], size or "7x7")
-    if size and board.size != size:
-        raise ValueError(f"it is on {size}, and its FEN on {board.size}")
+    board = _start(draft.tags)
     before = board.move_count
     for text in draft.moves:
         board.play_cell(read_move(board, text))
     said = [""] * before + [draft.comments.get(place, "") for place in range(1, len(draft.moves) + 1)]
-    return PgnGame(draft.line, tags, board.size, board.history, tuple(said), RESULTS[draft.result])
+    return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), _winner(draft))
+
+
+def _start(tags: Mapping[str, str]) -> Board:
+    """What a game begins with: as its FEN says, else empty and of the size that is told, else as its variant does."""
+    size, fen = tags.get("Board", ""), tags.get("FEN")
+    if fen is None and (size or "Variant" not in tags):
+        return Board.from_moves([], size or "7x7")
+    if fen is None:
+        return start_of(tags["Variant"].lower())
+    board = Board.from_fen(fen)
+    if size and board.size != size:
+        raise ValueError(f"it is on {size}, and its FEN on {board.size}")
+    if board.history == () and board.move_count:
+        if board.move_count == PLACED and None not in board.locations:
+            raise ValueError(f"its FEN {fen} has player 2 to move before anybody has moved; player 1 moves first")
+        raise ValueError(f"its FEN {fen} has closed cells, and nobody says how they came to be")
+    return board
+
+
+def _winner(draft: _Draft) -> int:
+    """Who has won, by what stands behind the moves or, where that tells nothing, by the tag."""
+    tag = draft.tags.get("Result", UNDECIDED)
+    told = {result for result in (draft.result, tag) if result != UNDECIDED and result in RESULTS}
+    if len(told) > 1:
+        raise ValueError(f"its tag Result says {tag}, and behind its moves stands {draft.result}")
+    return RESULTS[told.pop()] if told else 0
 
 
 def _escaped(value: str) -> str:

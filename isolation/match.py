@@ -282,12 +282,17 @@ def _with_details(games: Games, fixtures: _Fixtures, size: str) -> Games:
 
 def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> Games:
     """Games of the same two agents on the same sides."""
+    from isolation.engines.agent import EnginePlayer
+
     agents = [fixtures.agents[place] for place in fixtures.sides[0]]
     with ExitStack() as stack:
         players = [stack.enter_context(closing(_open(agent, parse_size(size), hard_cap))) for agent in agents]
         is_ctrl_c = stack.enter_context(heeding_ctrl_c())
         played = []
+        engines = [player for player in players if isinstance(player, EnginePlayer)]
         for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
+            for engine in engines:
+                engine.game = mark
             board = Board.from_moves(opening, size)
             played.append(_play_one(players, board, seed, marker, mark, is_ctrl_c))
         return _collect(played)

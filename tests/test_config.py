@@ -91,6 +91,8 @@ def test_engines_are_programs_by_name(tmp_path: Path) -> None:
     ("lines", "told"),
     [
         ('name = "a"', "engines[0].command is missing"),
+        ('name = "a"\ncomand = ["a"]', "unknown key engines[0].comand; did you mean command?"),
+        ('name = "a"\ncommand = ["a"]\noptions = {Hash = 1, hash = 2}', "the option Hash is there twice"),
         ('name = "a"\ncommand = []', "engines[0].command = []"),
         ('name = "a"\ncommand = "a"', 'engines[0].command = "a"'),
         ('name = "a b"\ncommand = ["a"]', 'engines[0].name = "a b"'),

@@ -197,9 +197,3 @@ def test_options_are_told_and_whoever_cannot_read_a_file_says_so(tmp_path: Path)
     assert "it says 'Unable to open file /no=where'" in found.seen
     result = CliRunner().invoke(main, command)
     assert "it says 'Unable to open file /no=where'" in result.output
-
-
-def test_an_option_is_a_name_and_a_value():
-    result = CliRunner().invoke(main, ["test-engine", "--option", "Hash", "true"])
-    assert result.exit_code == 2
-    assert "--option is written NAME=VALUE, as in Hash=16, not Hash" in " ".join(result.output.split())

@@ -165,6 +165,14 @@ def test_variants_are_told_once_a_size_and_named_when_they_change(clock):
     assert len([value for name, value in options if "VariantPath" in name]) == 2
 
 
+def test_whoever_cannot_read_the_file_of_variants_loses_by_that_and_not_by_its_moves(clock):
+    says = {"setoption name VariantPath": ("Unable to open file /x.ini",)}
+    script, loss = lose(clock, says | SPEAKS_UCI)
+    assert loss.reason is Reason.ERROR
+    assert loss.detail.startswith("cannot read its file of variants: Unable to open file /x.ini; at last: ")
+    assert script.ended == 1
+
+
 def test_a_protocol_that_is_known_is_not_asked_for(clock):
     assert ask(clock, SPEAKS_UGI, agent_of(protocol="ugi"))[0].sent[:2] == ["ugi", "isready"]
     assert ask(clock, SPEAKS_UCI, agent_of(protocol="uci"))[0].sent[0] == "uci"
@@ -173,6 +181,7 @@ def test_a_protocol_that_is_known_is_not_asked_for(clock):
 def test_an_engine_is_told_its_options_and_says_which_it_has(clock):
     script, _ = ask(clock, SPEAKS_UGI, agent_of(options=(("hash", "8"),)))
     assert "setoption name hash value 8" in script.sent
+    assert "setoption name Hash" in ask(clock, SPEAKS_UGI, agent_of(options=(("Hash", ""),)))[0].sent
     script, loss = lose(clock, SPEAKS_UGI, agent_of(options=(("Hsh", "8"),)))
     assert loss.reason is Reason.ERROR
     assert "has no option Hsh; it has Hash" in loss.detail
@@ -327,6 +336,42 @@ def test_a_hard_cap_ends_a_move_sooner(clock):
     _, loss = lose(clock, SPEAKS_UGI | {"go": (3, "info depth 1") * 20}, agent_of().capped(10))
     assert loss.reason is Reason.HANG
     assert clock.now - began == pytest.approx(10)
+
+
+@pytest.mark.parametrize("limit", [Limit(ms=100), Limit(ms=60_000), Limit(nodes=5)])
+@pytest.mark.parametrize("stuck", [{"go": ()}, {"isready": (2, "readyok"), "go": (2, "info depth 1") * 20}])
+def test_a_hard_cap_holds_for_all_that_belongs_to_a_move(clock, limit, stuck):
+    script = Script(clock, dict(SPEAKS_UGI))
+    with opened(script, agent_of(limit).capped(3)) as player:
+        player.new_game()
+        began = clock.now
+        script.answers |= stuck
+        with pytest.raises(Forfeit) as loss:
+            player.choose(BOARD, 0)
+    assert loss.value.reason is Reason.HANG
+    assert clock.now - began == pytest.approx(3)
+    assert ("stop" in script.sent) == (limit == Limit(ms=100))
+
+
+@pytest.mark.parametrize(("word", "seconds"), [("uginewgame", 3), ("setoption", 10)])
+def test_a_hard_cap_holds_for_an_engine_that_does_not_get_ready(clock, word, seconds):
+    began = clock.now
+    script = Script(clock, dict(SPEAKS_UGI))
+    script.answers[word] = (100,)
+    with (
+        opened(script, agent_of(options=(("Hash", "8"),)).capped(3)) as player,
+        pytest.raises(Forfeit, match="no readyok"),
+    ):
+        player.new_game()
+    assert clock.now - began == pytest.approx(seconds)
+
+
+def test_what_was_asked_is_told_however_much_was_answered(clock):
+    _, loss = lose(clock, SPEAKS_UGI | {"go": (*("info depth 1 nodes 2",) * 9, "bestmove d4d5")})
+    assert loss.detail.endswith(
+        "; at last: > isready | … | > position fen 7/7/n6/3N3/7/7/7 w - - 0 1 | > isready | … | > go nodes 100 | … | "
+        "< info depth 1 nodes 2 | < info depth 1 nodes 2 | < bestmove d4d5"
+    )
 
 
 def test_a_program_that_cannot_be_started_has_crashed():

@@ -2,12 +2,13 @@
 
 import shutil
 import subprocess
+from math import inf
 from pathlib import Path
 
 import pytest
 
-from isolation import Limit, play
-from isolation.agents import RandomAgent
+from isolation import Board, Limit, play
+from isolation.agents import RandomAgent, closing
 from isolation.engines.agent import EngineAgent
 from isolation.engines.compliance import check_engine
 from isolation.engines.program import Program
@@ -42,6 +43,16 @@ def test_an_example_is_sound_and_plays(which, request):
     assert {game.reason for game in games} == {"no_moves"}
     assert sum(game.winner == 1 for game in games) >= 3
     assert max(games[0].depth) > 1
+
+
+@pytest.mark.parametrize("which", ["player_in_cpp", "player_in_javascript"])
+def test_an_example_plays_on_wide_boards_and_tells_of_won_and_lost_ends(which, request):
+    agent = EngineAgent("Example", request.getfixturevalue(which), Limit(nodes=300))
+    with closing(agent.open()) as player:
+        player.new_game()
+        assert player.choose(Board.from_moves([28, 119], "4x30"), 0).move in (56, 87, 89)
+        assert player.choose(Board.from_fen("N*1/**1/n2 w"), 0).score == inf
+        assert player.choose(Board.from_fen("N*2/**2/n1*1 b"), 0).score == -inf
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)

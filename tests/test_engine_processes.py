@@ -18,7 +18,7 @@ from experiments.config import load_config, to_toml
 from experiments.design import make_plan
 from experiments.log import read_games
 from experiments.play.runner import play_tournament
-from isolation import Limit, play
+from isolation import Board, Limit, play
 from isolation.agents import RandomAgent
 from isolation.engines import agent as engines
 from isolation.engines.agent import EngineAgent
@@ -62,7 +62,10 @@ def test_an_engine_plays_whole_games_in_one_process(tmp_path, kept):
     assert errors.read_text() == "hello\n" * 4
     (searches,) = tmp_path.glob("Mine-*.jsonl")
     first = json.loads(searches.read_text().splitlines()[0])
-    assert first == {"fen": "5/5/5/5[Nn] w - - 0 1", "score": 1.5, "depth": 2, "nodes": 7, "pv": [0]}
+    assert first == {
+        **{"game_id": 0, "ply": 1, "fen": "5/5/5/5[Nn] w - - 0 1"},
+        **{"score": 1.5, "depth": 2, "nodes": 7, "pv": [0]},
+    }
     assert len(searches.read_text().splitlines()) == sum(sum(depth == 2 for depth in game.depth) for game in games)
 
 
@@ -203,6 +206,29 @@ def test_a_run_from_the_empty_board_goes_on_with_an_engine_that_ends_at_once(tmp
     assert games["plies"].tolist() == [0, 1]
     assert games["winner"].tolist() == [2, 1]
     assert set(games["reason"]) == {"crash"}
+
+
+def test_what_an_engine_says_of_a_move_names_its_game_and_ply_also_of_the_move_that_loses(tmp_path):
+    engine(tmp_path / "fragile", f"if words[0] == 'go' and '*' in fen: say('info depth 4 nodes 9'); {LIES}")
+    config = config_of(tmp_path, tmp_path / "run", pairs=2, jobs=1, contenders=CONTENDERS[::2])
+    play_tournament(config)
+    (file,) = (tmp_path / "run").glob("engines/fragile_5nodes-*.jsonl")
+    notes = [json.loads(line) for line in file.read_text().splitlines()]
+    for game in read_games(tmp_path / "run").itertuples():
+        own = [note for note in notes if note["game_id"] == game.game_id]
+        start = 0 if game.agent_1 == "fragile_5nodes" else 1
+        assert [note["ply"] for note in own] == list(range(3 + start, game.plies + 2, 2))
+        for note in own:
+            assert note["fen"] == Board.from_moves(game.moves[: note["ply"] - 1], "5x5").fen
+        assert [note["pv"][0] for note in own[:-1]] == [game.moves[note["ply"] - 1] for note in own[:-1]]
+        assert (own[-1]["lost"], own[-1]["depth"], own[-1]["nodes"]) == ("illegal_move", 4, 9)
+
+
+def test_what_an_engine_says_does_not_fill_the_disk(tmp_path, kept, monkeypatch):
+    monkeypatch.setattr(engines, "MOST_NOTES", 200)
+    play(agent_of(engine(tmp_path / "mine"), errors=str(tmp_path)), RandomAgent(), size="4x5")
+    (searches,) = tmp_path.glob("Mine-*.jsonl")
+    assert len(searches.read_text().splitlines()) == 2
 
 
 def test_another_program_in_its_place_does_not_go_on_with_a_run(tmp_path):

@@ -341,6 +341,17 @@ def test_the_board_of_startpos_is_an_option_and_that_of_joust_is_given(talk):
     assert engine.ask("go", "bestmove")[-1].startswith("bestmove e5")
 
 
+def test_startpos_is_that_of_the_variant_as_our_file_of_variants_has_it(talk):
+    engine = talk("random")
+    engine.ask("uci", "uciok")
+    (said,) = engine.ask("setoption name UCI_Variant value chess", "info string")
+    assert said.startswith("info string error: there is no variant chess; there are joust")
+    for variant, moves, answer in (("joust3x3", "moves a3c2", "bestmove c1a2,a2c1"), ("placing1x2", "", "bestmove N@")):
+        engine.ask(f"setoption name UCI_Variant value {variant}")
+        engine.ask(f"position startpos {moves}")
+        assert engine.ask("go", "bestmove")[-1].startswith(answer[:11])
+
+
 def test_an_agent_that_raises_has_no_move(talk, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("class P:\n    def get_move(self, game, time_left):\n        raise KeyError('x')\n")

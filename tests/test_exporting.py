@@ -83,6 +83,10 @@ def test_common_forms_are_read(tmp_path):
         ("1. Nd4 ) *", "games.pgn:1: ')' has no meaning here"),
         ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
         ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
+        ('[FEN "7/7/n6/3N3/7/7/7 b"]\n*', "has player 2 to move before anybody has moved; player 1 moves first"),
+        ('[FEN "7/7/n6/*6/7/7/7 b"]\n*', "player 1, N, places first"),
+        ('[Variant "chess"]\n1. e4 e5 1-0', "games.pgn:1: there is no variant chess; there are joust"),
+        ('[Result "1-0"] 1. d4 a5 0-1', "its tag Result says 1-0, and behind its moves stands 0-1"),
         ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "it is on 7x8, and its FEN on 7x7"),
         ("game_id,rows,columns\n0,7,7\n", "games.pgn is not PGN"),
         ("[White nobody] *", "'[' has no meaning here"),
@@ -93,6 +97,42 @@ def test_what_is_no_game_is_refused_by_file_and_line(tmp_path, text, told):
         read(tmp_path, text)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tags", "start"),
+    [
+        ('[Variant "joust"]', (35, 28)),
+        ('[Variant "Joust4x5"]', (0, 19)),
+        ('[Variant "placing4x5"]', ()),
+        ('[Variant "joust"] [Board "4x5"]', ()),
+        ('[Variant "of ours"] [FEN "7/7/n6/3N3/7/7/7 w"]', (24, 14)),
+    ],
+)
+def test_without_a_fen_a_game_begins_as_its_variant_does(tmp_path, tags, start):
+    (game,) = read(tmp_path, f"{tags} *")
+    assert game.cells == start
+    assert read(tmp_path, '[Variant "joust"] 1. Nb3,d4 Nf3,e5 *')[0].cells == (35, 28, 41, 45)
+
+
+@pytest.mark.parametrize(
+    ("size", "plies", "variant"), [("7x7", 2, "joust7x7"), ("8x8", 3, "joust"), ("8x8", 1, "placing8x8")]
+)
+def test_a_game_is_written_as_of_the_variant_that_engines_are_told(size, plies, variant):
+    cells = Board.from_moves([0, 63 if size == "8x8" else 48, 10][:plies], size).history
+    assert f'[Variant "{variant}"]' in write_pgn({}, size, cells, ("",) * plies, 1)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-8"])
+def test_files_of_other_programs_are_read_in_their_encodings(tmp_path, encoding):
+    (tmp_path / "games.pgn").write_bytes('[White "Zoë"]\r\n\r\n1. d4 a5 {für\r\nsich} *\r\n'.encode(encoding))
+    (game,) = read_pgn(tmp_path / "games.pgn")
+    assert (game.tags["White"], game.cells, game.comments[1]) == ("Zoë", (24, 14), "für sich")
+
+
+def test_a_result_may_stand_in_its_tag_alone(tmp_path):
+    one, two, three = read(tmp_path, '[Result "0-1"] d4 a5 * [Result "?"] d4 a5 1-0 [Result "1-0"] d4 a5')
+    assert [one.winner, two.winner, three.winner] == [2, 1, 1]
 
 
 def test_a_run_goes_out_as_pgn_and_comes_back_with_the_same_results(run, tmp_path):
@@ -109,6 +149,22 @@ def test_a_run_goes_out_as_pgn_and_comes_back_with_the_same_results(run, tmp_pat
     frames = [standings_frame(load_findings([path])).set_index("agent") for path in (run, tmp_path / "back")]
     assert frames[0]["win_rate"].to_dict() == frames[1]["win_rate"].to_dict()
     assert frames[0]["split"].to_dict() == frames[1]["split"].to_dict()
+
+
+def test_games_from_one_start_are_all_kept_and_what_repeats_another_is_not(tmp_path):
+    head = '[White "{}"] [Black "{}"] [Variant "joust"]\n'
+    played = [("x", "y", "Nb3"), ("y", "x", "Nf3"), ("x", "y", "Nc2"), ("x", "y", "Nb3"), ("y", "x", "Nb3")]
+    (tmp_path / "x.pgn").write_text("\n".join(head.format(*two) + f"1. {move} 1-0\n" for *two, move in played))
+    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
+    assert imported.games == 4
+    assert imported.notes[1:] == ("games left out: 1; they repeat others move for move",)
+    frame = read_games(tmp_path / "run")
+    assert [moves[2] for moves in frame["moves"]] == [41, 45, 50, 41]
+    assert frame["pair_id"].tolist() == [0, 0, 1, 1]
+    assert frame["agent_1"].tolist() == ["x", "y", "x", "y"]
+    import_pgn(tmp_path / "x.pgn", tmp_path / "again")
+    pooled = load_findings([tmp_path / "run", tmp_path / "again"])
+    assert (len(pooled.games), pooled.repeated) == (4, 4)
 
 
 def test_an_imported_run_is_not_gone_on_with(run, tmp_path):
@@ -132,7 +188,7 @@ def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_p
     imported = import_pgn(path, tmp_path / "run")
     assert imported.notes[1:] == (
         "games left out: 2; they have no result",
-        "games left out: 1; the same was played before, on the same sides",
+        "games left out: 1; they repeat others move for move",
     )
     frame = read_games(tmp_path / "run")
     assert frame["reason"].tolist() == ["timeout", "hang", "error"]

@@ -196,7 +196,7 @@ def test_show_reads_a_fen_and_writes_one():
 
 
 def test_rules_variants_and_moves_in_writing_are_those_of_fairy_stockfish():
-    """Where its rules are installed as a library, `pip install pyffish`."""
+    """Its rules as a library are installed with what tests need, but on machines for which it does not come built."""
     pyffish = pytest.importorskip("pyffish")
     for size in ("5x6", "7x7", "9x11", "8x8"):
         rows, columns = map(int, size.split("x"))

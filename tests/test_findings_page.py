@@ -2,14 +2,19 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
+from played_games import write_run
 
+from experiments.log import read_games
 from experiments.published import analyse_file
 from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import load_findings
+from isolation import Board, solve
 
 
 @pytest.fixture(scope="module")
@@ -113,20 +118,45 @@ def joust(monkeypatch):
 
 def test_the_page_about_joust_leaves_out_what_forfeits_have_spoilt(joust):
     cells = ("7x7", "ms 50", "`perfect`", "48", "one", "two", "three", "7", "22")
-    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], [], joust.QUICK)
+    text = joust.page_text([joust.Row(cells, 0.04), joust.Row(("8x8", *cells[1:]), 0.25)], [], [], joust.QUICK)
     assert f"| {' | '.join(cells)} |" in text
     assert "- 8x8, ms 50, `perfect` (25 %)" in text
     assert "in which more than 5 % of" in text
     assert "| 8x8 |" not in text
-    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], [], joust.QUICK)
+    assert "Left out" not in joust.page_text([joust.Row(cells, 0.04)], [], [], joust.QUICK)
 
 
 def test_the_page_about_joust_has_the_duels_and_says_what_was_not_played(joust):
     cells = ("7x7", "nodes 100", "`perfect`", "48", "one", "two", "three", "7", "22")
-    text = joust.page_text([joust.Row(cells, 0)], [("7x7", "a", "b")], joust.QUICK)
+    text = joust.page_text([joust.Row(cells, 0)], [], [("7x7", "a", "b")], joust.QUICK)
     assert "| 7x7 | a | b |" in text
     assert "nothing else is asked: 7x7, nodes 200.\n" in text
-    assert "Not played yet" not in joust.page_text([joust.Row(("7x7", "nodes 200", *cells[2:]), 0)], [], joust.QUICK)
+    played = [joust.Row(("7x7", "nodes 200", *cells[2:]), 0)]
+    assert "Not played yet" not in joust.page_text(played, [], [], joust.QUICK)
+
+
+def test_mistakes_are_counted_where_the_other_side_could_make_them(joust, monkeypatch, tmp_path):
+    run = tmp_path / "run"
+    write_run(run, 5)
+    games = read_games(run)
+    name = str(games["agent_1"].iloc[0])
+    monkeypatch.setattr(joust, "FAIRY", name)
+    monkeypatch.setattr(joust, "SPANS", ((1, 25), (26, 30)))
+    found = SimpleNamespace(sources=[SimpleNamespace(info=SimpleNamespace(path=run))])
+    chances = []
+    made = 0
+    for game in games.itertuples():
+        for ply in range(2, game.plies):
+            solution = solve(board := Board.from_moves(game.moves[:ply], "5x5"))
+            if (game.agent_1, game.agent_2)[ply % 2] == name and solution.moves:
+                chances.append(1 - len(solution.moves) / len(board.legal_cells()))
+                made += game.moves[ply] not in solution.moves
+    shares = (f"{100 * share:.1f} %" for share in (np.mean(chances), made / len(chances)))
+    rows = joust._mistakes(found, "nodes=9", 1)
+    assert made > 0
+    assert rows == [("nodes 9", "1 to 25", str(len(chances)), *shares)]
+    assert f"| {' | '.join(rows[0])} |" in joust.page_text([], rows, [], joust.QUICK)
+    assert "mistakes made" not in joust.page_text([], [], [], joust.QUICK)
 
 
 def test_the_script_about_joust_needs_the_engine(joust, tmp_path):

@@ -183,9 +183,10 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
         ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
         ("apart:a/b.py", "a/b.py", "say which class, like apart:a/b.py:CustomPlayer"),
-        ("engine:./no_such", "./no_such", "no_such is no program; no engine of the file is called"),
+        ("engine:no_such", "no_such", "no_such is no program; engines with names are those under [[engines]] in"),
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),
+        ("engine:sh@option.A=1,option.a=2", "option.a=2", "a is set a second time"),
         ("engine:sh@order", "order", "order is an option of AB and ID only"),
         ("", "", "a player is missing"),
         ("greedy@ms=5", "ms=5", "greedy has no limit"),
@@ -262,11 +263,16 @@ def test_an_engine_is_one_of_the_file_or_a_program(tmp_path: Path, monkeypatch: 
     spec = complete(with_program(parse_spec("engine:fairy@depth=3,option.Hash=8"), {"fairy": fairy}))
     agent = make_agent(spec)
     assert agent.settings()["options"] == ["Hash=8", "Threads=1"]
+    other = complete(with_program(parse_spec("engine:fairy@option.hash=9,option.Clear Hash="), {"fairy": fairy}))
+    assert make_agent(other).settings()["options"] == ["hash=9", "Threads=1", "Clear Hash="]
+    assert parse_spec(str(other)).options == (("hash", "9"), ("Clear Hash", ""))
     assert str(spec) == "fairy_depth3_Hash8=engine:fairy@depth=3,option.Hash=8"
     assert agent.name == "fairy_depth3_Hash8"
     assert complete(with_program(parse_spec("engine:./fairy"), {"fairy": fairy})).target == str(tmp_path / "fairy")
     assert complete(parse_spec("engine:sh"), Limit(cpu_ms=20)).limit == Limit(ms=20)
     Path("mine").write_text("")
+    with pytest.raises(SpecError, match=r"mine is no program; did you mean \./mine\?\n"):
+        parse_agent("engine:mine")
     with pytest.raises(SpecError, match=r"mine may not be run as a program: chmod \+x makes it one"):
         parse_agent("engine:./mine")
 

@@ -35,9 +35,9 @@ struct Position {
         next.turn = 1 - turn;
         return next;
     }
-    std::string square(int cell) const {  // ranks count from 1 at the bottom
-        return std::string(1, char('a' + cell % columns)) + std::to_string(rows - cell / columns);
-    }
+    static std::string file(int at) { return (at < 26 ? "" : file(at / 26 - 1)) + char('a' + at % 26); }
+    // Ranks count from 1 at the bottom.
+    std::string square(int cell) const { return file(cell % columns) + std::to_string(rows - cell / columns); }
     std::string name(int cell) const { return (at[turn] == NOWHERE ? "N@" : square(at[turn])) + square(cell); }
 };
 
@@ -93,9 +93,10 @@ struct Search {
             }
             if (stopped) break;
             best = chosen;
-            std::cout << "info depth " << depth << " nodes " << nodes << " score cp " << 100 * highest << " pv "
-                      << position.name(best) << std::endl;
-            if (abs(highest) >= WIN) break;
+            bool ends = abs(highest) >= WIN;
+            std::cout << "info depth " << depth << " nodes " << nodes << (ends ? " score mate " : " score cp ")
+                      << (ends ? highest / WIN * depth : 100 * highest) << " pv " << position.name(best) << std::endl;
+            if (ends) break;
         }
         while (waits && !stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         std::cout << "bestmove " << (best == NOWHERE ? "(none)" : position.name(best)) << std::endl;
@@ -105,8 +106,7 @@ struct Search {
 Position read_position(std::istringstream& words) {
     std::string kind, board, side, word;
     Position position;
-    words >> kind;
-    if (kind == "fen" && words >> board >> side) position = read_fen(board, side);
+    if (words >> kind && kind == "fen" && words >> board >> side) position = read_fen(board, side);
     while (words >> word && word != "moves") {}
     while (words >> word)
         for (int cell : position.moves(position.turn))

@@ -19,15 +19,13 @@ function readFen(text) {
     position.closed[cell] = sign !== ".";
     if (sign === "N" || sign === "n") position.at[Number(sign === "n")] = cell;
   });
-  position.turn = Number(side === "b");
-  return position;
+  return { ...position, turn: Number(side === "b") };
 }
 
 function moves(position, player) {
   const { rows, columns, closed, at } = position;
   if (at[player] === null) return [...closed.keys()].filter((cell) => !closed[cell]);
-  const row = Math.floor(at[player] / columns);
-  const column = at[player] % columns;
+  const [row, column] = [Math.floor(at[player] / columns), at[player] % columns];
   const found = [];
   for (const [down, right] of JUMPS) {
     const [r, c] = [row + down, column + right];
@@ -38,8 +36,7 @@ function moves(position, player) {
 
 // Calls a function at the position after a move, and takes the move back.
 function trying(position, cell, look) {
-  const { turn } = position;
-  const before = position.at[turn];
+  const [turn, before] = [position.turn, position.at[position.turn]];
   position.closed[cell] = true;
   position.at[turn] = cell;
   position.turn = 1 - turn;
@@ -52,7 +49,8 @@ function trying(position, cell, look) {
 
 function name(position, cell) {
   const { rows, columns } = position;
-  const square = (at) => String.fromCharCode(97 + (at % columns)) + (rows - Math.floor(at / columns));
+  const file = (at) => (at < 26 ? "" : file(Math.floor(at / 26) - 1)) + String.fromCharCode(97 + (at % 26));
+  const square = (at) => file(at % columns) + (rows - Math.floor(at / columns));
   const from = position.at[position.turn];
   return (from === null ? "N@" : square(from)) + square(cell);
 }
@@ -83,8 +81,10 @@ function best(position, depth, search) {
     if (search.stopped) return null;
     if (score > highest) [chosen, highest] = [cell, score];
   }
-  console.log(`info depth ${depth} nodes ${search.nodes} score cp ${100 * highest} pv ${name(position, chosen)}`);
-  return { cell: chosen, isDecided: Math.abs(highest) >= WIN };
+  const isDecided = Math.abs(highest) >= WIN;
+  const score = isDecided ? `mate ${Math.sign(highest) * depth}` : `cp ${100 * highest}`;
+  console.log(`info depth ${depth} nodes ${search.nodes} score ${score} pv ${name(position, chosen)}`);
+  return { cell: chosen, isDecided };
 }
 
 let position = empty(7, 7);

@@ -240,9 +240,13 @@ def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 
 def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
-    name, _, value = word.partition(".")[2].partition("=")
-    if not name.strip() or not value.strip():
-        fail("an option of an engine is written option.NAME=VALUE", spec.text, first, last)
+    name, equals, value = word.partition(".")[2].partition("=")
+    if not name.strip() or not equals:
+        fail(
+            "an option of an engine is written option.NAME=VALUE, or option.NAME= for a button", spec.text, first, last
+        )
+    if name.strip().lower() in (known.lower() for known, _ in spec.options):
+        fail(f"{name.strip()} is set a second time", spec.text, first, last)
     if re.search(r"[\r\n]", word):
         fail("an option of an engine stands on one line", spec.text, first, last)
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))

@@ -338,11 +338,13 @@ def _make_engine(spec: Spec) -> Agent:
     from isolation.loading import expanded
 
     program = spec.program or Program((str(expanded(spec.target)),))
-    program = replace(program, options=tuple((dict(program.options) | dict(spec.options)).items()))
+    options = {name.lower(): (name, value) for name, value in (*program.options, *spec.options)}
+    program = replace(program, options=tuple(options.values()))
     try:
         program.find()
     except ValueError as error:
-        known = "" if spec.program else f"; no engine of the file is called {spec.target}"
+        is_name = spec.program is None and "/" not in spec.target and not Path(spec.target).is_file()
+        known = "; engines with names are those under [[engines]] in a tournament's file" if is_name else ""
         raise ValueError(f"{error}{known}") from None
     assert spec.limit is not None
     return EngineAgent(spec.name, program, spec.limit)

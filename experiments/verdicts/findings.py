@@ -289,7 +289,8 @@ def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, 
     """The games of several runs, each once, however many of them played it, and how many were repeated.
 
     Pairs are joined whose games lie in different runs. Two games are the same if agents, sides and opening are, and
-    chance had no part in them or the same seed.
+    chance had no part in them or the same seed. Games that were played elsewhere may agree in all of that within one
+    run and are several; the first of them is the first of another run's, the second the second.
     """
     import pandas as pd
 
@@ -301,6 +302,9 @@ def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, 
     openings = {"opening": to_numpy(games["opening_id"]), "size": to_numpy(games["size"])}
     what = pd.DataFrame({"one": one, "two": two, **openings, "seed": seed})
     repeated = what.duplicated().to_numpy()
+    if (repeated & ~determined).any():
+        own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
+        repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
     meeting = what.assign(one=np.minimum(one, two), two=np.maximum(one, two)).drop(columns="seed")
     # a pair of players that leave things to chance is known by its run and number there
     meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -15,6 +16,7 @@ from isolation.agents import Forfeit, Plain
 from isolation.board import Board
 from isolation.engines.idle import Idle
 from isolation.engines.program import Program
+from isolation.engines.protocol import Info, read_line
 from isolation.engines.session import WAITS, Session, Start, Waits, begin, start_engine
 from isolation.limits import Limit
 from isolation.outcome import Reason
@@ -23,6 +25,8 @@ from isolation.search.result import SearchResult
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
 
+MOST_NOTES = 20_000_000
+"""Bytes of what is written of searches by one process of ours; that is enough for some hundred thousand moves."""
 _Order = tuple[Program, str, Waits]
 
 
@@ -34,7 +38,7 @@ class EngineAgent(Plain):
 
     Attributes:
         errors: the folder that its standard error goes to, a file a process, and beside it what it says of its
-            searches, a line of JSON a move; empty for nowhere.
+            searches, a line of JSON a move, up to `MOST_NOTES` bytes; empty for nowhere.
         waits: how long it is waited for.
     """
 
@@ -78,8 +82,8 @@ class EngineAgent(Plain):
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self
 
     def capped(self, seconds: float) -> EngineAgent:
-        """The same engine, given up after so many seconds without a move."""
-        return replace(self, waits=replace(self.waits, move=seconds, silence=min(seconds, self.waits.silence)))
+        """The same engine, given up after so many seconds without a move, or without being ready for one."""
+        return replace(self, waits=replace(self.waits, move=seconds, cap=seconds))
 
     def open(self, start: Start = start_engine) -> EnginePlayer:
         """What asks the engine for moves; it is started for the first game."""
@@ -88,10 +92,15 @@ class EngineAgent(Plain):
 
 @dataclass
 class EnginePlayer:
-    """The player of an engine, which is started anew once it had to be ended, and left to the next who opens it."""
+    """The player of an engine, which is started anew once it had to be ended, and left to the next who opens it.
+
+    Attributes:
+        game: what the game that is on is called in what is written of its searches.
+    """
 
     agent: EngineAgent
     start: Start = start_engine
+    game: int = field(default=0, init=False)
     _session: Session | None = field(default=None, init=False)
 
     def new_game(self) -> None:
@@ -118,9 +127,14 @@ class EnginePlayer:
         Raises:
             Forfeit: there is none, or it is illegal or late.
         """
-        assert self._session is not None
-        result = self._session.choose(board, self.agent.limit)
-        self._note(board, result)
+        session = self._session
+        assert session is not None
+        try:
+            result = session.choose(board, self.agent.limit)
+        except Forfeit as loss:
+            self._note(board, session.info, read_line(board, session.info.pv), loss.reason)
+            raise
+        self._note(board, session.info, result.pv)
         return result
 
     def close(self) -> None:
@@ -142,14 +156,17 @@ class EnginePlayer:
         name = re.sub(r"[^\w.+-]", "_", self.agent.name)
         return str(Path(self.agent.errors, f"{name}-{os.getpid()}.txt")) if self.agent.errors else ""
 
-    def _note(self, board: Board, result: SearchResult) -> None:
-        """Write down what the engine said of a search: of the log's columns, and the line it expects, in cells."""
+    def _note(self, board: Board, info: Info, line: Sequence[int], lost: Reason | None = None) -> None:
+        """Write down which ply of which game it was, what the engine said of its search and, if it lost by that, how;
+        the line it expects is one of cells."""
         if not self.agent.errors:
             return
-        score = result.score if isfinite(result.score) else str(result.score)
-        said = {"fen": board.fen, "score": score, "depth": result.depth, "nodes": result.nodes, "pv": result.pv}
+        said: dict[str, Any] = {"game_id": self.game, "ply": board.move_count + 1, "fen": board.fen}
+        said |= {"score": info.score if isfinite(info.score) else str(info.score), "depth": info.depth}
+        said |= {"nodes": info.nodes, "pv": line, **({"lost": lost.word} if lost else {})}
         with suppress(OSError), Path(self._errors()).with_suffix(".jsonl").open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps(said)}\n")
+            if file.tell() < MOST_NOTES:
+                file.write(f"{json.dumps(said)}\n")
 
 
 _idle: Idle[_Order, Session] = Idle()

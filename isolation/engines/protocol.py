@@ -15,11 +15,16 @@ from typing import Literal
 
 from isolation.algebraic import Convention, read_move
 from isolation.board import Board
+from isolation.faults import clean
+from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.notation import column_name
 
+JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
+"""Where a game of Fairy-Stockfish's begins."""
 DEEPEST = 1_000
 """No game is longer, whatever an engine says of its depth."""
+_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -116,14 +121,32 @@ def variants_text(size: tuple[int, int]) -> str:
     """
     rows, columns = size
     board = f"maxRank = {rows}\nmaxFile = {column_name(columns - 1)}\n"
-    empty, placed = Board(1, 2, width=columns, height=rows), Board(1, 2, width=columns, height=rows)
-    for cell in (0, rows * columns - 1):
-        placed.play_cell(cell)
+    placed, empty = f"joust{rows}x{columns}", f"placing{rows}x{columns}"
     return (
-        f"[joust{placed.size}:joust]\n{board}startFen = {placed.fen}\n\n"
-        f"[placing{empty.size}:joust]\n{board}startFen = {empty.fen}\n"
+        f"[{placed}:joust]\n{board}startFen = {start_of(placed).fen}\n\n"
+        f"[{empty}:joust]\n{board}startFen = {start_of(empty).fen}\n"
         "pieceDrops = true\nmustDrop = true\nwallingRule = none\n"
     )
+
+
+def start_of(variant: str) -> Board:
+    """Where a game of a variant begins: `joust`, or one of `variants_text`.
+
+    >>> start_of("joust7x7").fen, start_of("placing5x6").fen
+    ('N6/7/7/7/7/7/6n w - - 0 1', '6/6/6/6/6[Nn] w - - 0 1')
+
+    Raises:
+        ValueError: there is no such variant.
+    """
+    if variant == "joust":
+        return Board.from_fen(JOUST)
+    found = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant, re.ASCII)
+    if not found:
+        raise ValueError(f"there is no variant {clean(variant, _SHOWN)}; there are joust, and joust7x7 and placing7x7")
+    rows, columns = parse_size(found[2])
+    if rows * columns < 2:
+        raise ValueError(f"two knights need two cells: there is no variant of {found[2]}")
+    return Board.from_moves([0, rows * columns - 1] if found[1] == "joust" else [], found[2])
 
 
 def _score(words: list[str], otherwise: float) -> float:

@@ -12,15 +12,12 @@ from isolation.agents import Agent, Player
 from isolation.algebraic import read_move
 from isolation.board import Board
 from isolation.engines.clocks import Search, read_go
-from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol
+from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, start_of
 from isolation.engines.thinking import Thinking, planned
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
-
-JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
-"""Where a game of Fairy-Stockfish's begins."""
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
@@ -50,6 +47,7 @@ class _Server:
         self._write = say
         self._size = size
         self._spoken = UGI
+        self._variant = "joust"
         self._board = Board.from_moves([], size)
         self._players: dict[Limit | None, Player] = {}
         self._thinking: Thinking | None = None
@@ -112,11 +110,15 @@ class _Server:
         if name.lower() == "board":
             self._size = format_size(*parse_size(value))
             self._board = self._start()
-        elif name.lower() not in ("uci_variant", "variantpath"):  # a FEN says all that these do
+        elif name.lower() == "uci_variant":
+            start_of(value)
+            self._variant = value
+            self._board = self._start()
+        elif name.lower() != "variantpath":  # the names of variants say all that there is in our files of them
             raise ValueError(f"there is no option {name[:40]}")
 
     def _start(self) -> Board:
-        return Board.from_fen(JOUST) if self._spoken is UCI else Board.from_moves([], self._size)
+        return start_of(self._variant) if self._spoken is UCI else Board.from_moves([], self._size)
 
     def _position(self, words: list[str]) -> Board:
         there = words.index("moves") if "moves" in words else len(words)

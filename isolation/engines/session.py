@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -44,8 +45,10 @@ LATE_MS = 50.0
 LONGEST_LINE = 1 << 20
 UNREAD = "unable to open file"
 """What Fairy-Stockfish says, in whatever capitals, of a file of variants that it cannot read."""
-_SHOWN_LINES = 6
-_SHOWN = 50
+_SHOWN_SAID = 4
+"""The position, `isready`, `go` and `stop`: what was asked is told, however much was answered."""
+_SHOWN_HEARD = 3
+_SHOWN = 45
 _LAST_WORDS = 1.0
 
 
@@ -58,12 +61,14 @@ class Waits:
         ready: for `readyok`, and for a move once it has been told to stop.
         move: for a move that is not limited by time.
         silence: for any line at all while it searches.
+        cap: for a move in all, whatever its limit, and for `readyok`, which may take as long as the start after that.
     """
 
     start: float = 10.0
     ready: float = 60.0
     move: float = 600.0
     silence: float = 60.0
+    cap: float = inf
 
 
 WAITS = Waits()
@@ -77,6 +82,8 @@ class EngineLines(Transport, Protocol):
 
 
 Start = Callable[[Program, str], EngineLines]
+_Line = tuple[int, str]
+"""A line of the dialogue as it is told, and which one it is."""
 
 
 def start_engine(program: Program, errors: str) -> EngineLines:
@@ -122,6 +129,7 @@ class Session:
         is_over: whether it has been ended.
         is_due: whether it owes a move.
         options: the names of the options it has.
+        info: what it has said of its last search.
     """
 
     program: Program
@@ -130,8 +138,12 @@ class Session:
     is_over: bool = field(default=False, init=False)
     is_due: bool = field(default=False, init=False)
     options: list[str] = field(default_factory=list, init=False)
+    info: Info = field(default=Info(), init=False)
     _spoken: Spoken = field(default=UGI, init=False)
-    _last: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN_LINES), init=False)
+    _said: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_SAID), init=False)
+    _heard: deque[_Line] = field(default_factory=lambda: deque(maxlen=_SHOWN_HEARD), init=False)
+    _lines: int = field(default=0, init=False)
+    _until: float = field(default=inf, init=False)
     _variant: str = field(default="", init=False)
     _sizes: set[tuple[int, int]] = field(default_factory=set, init=False)
 
@@ -142,6 +154,7 @@ class Session:
             Forfeit: it does not answer by a reading of the monotonic clock, or lacks an option.
         """
         self._spoken = self._agreed_upon(deadline)
+        self._until = time.monotonic() + max(self.waits.cap, self.waits.start)
         for name, value in self.program.options:
             self._set_option(name, value)
         self._await_ready()
@@ -152,6 +165,7 @@ class Session:
         Raises:
             Forfeit: it is gone, or not ready in time.
         """
+        self._until = time.monotonic() + self.waits.cap
         self._say(self._spoken.new_game)
         self._await_ready()
 
@@ -161,6 +175,8 @@ class Session:
         Raises:
             Forfeit: there is none, or it is illegal or late.
         """
+        self.info = Info()
+        self._until = time.monotonic() + self.waits.cap
         if self._spoken is UCI:
             self._agree_on_variant(board)
         self._say(f"position fen {board.fen}")
@@ -168,17 +184,17 @@ class Session:
         started = time.perf_counter()
         self.is_due = True
         self._say(go_line(limit))
-        info, answer = self._await_move(limit)
+        answer = self._await_move(limit)
         seconds = time.perf_counter() - started
         if limit.ms is not None and seconds * 1e3 > limit.ms + LATE_MS:
             raise self._loss(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {limit.ms:g} ms")
-        cell = self._read_answer(board, answer)
+        cell, info = self._read_answer(board, answer), self.info
         line = read_line(board, info.pv)
         pv = line if line[:1] == (cell,) else (cell,)
         return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
 
     def end(self) -> None:
-        """End the engine, with all it has started."""
+        """End the engine, with its process group."""
         if not self.is_over:
             self.is_over = True
             self.lines.end()
@@ -211,7 +227,7 @@ class Session:
         if name.lower() not in (known.lower() for known in self.options):
             there = ", ".join(self.options) or "none"
             raise self._loss(Reason.ERROR, f"has no option {name}; it has {there}"[:200])
-        self._say(f"setoption name {name} value {value}")
+        self._say(f"setoption name {name} value {value}" if value else f"setoption name {name}")
 
     def _agree_on_variant(self, board: Board) -> None:
         """Say of which board and rules the next positions are, unless the engine's options say so."""
@@ -228,20 +244,20 @@ class Session:
 
     def _await_ready(self) -> None:
         self._say("isready")
-        self._hear_until("readyok", time.monotonic() + self.waits.ready)
+        self._hear_until("readyok", self._by(self.waits.ready))
 
-    def _await_move(self, limit: Limit) -> tuple[Info, str]:
-        """What the engine said of its search, and the words of its move."""
+    def _await_move(self, limit: Limit) -> str:
+        """The words of the engine's move; what it says of its search meanwhile is kept."""
         allowed = self.waits.move if limit.ms is None else (limit.ms + LATE_MS) / 1e3
         silence = self.waits.silence if limit.ms is None else allowed
-        deadline, told_to_stop, info = time.monotonic() + allowed, False, Info()
+        deadline, told_to_stop = self._by(allowed), False
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
-                if limit.ms is None or told_to_stop:
+                if limit.ms is None or told_to_stop or deadline >= self._until:
                     self._stall("no move")
                 self._say("stop")
-                deadline, silence, told_to_stop = time.monotonic() + self.waits.ready, self.waits.ready, True
+                deadline, silence, told_to_stop = self._by(self.waits.ready), self.waits.ready, True
                 continue
             try:
                 line = self._hear(min(silence, left))
@@ -251,10 +267,10 @@ class Session:
                 continue
             first, _, rest = line.partition(" ")
             if first == "info":
-                info = add_info(info, line)
+                self.info = add_info(self.info, line)
             elif first == "bestmove":
                 self.is_due = False
-                return info, rest
+                return rest
 
     def _read_answer(self, board: Board, answer: str) -> int:
         word = (answer.split() or [""])[0]
@@ -266,9 +282,9 @@ class Session:
             raise self._loss(Reason.ILLEGAL_MOVE, clean(error, 200)) from None
 
     def _say(self, line: str) -> None:
-        self._last.append(f"> {clean(line, _SHOWN)}")
+        self._remember(self._said, f"> {clean(line, _SHOWN)}")
         try:
-            self.lines.send(line.encode(), self.waits.ready)
+            self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
         except Silence:
             self._stall("nothing read of what it was told")
         except Ended:
@@ -284,8 +300,16 @@ class Session:
             loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
             self.end()
             raise loss from None
-        self._last.append(f"< {clean(line, _SHOWN)}")
+        self._remember(self._heard, f"< {clean(line, _SHOWN)}")
         return line
+
+    def _remember(self, kept: deque[_Line], line: str) -> None:
+        self._lines += 1
+        kept.append((self._lines, line))
+
+    def _by(self, seconds: float) -> float:
+        """When so many seconds from now are over, or the move has lasted as long as any may."""
+        return min(time.monotonic() + seconds, self._until)
 
     def _hear_until(self, wanted: str | tuple[str, ...], deadline: float) -> str:
         """The first of some lines that comes; from what comes before it options are learnt."""
@@ -313,7 +337,13 @@ class Session:
 
     def _loss(self, reason: Reason, what: str) -> Forfeit:
         """A loss, with the last lines of the dialogue: > is what was said to the engine, < what it answered."""
-        return Forfeit(reason, f"{what}; at last: {' | '.join(self._last)}")
+        told, before = [], 0
+        answers = (answer for answer in self._heard if answer > self._said[0])
+        for number, line in sorted([*self._said, *answers]):
+            told += ["…"] if before and number > before + 1 else []
+            told.append(line)
+            before = number
+        return Forfeit(reason, f"{what}; at last: {' | '.join(told)}")
 
 
 def _variants_file(size: tuple[int, int]) -> Path:

@@ -1,4 +1,4 @@
-"""Lines to and from a process of its own: sent and received by a deadline, and the end of all it has started."""
+"""Lines to and from a process of its own: sent and received by a deadline, and the end of its process group."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class ProcessTransport:
 
 
 class EngineTransport(ProcessTransport):
-    """Lines to and from an engine, somebody else's program, which is ended with all it has started also when this
+    """Lines to and from an engine, somebody else's program, which is ended with its process group also when this
     process is killed: a keeper of its own sees to that. What it writes to standard error goes to a file.
     """
 
