@@ -23,7 +23,7 @@ from experiments.play.runner import play_tournament
 from experiments.published import analyse_file
 from experiments.runs import is_finished, is_run
 from experiments.verdicts.comparisons import Verdicts, judge
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.effort import measure_price
 from experiments.verdicts.findings import Findings, load_findings
 from reports.cells import Points, Share, counted, estimate_of
 from reports.page import write_report
@@ -221,15 +221,15 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
 def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: Findings) -> list[list[str]]:
     """By contender: the difference at each limit, that at equal cost, and the cost of a node in a run of all."""
     fair = {one.contender: one for one in priced.claims}
-    efforts = measure_effort(timed)
-    base = efforts[results[-1].verdicts.baseline].nanoseconds_a_node
+    prices = measure_price(timed)
+    base = prices[results[-1].verdicts.baseline].nanoseconds_a_node
     by_limit = [{one.contender: one for one in result.verdicts.claims} for result in results]
     order = sorted(by_limit[-1].values(), key=lambda one: -one.difference.estimate)
     return [
         [
             f"`{_bare(one.contender)}`",
             *(_difference_cell(found[one.contender]) for found in (*by_limit, fair)),
-            f"{efforts[one.contender].nanoseconds_a_node / base:.2f} ×",
+            f"{prices[one.contender].nanoseconds_a_node / base:.2f} ×",
         ]
         for one in order
     ]

@@ -19,7 +19,7 @@ from experiments.inference.pairing import record_of
 from experiments.inference.standings import matchups
 from experiments.verdicts.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
 from experiments.verdicts.comparisons import Verdicts
-from experiments.verdicts.effort import Effort
+from experiments.verdicts.effort import Price
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.placements import FEWEST, Placement
 from experiments.verdicts.plies import Distribution
@@ -314,11 +314,11 @@ def _points(x: np.ndarray, y: np.ndarray) -> str:
     return " ".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
 
 
-def strength_by_cost(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort]) -> Scatter | None:
+def strength_by_cost(findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price]) -> Scatter | None:
     """Each contender's difference to the baseline over what a node costs it, on a scale of doublings."""
     known: list[tuple[str, str, float, float]] = []
     for one in verdicts.comparisons:
-        cost = float(cost_of(efforts, one.contender, verdicts.baseline))
+        cost = float(cost_of(prices, one.contender, verdicts.baseline))
         if not (math.isnan(cost) or one.is_empty or one.contender in verdicts.controls):
             known.append((one.contender, one.verdict, cost, 100 * one.difference.estimate))
     if len(known) < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.inference.clusters import Interval
@@ -14,7 +14,7 @@ from experiments.inference.planning import WORTH
 from experiments.inference.standings import standings
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
+from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Price, measure_price
 from experiments.verdicts.equal_cost import known_at_equal_cost
 from experiments.verdicts.findings import Findings
 from reports.accuracy import theory_section
@@ -54,19 +54,19 @@ def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section,
         theory = theory_section(findings)
         return each_section(findings, each, worth), *([theory] if theory else [])
     verdicts = judge(findings)
-    efforts = measure_effort(findings)
+    prices = measure_price(findings)
     sections = []
     if verdicts.comparisons or not verdicts.duels:
-        sections += [verdict_section(findings, verdicts, efforts, worth), effects_section(findings, verdicts)]
+        sections += [verdict_section(findings, verdicts, prices, worth), effects_section(findings, verdicts)]
     if verdicts.duels:
-        sections.append(duels_section(findings, verdicts, efforts, worth))
+        sections.append(duels_section(findings, verdicts, prices, worth))
     if theory := theory_section(findings):
         sections.append(theory)
     return tuple(sections)
 
 
 def verdict_section(
-    findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
+    findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price], worth: float = WORTH
 ) -> Section:
     """One row a contender, in the order of all tables."""
     rates = {
@@ -80,7 +80,7 @@ def verdict_section(
             "difference": estimate_of(one.difference, Points),
             "verdict": told_control(one) if is_control else told_verdict(one, worth),
             "jointly": None if is_control else _ends(one.jointly, Points),
-            "cost": cost_of(efforts, one.contender, verdicts.baseline),
+            "cost": cost_of(prices, one.contender, verdicts.baseline),
             "win_rate": rates[one.contender],
             "p": PValue(one.p_value),
             "adjusted_p": None if is_control else PValue(one.adjusted_p),
@@ -90,7 +90,7 @@ def verdict_section(
         }
         rows.append(row)
     title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
-    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, efforts, worth))
+    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, prices, worth))
 
 
 def ranked_comparisons(findings: Findings, verdicts: Verdicts) -> list[Comparison]:
@@ -134,7 +134,7 @@ def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
     return Section("effects", "Difference to the baseline by opponent", tuple(rows), (note,) if rows else ())
 
 
-def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH) -> Section:
+def duels_section(findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
     rows = []
     found = {one.contender: one for one in verdicts.duels}
@@ -147,7 +147,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
             "verdict": told_verdict(one, worth),
             "p": PValue(one.p_value),
             "adjusted_p": PValue(one.adjusted_p),
-            "cost": cost_of(efforts, one.contender, verdicts.baseline),
+            "cost": cost_of(prices, one.contender, verdicts.baseline),
             **pair_cells(one.pairs),
         }
         rows.append(row)
@@ -155,7 +155,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, efforts: dict[str, Eff
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
     notes += filter(None, [interval_sentence(claims), holm_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
-    notes.append(cost_sentence(efforts, [one.contender for one in verdicts.duels], verdicts.baseline))
+    notes.append(cost_sentence(prices, [one.contender for one in verdicts.duels], verdicts.baseline))
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
@@ -216,7 +216,7 @@ def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -
 
 
 def verdict_notes(
-    findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort], worth: float = WORTH
+    findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price], worth: float = WORTH
 ) -> tuple[str, ...]:
     """What the verdicts rest on, and what was left out of them."""
     notes = [*run_notes(findings)]
@@ -239,11 +239,11 @@ def verdict_notes(
         notes.append(f"{', '.join(chance)} {verb} moves to chance or a clock: no result is exact for these openings.")
     if sentence := against_all_sentence(claims, worth):
         notes.append(sentence)
-    if sentence := price_sentence(findings, verdicts, efforts):
+    if sentence := price_sentence(findings, verdicts, prices):
         notes.append(sentence)
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
-    notes.append(cost_sentence(efforts, [one.contender for one in verdicts.comparisons], verdicts.baseline))
+    notes.append(cost_sentence(prices, [one.contender for one in verdicts.comparisons], verdicts.baseline))
     return tuple(notes)
 
 
@@ -264,7 +264,7 @@ def _ends(interval: Interval, kind: type[Share] | type[Points]) -> Range:
     return Range(kind(interval.low), kind(interval.high))
 
 
-def price_sentence(findings: Findings, verdicts: Verdicts, efforts: dict[str, Effort]) -> str:
+def price_sentence(findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price]) -> str:
     """What those that are better pay for it: time a node, where nodes limit the search; empty if nothing to speak of.
 
     Where contenders were given the baseline's time, or the clock limits them, the price is in the result already.
@@ -274,12 +274,12 @@ def price_sentence(findings: Findings, verdicts: Verdicts, efforts: dict[str, Ef
     claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
     dear = []
     for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
-        limit, cost = findings.agents[name].limit, cost_of(efforts, name, verdicts.baseline)
+        limit, cost = findings.agents[name].limit, cost_of(prices, name, verdicts.baseline)
         if limit and limit[0] == "nodes" and cost >= DEAR:
             dear.append(name)
     if not dear:
         return ""
-    words = ", ".join(f"{name} {cost_of(efforts, name, verdicts.baseline).shown}" for name in dear)
+    words = ", ".join(f"{name} {cost_of(prices, name, verdicts.baseline).shown}" for name in dear)
     return (
         f"The price: a node takes {words} the time of {verdicts.baseline}'s. Equal nodes do not charge for that; "
         f"{_equal_cost_words(findings, dear)}"
@@ -304,17 +304,17 @@ def _lead_words(one: Comparison | Duel) -> str:
     return Share(one.rate.estimate).shown if isinstance(one, Duel) else Points(one.difference.estimate).shown
 
 
-def cost_of(efforts: dict[str, Effort], name: str, baseline: str) -> Times:
+def cost_of(prices: Mapping[str, Price], name: str, baseline: str) -> Times:
     """Time per node over the baseline's; NaN where too little searching of either was timed."""
-    own, usual = efforts[name], efforts[baseline]
+    own, usual = prices[name], prices[baseline]
     is_known = own.is_enough and usual.is_enough and usual.nanoseconds_a_node > 0
     return Times(own.nanoseconds_a_node / usual.nanoseconds_a_node if is_known else math.nan)
 
 
-def cost_sentence(efforts: dict[str, Effort], names: Sequence[str], baseline: str) -> str:
+def cost_sentence(prices: Mapping[str, Price], names: Sequence[str], baseline: str) -> str:
     """What cost means, and why it is not told of some."""
     told = "Cost: time per node over the baseline's, on the machine that played"
-    if not any(math.isnan(cost_of(efforts, name, baseline)) for name in names):
+    if not any(math.isnan(cost_of(prices, name, baseline)) for name in names):
         return f"{told}."
     return (
         f"{told}; – where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} second of "

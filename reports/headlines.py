@@ -13,7 +13,7 @@ from experiments.inference.standings import standings
 from experiments.theory import knows_winners
 from experiments.verdicts.best_of import Contest, read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.effort import measure_price
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
 from reports.best_of import contest_rows, contest_sentence
@@ -51,7 +51,7 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
         return _contest_headline(findings, contest, lines)
     if each := judge_each(findings):
         return _each_headline(findings, each, worth, lines)
-    verdicts, efforts = judge(findings), measure_effort(findings)
+    verdicts, prices = judge(findings), measure_price(findings)
     found: Sequence[Comparison | Duel] = ranked_comparisons(findings, verdicts)
     if not found:
         duels = {one.contender: one for one in verdicts.duels}
@@ -61,7 +61,7 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
             "contender": one.contender,
             **_difference(one, one.contender in verdicts.controls),
             "verdict": _verdict(one, verdicts, worth),
-            "cost": cost_of(efforts, one.contender, verdicts.baseline),
+            "cost": cost_of(prices, one.contender, verdicts.baseline),
         }
         for one in found
     ]
@@ -72,8 +72,8 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
         _interval_note(found, verdicts),
         holm_sentence(claims),
         f"Here {pooled}." if pooled else "",
-        cost_sentence(efforts, [one.contender for one in found], verdicts.baseline) if claims else "",
-        price_sentence(findings, verdicts, efforts),
+        cost_sentence(prices, [one.contender for one in found], verdicts.baseline) if claims else "",
+        price_sentence(findings, verdicts, prices),
     ]
     notes.append(f"{counted(left_out, 'contender')} more that cannot be told from it: --full." if left_out else "")
     title = finding_sentence(verdicts)

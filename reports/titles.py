@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from experiments.inference.standings import splits
 from experiments.verdicts.comparisons import Verdicts
-from experiments.verdicts.effort import Effort
+from experiments.verdicts.effort import Price
 from experiments.verdicts.findings import Findings
 from reports.cells import Points, Share
 from reports.compare import cost_of
@@ -16,7 +16,7 @@ from reports.wording import finding_sentence
 
 
 def titles_of(
-    findings: Findings, verdicts: Verdicts | None, efforts: Mapping[str, Effort], ratings: Section
+    findings: Findings, verdicts: Verdicts | None, prices: Mapping[str, Price], ratings: Section
 ) -> dict[str, str]:
     """A title by the key of its part; parts that are not there keep the name of their subject."""
     told = {
@@ -24,7 +24,7 @@ def titles_of(
         "opponents": _opponents(findings, verdicts),
         "sides": _sides(findings),
         "ratings": _ratings(ratings),
-        "telemetry": _cost(findings, verdicts, efforts),
+        "telemetry": _cost(findings, verdicts, prices),
     }
     return {key: title for key, title in told.items() if title}
 
@@ -71,10 +71,10 @@ def _ratings(ratings: Section) -> str:
     return f"{best['agent']} is rated highest: {best['rating'].shown} Elo"
 
 
-def _cost(findings: Findings, verdicts: Verdicts | None, efforts: Mapping[str, Effort]) -> str:
-    if verdicts is None or verdicts.baseline not in efforts:
+def _cost(findings: Findings, verdicts: Verdicts | None, prices: Mapping[str, Price]) -> str:
+    if verdicts is None or verdicts.baseline not in prices:
         return ""
-    costs = {name: cost_of(dict(efforts), name, verdicts.baseline) for name in findings.contenders if name in efforts}
+    costs = {name: cost_of(prices, name, verdicts.baseline) for name in findings.contenders if name in prices}
     known = {name: cost for name, cost in costs.items() if not math.isnan(cost)}
     if len(known) < 2:
         return ""

@@ -6,7 +6,7 @@ from invented_runs import Invented, gauntlet, random_wins
 
 from experiments.roster import make_agent, parse_spec, settings_text
 from experiments.verdicts.comparisons import judge
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.effort import Effort, Price, measure_effort, measure_price
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.pilot import plan_contenders
 from experiments.verdicts.plies import Distribution, over_moves
@@ -130,6 +130,14 @@ def test_effort_counts_each_player_s_own_moves_after_the_opening(tmp_path):
     assert a["mean_depth"] == (3 * 3 + 2 * 5) / 5
     assert a["mean_nodes"] == (3 * 100 + 2 * 1000) / 5
     assert a["ns_a_node"] == pytest.approx(1000 * (3 * 10 + 2 * 50) / (3 * 100 + 2 * 1000))
+
+
+def test_a_price_is_the_effort_without_the_depths(tmp_path):
+    run = Invented().agent("A", "contender").agent("B", "baseline").pair("A", "B", 0, 1, plies=7)
+    findings = load_findings([run.write(tmp_path / "run")])
+    (effort, price) = (measured(findings)["A"] for measured in (measure_effort, measure_price))
+    assert price == Price(moves=5, nodes=3 * 100 + 2 * 1000, microseconds=3 * 10 + 2 * 50)
+    assert effort == Effort(price.moves, price.nodes, price.microseconds, depth=3 * 3 + 2 * 5)
 
 
 def good_and_alike(agent, opponent, opening):

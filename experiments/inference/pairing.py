@@ -17,6 +17,7 @@ COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "
 
 
 _Codes = npt.NDArray[np.int16]
+_Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +28,14 @@ class PairTable:
     whether agent `first[i]` won the game in which it placed first (1 or 0, −1 if that game is missing),
     `won_placing_second[i]` the same for the other side. `opening` numbers openings (of one board size) from 0,
     `cluster` the groups of openings that are not independent of each other, from 0 too; `same_colour` is whether both
-    first placements stand on cells of one colour.
+    first placements stand on cells of one colour. Numbers are as narrow as they can be: a large run has millions.
     """
 
     agents: tuple[str, ...]
-    first: Ints
-    second: Ints
-    opening: Ints
-    cluster: Ints
+    first: _Codes
+    second: _Codes
+    opening: _Numbers
+    cluster: _Numbers
     same_colour: npt.NDArray[np.bool_]
     won_placing_first: npt.NDArray[np.int8]
     won_placing_second: npt.NDArray[np.int8]
@@ -68,15 +69,19 @@ class PairTable:
     def pairs_of(self, agent: str) -> Ints:
         """The places of an agent's pairs in the columns, ascending; ValueError if it is not in the table."""
         code = self.code(agent)
-        order, starts = self._by_agent
-        return np.sort(order[starts[code] : starts[code + 1]] % len(self.first))
+        found = [places[starts[code] : starts[code + 1]] for places, starts in self._by_agent]
+        return np.sort(np.concatenate(found)).astype(np.int64)
 
     @cached_property
-    def _by_agent(self) -> tuple[Ints, Ints]:
-        """The places in `first` and `second`, one behind the other, by agent, and where each agent's begin and end."""
-        players = np.concatenate([self.first, self.second]).astype(np.int16)
-        starts = np.append(0, np.bincount(players, minlength=len(self.agents)).cumsum())
-        return np.argsort(players, kind="stable"), starts
+    def _by_agent(self) -> tuple[tuple[_Numbers, Ints], ...]:
+        """The places in `first`, then those in `second`, by agent, and where each agent's begin and end."""
+        return tuple(
+            (
+                np.argsort(players, kind="stable").astype(np.int32),
+                np.append(0, np.bincount(players, minlength=len(self.agents)).cumsum()),
+            )
+            for players in (self.first, self.second)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +143,8 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     known = "same_colour" in games.column_names
     return PairTable(
         agents=agents,
-        first=first[start].astype(np.int64),
-        second=second[start].astype(np.int64),
+        first=first[start],
+        second=second[start],
         opening=opening,
         cluster=_combined_codes(games["size"], games[cluster])[start] if cluster else opening,
         same_colour=to_numpy(games["same_colour"])[start] if known else np.zeros(len(ids), bool),
@@ -155,9 +160,9 @@ def record_of(table: PairTable, agent: str) -> Record:
     first, second, wins = table.first[chosen], table.second[chosen], table.wins[chosen].astype(np.int64)
     is_first = first == table.code(agent)
     return Record(
-        opponent=np.where(is_first, second, first),
-        opening=table.opening[chosen],
-        cluster=table.cluster[chosen],
+        opponent=np.where(is_first, second, first).astype(np.int64),
+        opening=table.opening[chosen].astype(np.int64),
+        cluster=table.cluster[chosen].astype(np.int64),
         wins=np.where(is_first, wins, 2 - wins),
     )
 
@@ -165,7 +170,8 @@ def record_of(table: PairTable, agent: str) -> Record:
 def opponents_of(table: PairTable, agent: str) -> set[str]:
     """Whom `agent` has met, in complete pairs or not; ValueError if it is not in the table."""
     pairs = table.pairs_of(agent)
-    met = np.bincount(table.first[pairs] + table.second[pairs] - table.code(agent))
+    first, second = table.first[pairs], table.second[pairs]
+    met = np.bincount(np.where(first == table.code(agent), second, first))
     return {table.agents[other] for other in np.flatnonzero(met)}
 
 
@@ -197,21 +203,21 @@ def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.N
     return np.concatenate(codes) if codes else np.empty(0, np.int64), kinds
 
 
-def _numbered(values: pa.ChunkedArray) -> tuple[Ints, npt.NDArray[Any]]:
+def _numbered(values: pa.ChunkedArray) -> tuple[_Numbers, npt.NDArray[Any]]:
     """Numbers from 0 for the distinct values, in order of appearance, and these values."""
     array = to_numpy(values)
     if not (array[1:] >= array[:-1]).all():
         codes, kinds = _coded(values)
-        return codes.astype(np.int64), kinds
+        return codes.astype(np.int32), kinds
     is_new = np.ones(len(array), bool)
     is_new[1:] = array[1:] != array[:-1]
-    return is_new.cumsum() - 1, array[is_new]
+    return is_new.cumsum(dtype=np.int32) - 1, array[is_new]
 
 
-def _combined_codes(size: pa.ChunkedArray, value: pa.ChunkedArray) -> Ints:
+def _combined_codes(size: pa.ChunkedArray, value: pa.ChunkedArray) -> _Numbers:
     """Numbers from 0 for the distinct (size, value), in order of appearance."""
     sizes, kinds = _coded(size)
-    values = _coded(value)[0].astype(np.int64)
+    values = _coded(value)[0]
     if len(kinds) > 1:
-        values = _coded(pa.chunked_array([to_arrow(values * len(kinds) + sizes)]))[0].astype(np.int64)
-    return values
+        values = _coded(pa.chunked_array([to_arrow(values.astype(np.int64) * len(kinds) + sizes)]))[0]
+    return values.astype(np.int32)

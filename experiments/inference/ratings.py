@@ -160,7 +160,7 @@ def _by_opening(table: PairTable) -> tuple[npt.NDArray[np.int64], Floats, Floats
     agents, complete = len(table.agents), table.complete
     _, group = np.unique(table.cluster[complete], return_inverse=True)
     first, second, wins = table.first[complete], table.second[complete], table.wins[complete]
-    met, meeting = np.unique(first * agents + second, return_inverse=True)
+    met, meeting = np.unique(first.astype(np.int64) * agents + second, return_inverse=True)
     shape = int(group.max(initial=-1)) + 1, met.size
     won, lost = np.zeros(shape), np.zeros(shape)
     np.add.at(won, (group, meeting), wins)

@@ -4,7 +4,7 @@ millions of plies."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,8 +22,8 @@ from experiments.verdicts.findings import Findings
 QUICKEST_MOVE = 5
 """Microseconds a move on average below which times say nothing: the log has whole ones."""
 
-_SUMMED = ("depth", "nodes", "time_us")
-_COLUMNS = ("agent_1", "agent_2", "opening", "plies", *_SUMMED)
+_WHO = ("agent_1", "agent_2", "opening", "plies")
+_PRICE = ("nodes", "time_us")
 
 FEWEST_MOVES = 100
 LEAST_SECONDS = 1
@@ -31,18 +31,12 @@ LEAST_SECONDS = 1
 
 
 @dataclass(frozen=True)
-class Effort:
+class Price:
     """Sums over an agent's own moves, the opening's left out. `nodes` are simulations for MCTS, 0 without a search."""
 
     moves: int
-    depth: int
     nodes: int
     microseconds: int
-
-    @property
-    def mean_depth(self) -> float:
-        """Plies searched a move; NaN without moves or without a search."""
-        return self.depth / self.moves if self.moves and self.depth else math.nan
 
     @property
     def mean_nodes(self) -> float:
@@ -67,13 +61,26 @@ class Effort:
         return self.moves >= FEWEST_MOVES and self.microseconds >= 1_000_000 * LEAST_SECONDS
 
 
+@dataclass(frozen=True)
+class Effort(Price):
+    """The same, and how deep the searches went: `depth` is a sum too."""
+
+    depth: int
+
+    @property
+    def mean_depth(self) -> float:
+        """Plies searched a move; NaN without moves or without a search."""
+        return self.depth / self.moves if self.moves and self.depth else math.nan
+
+
 def measure_effort(findings: Findings) -> dict[str, Effort]:
     """Every agent's effort, over all games of all runs."""
-    names = list(findings.agents)
-    sums = np.zeros((1 + len(_SUMMED), len(names)))
-    for source in findings.sources:
-        sums += over_batches(source.info.path, _COLUMNS, partial(_sums, names, dict(source.names)), total)
-    return {name: Effort(*(int(value) for value in sums[:, place])) for place, name in enumerate(names)}
+    return {name: Effort(*sums) for name, sums in _summed(findings, (*_PRICE, "depth")).items()}
+
+
+def measure_price(findings: Findings) -> dict[str, Price]:
+    """The same without depths: reading a column of plies takes most of the time of a verdict on a large run."""
+    return {name: Price(*sums) for name, sums in _summed(findings, _PRICE).items()}
 
 
 def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -98,15 +105,25 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _sums(names: list[str], called: dict[str, str], table: pa.Table) -> npt.NDArray[np.float64]:
-    """[moves and each of `_SUMMED`, agent]: sums over these games."""
+def _summed(findings: Findings, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """For each agent its own moves, and sums over them of these columns, over all games of all runs."""
+    names = list(findings.agents)
+    sums = np.zeros((1 + len(columns), len(names)))
+    for source in findings.sources:
+        look = partial(_sums, names, dict(source.names), columns)
+        sums += over_batches(source.info.path, (*_WHO, *columns), look, total)
+    return {name: tuple(int(value) for value in sums[:, place]) for place, name in enumerate(names)}
+
+
+def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
+    """[moves and each of the columns, agent]: sums over these games."""
     players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
     opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
     # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
     moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
-    columns = [moves, *(_by_side(table, column) for column in _SUMMED)]
+    summed = [moves, *(_by_side(table, column) for column in columns)]
     return np.array(
-        [sum(np.bincount(*side, len(names)) for side in zip(players, values, strict=True)) for values in columns]
+        [sum(np.bincount(*side, len(names)) for side in zip(players, values, strict=True)) for values in summed]
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from experiments.inference.duel import Duel
 from experiments.inference.planning import FixedPlan, openings_after_pilot, pairs_after_pilot
 from experiments.verdicts.comparisons import judge, judge_each
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.effort import measure_price
 from experiments.verdicts.findings import Findings
 
 
@@ -68,5 +68,5 @@ def games_a_second(findings: Findings, unknown: float) -> float:
     """How fast this machine's cores play the runs' games, by the time their moves took; `unknown` if they took none."""
     from joblib import cpu_count
 
-    seconds = sum(effort.microseconds for effort in measure_effort(findings).values()) / 1e6
+    seconds = sum(price.microseconds for price in measure_price(findings).values()) / 1e6
     return findings.played * cpu_count() / seconds if seconds else unknown
