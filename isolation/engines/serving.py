@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import isfinite
 
 from isolation.agents import Agent, Player
 from isolation.algebraic import read_move
@@ -50,6 +52,7 @@ class _Server:
         self._variant = "joust"
         self._board = Board.from_moves([], size)
         self._players: dict[Limit | None, Player] = {}
+        self._compiling: dict[str, threading.Thread] = {}
         self._thinking: Thinking | None = None
 
     def hear(self, words: list[str]) -> None:
@@ -101,7 +104,10 @@ class _Server:
 
     def _get_ready(self) -> None:
         """Have what plays compiled, so that no move waits for it."""
-        if self._thinking is None:
+        if self._thinking is None or not self._thinking.is_alive:
+            compiling = self._compiled_beside(self._board)
+            if compiling is not None:
+                compiling.join()
             self._agent.compiled((self._board.height, self._board.width))
         self._say("readyok")
 
@@ -147,7 +153,23 @@ class _Server:
         plan = planned(self._agent, search, board)
         for note in plan.notes:
             self._say(f"info string {note}")
-        self._thinking = Thinking(plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite)
+        compiling = self._compiled_beside(board) if isfinite(plan.patience) else None
+        self._thinking = Thinking(
+            plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
+        )
+
+    def _compiled_beside(self, board: Board) -> threading.Thread | None:
+        """The thread that compiles what plays on boards of this size, begun now if none was; None if all is there."""
+        if board.size not in self._compiling:
+
+            def compile_now() -> None:
+                with suppress(Exception):  # the search meets it again, and says so
+                    self._agent.compiled((board.height, board.width))
+
+            self._compiling[board.size] = threading.Thread(target=compile_now, daemon=True)
+            self._compiling[board.size].start()
+        compiling = self._compiling[board.size]
+        return compiling if compiling.is_alive() else None
 
     def _ask(self, agent: Agent, board: Board) -> SearchResult:
         if None in board.locations:
