@@ -16,6 +16,7 @@ from isolation.engines import clocks, serving, thinking
 from isolation.engines.agent import EngineAgent
 from isolation.engines.clocks import read_go
 from isolation.engines.program import Program
+from isolation.engines.protocol import start_of
 from isolation.engines.thinking import planned, told
 from isolation.search import SearchResult
 from isolation.search.interpreted import greedy_interpreted
@@ -67,7 +68,11 @@ def test_both_languages_are_greeted_in(talk):
     said = engine.ask("ugi", "ugiok")
     assert said[0] == "id name Mine"
     assert "option name Board type string default 7x7" in said
-    assert "option name UCI_Variant type combo default joust var joust" in engine.ask("uci", "uciok")
+    (variants,) = [line for line in engine.ask("uci", "uciok") if "UCI_Variant" in line]
+    assert variants.startswith("option name UCI_Variant type combo default joust var joust var joust5x5 var ")
+    assert variants.endswith(" var placing9x11")
+    for name in variants.split(" var ")[1:]:
+        assert start_of(name)
     assert engine.ask("isready", "readyok") == ["readyok"]
 
 
@@ -340,6 +345,18 @@ def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, told):
     (said,) = engine.ask(line, "info string")
     assert said.startswith(f"info string {told}")
     assert engine.ask("isready", "readyok") == ["readyok"]
+
+
+@pytest.mark.parametrize("line", ["position fen 7/7", "position startpos moves a1 c3 a1a7"])
+def test_after_a_position_that_cannot_be_read_no_move_of_another_is_played(talk, line):
+    engine, error = talk("random"), "info string error: there is no position: the last one could not be read"
+    engine.ask("position startpos moves a1")
+    engine.ask(line, "info string")
+    assert engine.ask("isready", "readyok") == ["readyok"]
+    assert engine.ask("query p1turn", "info string") == [error]
+    assert engine.ask("go", "bestmove") == [error, "bestmove (none)"]
+    engine.ask("position startpos moves a1")
+    assert engine.ask("go", "bestmove")[-1].startswith("bestmove N@")
 
 
 LATE = """
