@@ -38,7 +38,7 @@ SOLVED = "7x7"
 ALL_KNOWING = "perfect@nodes=10000000"
 """On the board that is solved: enough to know the result of nearly every move."""
 MORE = 10
-"""How many times the other side's nodes or time we get elsewhere, to see what there is left to be gained."""
+"""How many times the other side's nodes we get elsewhere, to see what there is left to be gained."""
 MOST_FORFEITS = 0.05
 """A row of more says nothing of how anybody plays."""
 PLIES = slice(2, 14)
@@ -130,8 +130,9 @@ def _matches(scale: Scale) -> list[tuple[str, str]]:
 def _agents(board: str, limit: str) -> dict[str, str]:
     """Ours under a limit, by name, and one that has more than its share, to show how much can be had."""
     unit, _, value = limit.partition("=")
-    tenfold = f"{AGENTS['best-first']}@{unit}={MORE * int(value)}"
-    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {"tenfold": tenfold}
+    more = {"all-knowing": ALL_KNOWING} if board == SOLVED else {}
+    if board != SOLVED and unit == "nodes":
+        more = {"tenfold": f"{AGENTS['best-first']}@nodes={MORE * int(value)}"}
     return {name: f"{spec}@{limit}" for name, spec in AGENTS.items()} | more
 
 
