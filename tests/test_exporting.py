@@ -198,6 +198,20 @@ def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_p
     assert np.isnan(frame["score"][0][0])
 
 
+def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_in_a_note(tmp_path):
+    board = Board.from_moves([], "3x4")
+    while (outcome := board.outcome()) is None:
+        board.play_cell(next(iter(board.legal_cells())))
+    one, other = ({"White": "a", "Black": "b"}, {"White": "b", "Black": "a"})
+    games = [(one, outcome.winner), (other, 3 - outcome.winner)]
+    said = ("",) * board.move_count
+    (tmp_path / "x.pgn").write_text("\n".join(write_pgn(who, "3x4", board.history, said, won) for who, won in games))
+    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
+    told = "games whose result is not that of their last position: 1; they count as the file says"
+    assert imported.notes[1:] == (told,)
+    assert read_games(tmp_path / "run")["detail"].tolist() == ["", "the result is not that of its last position"]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
