@@ -78,8 +78,11 @@ def test_common_forms_are_read(tmp_path):
     ("text", "told"),
     [
         ("", "games.pgn: the file holds no game"),
-        ("1. Nz9 *", "games.pgn:1: square z9 is not on the 7x7 board"),
-        ("\n\n1. Nd4 Nd4 *", "games.pgn:3: Nd4 is not legal in"),
+        ("1. Nz9 *", "games.pgn:1: move 1 of White: square z9 is not on the 7x7 board"),
+        ("\n\n1. Nd4 Nd4 *", "games.pgn:3: move 1 of Black: Nd4 is not legal in"),
+        ('d4 a5\nc6 b7 *\n[White "x"]\nd4 a5\nc6\nc6 *', "games.pgn:6: move 2 of Black: c6 is not legal in"),
+        ("1. Nb3,d4 *", "; as it tells neither FEN nor Variant, the game was begun on an empty board of 7x7"),
+        ('[FEN "7/7/7/3N3/7/7/7 b"]\n1... Nz9 *', "games.pgn:2: move 1 of Black: square z9 is not on the 7x7 board"),
         ("1. Nd4 ) *", "games.pgn:1: ')' has no meaning here"),
         ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
         ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
