@@ -170,15 +170,14 @@ def counted(number: int, thing: str) -> str:
 
 
 def together(names: Sequence[str]) -> str:
-    """Equals in a sentence: all of them, or of many the first and how many others.
+    """Equals in a sentence: all of them, or of many the first and how many others; nothing of nobody.
 
     >>> together(["ada"]), together(["ada", "ben"]), together(["ada", "ben", "cy"]), together("abcde")
     ('ada', 'ada and ben', 'ada, ben and cy', 'a and 4 others')
     """
-    first, *others = names
     if len(names) > _ALL_NAMED:
-        return f"{first} and {len(others)} others"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return f"{names[0]} and {len(names) - 1} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def shown(value: Any) -> str:
