@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits, standings
-from experiments.verdicts.effort import Effort, measure_effort
+from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from reports.cells import Estimate, Share, counted, estimate_of
@@ -125,12 +126,18 @@ def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section
             "mean_depth": efforts[name].mean_depth,
             "mean_nodes": efforts[name].mean_nodes,
             "ms_a_move": efforts[name].milliseconds_a_move,
-            "ns_a_node": efforts[name].nanoseconds_a_node,
+            "ns_a_node": efforts[name].nanoseconds_a_node if efforts[name].is_enough else math.nan,
         }
         for name in findings.in_order(findings.agents)
         if efforts[name].moves
     ]
-    return Section("search", "Search", tuple(rows), ("Means over the agents' own moves; times depend on the machine.",))
+    note = "Means over the agents' own moves; times depend on the machine."
+    if any(efforts[row["agent"]].nodes and math.isnan(row["ns_a_node"]) for row in rows):
+        note += (
+            f" No time a node where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} "
+            "second of search, or moves too quick for the clock."
+        )
+    return Section("search", "Search", tuple(rows), (note,))
 
 
 def pair_cells(pairs: PairCounts) -> dict[str, int]:
