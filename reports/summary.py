@@ -132,7 +132,7 @@ def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section
         if efforts[name].moves
     ]
     note = "Means over the agents' own moves; times depend on the machine."
-    if any(efforts[row["agent"]].nodes and math.isnan(row["ns_a_node"]) for row in rows):
+    if any(efforts[name].nodes and not efforts[name].is_enough for name in findings.agents):
         note += (
             f" No time a node where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} "
             "second of search, or moves too quick for the clock."
