@@ -102,6 +102,11 @@ def forfeits_section(findings: Findings) -> Section:
     return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
+def _node_time(effort: Effort) -> float:
+    """Nanoseconds a node; NaN where a comparison would not tell of its cost either."""
+    return effort.nanoseconds_a_node if effort.is_enough else math.nan
+
+
 def lengths_section(findings: Findings) -> Section:
     """How long games were, in plies, the opening's included."""
     import pandas as pd
@@ -126,13 +131,13 @@ def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section
             "mean_depth": efforts[name].mean_depth,
             "mean_nodes": efforts[name].mean_nodes,
             "ms_a_move": efforts[name].milliseconds_a_move,
-            "ns_a_node": efforts[name].nanoseconds_a_node if efforts[name].is_enough else math.nan,
+            "ns_a_node": _node_time(efforts[name]),
         }
         for name in findings.in_order(findings.agents)
         if efforts[name].moves
     ]
     note = "Means over the agents' own moves; times depend on the machine."
-    if any(efforts[name].nodes and not efforts[name].is_enough for name in findings.agents):
+    if any(efforts[name].nodes and math.isnan(_node_time(efforts[name])) for name in findings.agents):
         note += (
             f" No time a node where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} "
             "second of search, or moves too quick for the clock."
