@@ -67,8 +67,10 @@ def read_pgn(path: Path) -> list[PgnGame]:
     """
     try:
         text = _text_of(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise ValueError(f"{path}: cannot read games: {error}") from None
+        raise ValueError(f"{path}: cannot read games: {error.strerror or error}") from None
     begin = "".join(text.split(maxsplit=1)[:1])
     if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
         raise ValueError(f"{path} is not PGN, but looks like a table: export it with --to pgn")
