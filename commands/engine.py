@@ -127,12 +127,14 @@ def test_engine(
         findings.append(finding)
         if output == "table":
             click.echo(_told(finding))
-    failed = sum(not one.passed for one in findings)
+    failed = [one for one in findings if not one.passed]
     if output == "table":
-        click.echo(f"{len(findings) - failed} of {len(findings)} steps passed.")
+        click.echo(f"{len(findings) - len(failed)} of {len(findings)} steps passed.")
+        if failed and not any(one.is_needed for one in failed):
+            click.echo("It can play here: what it lacks is for other runners.")
     else:
         print_rows([asdict(one) for one in findings], output)
-    if failed:
+    if any(one.is_needed for one in failed):
         context.exit(1)
 
 
@@ -152,8 +154,9 @@ def _told(finding: Finding) -> str:
     """A step in a line, and one that failed with what it was about."""
     if finding.passed or not finding.sent:
         return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"
+    word = "FAILED " if finding.is_needed else "lacking"
     return (
-        f"FAILED  {finding.step}\n        sent      {finding.sent}\n        expected  {finding.expected}\n"
+        f"{word} {finding.step}\n        sent      {finding.sent}\n        expected  {finding.expected}\n"
         f"        seen      {finding.seen}"
     )
 

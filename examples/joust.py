@@ -87,8 +87,8 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
         for board in scale.boards:
             agents, fairy = _agents(board, limit), _fairy(home, program, board)
             found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
-            splits = by_theory(found.games, _winners(found), list(agents))
-            rows += [_row(found, split, board, limit) for split in splits]
+            splits = {split.agent: split for split in by_theory(found.games, _winners(found), list(agents))}
+            rows += [_row(found, splits[name], board, limit) for name in agents]
             mistakes += _mistakes(found, limit, jobs) if board == SOLVED else []
     duels = [_duel(home, board, *nodes, scale.duel_pairs, jobs) for board in scale.boards for nodes in scale.duels]
     docs = home if quick else DOCS

@@ -77,6 +77,11 @@ CHANGES = {
     "changed before": ("total, last = 0, a", "total, last = 0, a\n    b = b - a"),
     "perhaps changed before": ("total, last = 0, a", "total, last = 0, a\n    if player:\n        b = b - a"),
     "another position since": ("total, last = 0, a", "total, last = 0, a\n    game = game.forecast_move(a[0])"),
+    "a total that is no whole number": ("total, last = 0, a", "total, last = 0.5, a"),
+    "a total that may be no whole number": ("total, last = 0, a", "total, last = len(b) / 3, a"),
+    "a total that is no whole number by then": ("total, last = 0, a", "total, last = 0, a\n    total += 0.1"),
+    "a total so large that floats leave out numbers": ("total, last = 0, a", "total, last = 1e16, a"),
+    "a total that is given": ("(game, player):", "(game, player, total=0.5):"),
     "a round that is remembered": ("free = free - b", "free = free - b\n        last = b"),
     "broken off": ("total += len(a) - len(b)", "if total > 3:\n            break"),
     "something else at the end": ("    return total", "    else:\n        total = 7\n    return total"),
@@ -95,6 +100,13 @@ def test_a_loop_that_shares_out_the_blank_cells_is_one_flood():
         source = rewrite(function).source
         assert "_isolation.claimed" in source
         assert "while" not in source
+
+
+@pytest.mark.parametrize("total", ["FIRST", "OPEN"])
+def test_a_total_may_have_any_name(total):
+    module = ast.parse(ROUND.replace("total", total))
+    claim(module)
+    assert f"{total} += len(_v_first1)" in ast.unparse(module)
 
 
 @pytest.mark.parametrize(("written", "instead"), CHANGES.values(), ids=CHANGES)

@@ -12,7 +12,7 @@ from hostile_engines import at, engine
 from cli import main
 from isolation.agents import GreedyAgent
 from isolation.engines import compliance
-from isolation.engines.compliance import check_engine
+from isolation.engines.compliance import Finding, check_engine
 from isolation.engines.program import Program
 from isolation.engines.serving import serve
 from isolation.engines.transport import Ended, Silence
@@ -79,7 +79,7 @@ def named(line, start, other):
     [
         (lambda line: named(line, "bestmove", "bestmove a1a1"), "moves by depth 1", "legal are d4c6 d4e6"),
         (lambda line: named(line, "bestmove", "bestmove"), "moves by nodes 1", "'' is not a move"),
-        (lambda line: named(line, "id name", "id nom x"), "answers to its greeting", "no line id name"),
+        (lambda line: named(line, "id name", "id nom x"), "answers to its greeting in UGI", "no line id name"),
         (lambda line: named(line, "info", "info depth 2"), "tells of its search", "no nodes, pv, score in its info"),
         (lambda line: named(line, "response t", "response maybe"), "says gameover", "not response true"),
         (lambda line: named(line, "readyok", "ready"), "is ready", "nothing more within 0.2 s"),
@@ -102,11 +102,25 @@ def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monke
     lines = result.output.splitlines()
     failed = [line.removeprefix("FAILED  ") for line in lines if line.startswith("FAILED")]
     assert "moves on 5x6, ply 3" in [line.removeprefix("ok      ") for line in lines]
-    assert failed == [
-        *("replays moves", "searches until it is stopped, and is ready meanwhile"),
-        *("says p1turn", "says gameover", "says result"),
-    ]
+    assert lines[0] == "ok      answers to its greeting in UGI"
+    assert failed == ["searches until it is stopped, and is ready meanwhile"]
+    lacking = [line.removeprefix("lacking ") for line in lines if line.startswith("lacking")]
+    assert lacking == ["replays moves", "says p1turn", "says gameover", "says result"]
     assert any(line.startswith("        sent      position startpos moves N@d4 N@a5 d4c6") for line in lines)
+
+
+def test_an_engine_that_lacks_only_what_is_not_needed_to_play_here_is_sound(monkeypatch):
+    findings = [Finding("is ready", True, "", "", ""), Finding("says result", False, "query result", "", "", False)]
+    monkeypatch.setattr(compliance, "check_engine", lambda program: iter(findings))
+    result = CliRunner().invoke(main, ["test-engine", sys.executable])
+    assert result.exit_code == 0
+    assert result.output.endswith("1 of 2 steps passed.\nIt can play here: what it lacks is for other runners.\n")
+
+
+def test_whoever_knows_no_queries_is_not_waited_for(monkeypatch):
+    found = step_of("says result", monkeypatch, lambda line: "" if line.startswith("response") else line)
+    assert (found.passed, found.is_needed) == (False, False)
+    assert found.seen == "readyok; not response p1win"
 
 
 def test_a_program_beside_us_is_found(tmp_path: Path, monkeypatch):

@@ -10,14 +10,16 @@ import pytest
 
 from experiments.roster import parse_agent
 from isolation import Board, Limit, perfect, play
-from isolation.agents import RandomAgent, closing
+from isolation.agents import GreedyAgent, RandomAgent, closing
 from isolation.algebraic import read_move, write_move
 from isolation.engines import clocks, serving, thinking
 from isolation.engines.agent import EngineAgent
 from isolation.engines.clocks import read_go
 from isolation.engines.program import Program
-from isolation.engines.thinking import told
+from isolation.engines.protocol import start_of
+from isolation.engines.thinking import planned, told
 from isolation.search import SearchResult
+from isolation.search.interpreted import greedy_interpreted
 
 
 def test_examples_in_docstrings_hold():
@@ -66,7 +68,11 @@ def test_both_languages_are_greeted_in(talk):
     said = engine.ask("ugi", "ugiok")
     assert said[0] == "id name Mine"
     assert "option name Board type string default 7x7" in said
-    assert "option name UCI_Variant type combo default joust var joust" in engine.ask("uci", "uciok")
+    (variants,) = [line for line in engine.ask("uci", "uciok") if "UCI_Variant" in line]
+    assert variants.startswith("option name UCI_Variant type combo default joust var joust var joust5x5 var ")
+    assert variants.endswith(" var placing9x11")
+    for name in variants.split(" var ")[1:]:
+        assert start_of(name)
     assert engine.ask("isready", "readyok") == ["readyok"]
 
 
@@ -120,12 +126,12 @@ def test_a_search_that_its_time_or_stop_ends_plays_the_best_move_so_far(talk, li
     board = Board.from_moves([24, 14], "9x11")
     engine.ask(f"position fen {board.fen}")
     engine.ask("isready", "readyok")
+    said = []
     if line == "go depth 60":
-        engine.ask(line, "info depth 4")
-        said = engine.ask("stop", "bestmove")
-    else:
-        said = engine.ask(line, "bestmove")
-    reached = max(int(info.split()[2]) for info in [*said[:-1], "info depth 4"])
+        said += engine.ask(line, "info depth 4")
+        line = "stop"
+    said += engine.ask(line, "bestmove")
+    reached = max(int(info.split()[2]) for info in said[:-1])
     found = parse_agent(f"ID:improved@depth={reached}").choose(board, 0)
     assert said[-1] == f"bestmove {write_move(board, found.move)}"
 
@@ -264,6 +270,50 @@ def test_a_new_command_stops_a_search(talk):
     assert engine.ask("position startpos", "bestmove")[-1].startswith("bestmove a1")
 
 
+class Unprepared(GreedyAgent):
+    """An agent whose code takes as long as a test wants it to."""
+
+    def compiled(self, size):
+        self.pause.wait(60)
+        return None
+
+    def choose(self, board, seed):
+        return greedy_interpreted(board, self.heuristic)
+
+
+def test_the_time_holds_though_code_is_still_being_compiled_and_later_moves_are_the_agents(talk):
+    agent = Unprepared("Unprepared")
+    object.__setattr__(agent, "pause", threading.Event())
+    engine, board = talk(agent), Board.from_moves([24, 14])
+    engine.ask(f"position fen {board.fen}")
+    first, best = write_move(board, board.legal_cells()[0]), write_move(board, agent.choose(board, 0).move)
+    assert first != best
+    note = "info string code for 7x7 is still being compiled: the first legal move"
+    assert engine.ask("go movetime 20", "bestmove") == [note, f"bestmove {first}"]
+    assert engine.ask("go p1time 400 p2time 400", "bestmove") == [note, f"bestmove {first}"]
+    agent.pause.set()
+    assert engine.ask("isready", "readyok") == ["readyok"]
+    assert engine.ask("go movetime 20", "bestmove")[-1] == f"bestmove {best}"
+
+
+def test_of_a_time_only_what_compiling_has_left_is_searched_for():
+    done = threading.Event()
+    compiling = threading.Thread(target=done.wait, args=(60,))
+    compiling.start()
+    asked, said = queue.SimpleQueue(), queue.SimpleQueue()
+    board, agent = Board.from_moves([24, 14]), parse_agent("ID:improved@ms=9")
+
+    def ask(agent, board):
+        asked.put(agent.limit.ms)
+        return greedy_interpreted(board, agent.heuristic)
+
+    plan = planned(agent, read_go(["movetime", "60010"], 0), board)
+    thinking.Thinking(plan, board, thinking.UGI, ask, said.put, is_infinite=False, compiling=compiling)
+    done.set()
+    assert said.get(timeout=60).startswith("info depth")
+    assert asked.get() < plan.agent.limit.ms == 60_000
+
+
 def test_questions_about_the_position_are_answered(talk):
     engine = talk("random", "3x4")
 
@@ -297,6 +347,18 @@ def test_what_cannot_be_done_is_said_and_the_engine_goes_on(talk, line, told):
     assert engine.ask("isready", "readyok") == ["readyok"]
 
 
+@pytest.mark.parametrize("line", ["position fen 7/7", "position startpos moves a1 c3 a1a7"])
+def test_after_a_position_that_cannot_be_read_no_move_of_another_is_played(talk, line):
+    engine, error = talk("random"), "info string error: there is no position: the last one could not be read"
+    engine.ask("position startpos moves a1")
+    engine.ask(line, "info string")
+    assert engine.ask("isready", "readyok") == ["readyok"]
+    assert engine.ask("query p1turn", "info string") == [error]
+    assert engine.ask("go", "bestmove") == [error, "bestmove (none)"]
+    engine.ask("position startpos moves a1")
+    assert engine.ask("go", "bestmove")[-1].startswith("bestmove N@")
+
+
 LATE = """
 import time
 class P:
@@ -315,6 +377,7 @@ def test_a_late_move_is_a_move_nevertheless(talk, tmp_path, monkeypatch, spec):
     engine = talk(spec.format(path))
     board = Board.from_moves([24, 14])
     engine.ask(f"position fen {board.fen}")
+    engine.ask("isready", "readyok")
     best = engine.ask("go movetime 1", "bestmove")[-1]
     assert read_move(board, best.split()[1]) in board.legal_cells()
 

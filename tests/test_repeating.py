@@ -19,10 +19,13 @@ UNREPEATABLE = {
     "looks_at_the_date": ("from datetime import datetime", "return datetime.now().microsecond", "the time"),
     "counts": ("CALLS = 0", "global CALLS\n    CALLS += 1\n    return CALLS", "outlives the call"),
     "collects": ("SEEN = []", "SEEN.append(1)\n    return len(SEEN)", "changes between calls"),
+    "goes_through_texts": ("KINDS = {'a', 'bc'}", "return float([len(k) for k in KINDS][0])", "order changes"),
     "notes": ("SEEN = {}", "SEEN[0] = 1\n    return 1.0", "changes between calls"),
 }  # fmt: skip
 REPEATABLE = {
     "compiles": ("", "return len(game.get_legal_moves(player))"),
+    "goes_through_cells": ("CELLS = {(0, 1), (2, 3)}", "return float([r for r, _ in CELLS][0])"),
+    "looks_among_texts": ("KINDS = {'a', 'bc'}", "return float('a' in KINDS) + len(sorted(KINDS)[0])"),
     "has_a_class": ("class A:\n    x = 3", "return A().x"),
     "sorts_objects": ("", "return float(sorted({'b': 1, 'a': 2}.items())[0][1])"),
     "has_a_cache": ("from functools import lru_cache\n@lru_cache\ndef f(x): return {'a': x}['a']", "return f(3)"),

@@ -81,6 +81,32 @@ def test_what_compiled_code_would_get_wrong_is_refused_with_reason_and_line(func
     assert str(error.value) == f"line {line}: {error.value.reason}"
 
 
+KINDS = {"light", "dark", "edge"}
+RARE = frozenset({"none", "dark"})
+ONLY = {"light"}
+
+
+def worth(kind: str, names: Any) -> int:
+    return 2 if kind in names else 0
+
+
+def kinds_whatever_their_order(game: Any, player: Any) -> Any:
+    kinds = ["light" if sum(cell) % 2 else "dark" for cell in game.get_legal_moves(player)]
+    value = sum(kind in KINDS for kind in kinds) + sum(worth(kind, RARE) for kind in kinds)
+    value += sum(len(kind) for row in range(2) for kind in KINDS) + max(map(len, RARE))
+    for place, kind in enumerate(sorted(KINDS)):
+        value += place * len(kind)
+    for kind in ONLY:
+        value += len(kind)
+    return value + len(KINDS) + len(min(KINDS)) + any(kind in kinds for kind in RARE)
+
+
+def test_a_set_of_texts_stands_sorted_wherever_no_order_is_asked_for() -> None:
+    constants = [ast.unparse(inner) for inner in ast.walk(ast.parse(rewrite(kinds_whatever_their_order).source))]
+    assert constants.count("('dark', 'edge', 'light')") == 5
+    assert constants.count("('dark', 'none')") == 3
+
+
 def test_a_table_too_small_for_the_board_is_an_error_and_not_garbage() -> None:
     matrix = FILES["tables"].matrix
     compiled = compile_heuristic(matrix, (9, 11))
@@ -184,6 +210,12 @@ def indexes_by_fractions(game: Any, player: Any) -> Any:
     return [1, 2, 3][game.width / 2]
 
 
+def changes_cells(game: Any, player: Any) -> Any:
+    free = game.get_blank_spaces()
+    free -= game.get_legal_moves(player)
+    return len(free)
+
+
 def calls_a_number(game: Any, player: Any) -> Any:
     return game.width()
 
@@ -227,6 +259,7 @@ def two_types(game: Any, player: Any) -> Any:
         (forgets_to_call, 1, "it calls len with (method get_legal_moves without ()), which compiled code cannot do"),
         (formats, 1, "it computes (text) % (whole number), which compiled code cannot do"),
         (indexes_by_fractions, 1, "it takes [number] of a list of whole numbers, which compiled code cannot do"),
+        (changes_cells, 2, "which compiled code cannot do: write a = a - b instead of a -= b"),
         (calls_a_number, 1, "it calls a whole number as if it were a function"),
         (asks_too_much, 1, "it calls get_legal_moves of a game with (whole number, whole number)"),
         (faculty, 1, "it uses math.factorial, which compiled code does not have"),

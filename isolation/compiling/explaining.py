@@ -84,7 +84,10 @@ def _refused_call(function: str, arguments: str) -> str:
     function = function.removeprefix("impl_").lstrip("_")
     kinds = [_plain(kind) for kind in _split(arguments)]
     if function in _OPERATORS and len(kinds) == 2:
-        return f"it computes ({kinds[0]}) {_OPERATORS[function]} ({kinds[1]}), {_CANNOT}"
+        sign = _OPERATORS[function]
+        changes_cells = sign in ("-=", "&=", "|=") and kinds[0].endswith("of cells")
+        advice = f": write a = a {sign[0]} b instead of a {sign} b" if changes_cells else ""
+        return f"it computes ({kinds[0]}) {sign} ({kinds[1]}), {_CANNOT}{advice}"
     if function in _SIGNS and len(kinds) == 1:
         return f"it computes {_SIGNS[function]}({kinds[0]}), {_CANNOT}"
     if function in ("getitem", "static_getitem") and len(kinds) == 2:

@@ -32,6 +32,7 @@ from isolation.compiling.rewrites.folding import Fold
 from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
 from isolation.compiling.rewrites.numeric import Numbers
+from isolation.compiling.rewrites.ordering import Order
 from isolation.compiling.rewrites.playing import Play
 from isolation.compiling.rewrites.presence import Present
 from isolation.compiling.rewrites.pruning import Prune
@@ -263,6 +264,7 @@ class _Module:
             Play(place),
             Literals(place),
             Contain(place),
+            Order(place),
             *([Present(place), Widen(place)] if self.second_try else []),
             Fill(place),
             Numbers(place),

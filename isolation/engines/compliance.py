@@ -21,6 +21,8 @@ from isolation.temporary import temporary_folder
 
 SECONDS = 10.0
 """How long an answer is waited for that is not limited by time."""
+OTHERS_SECONDS = 2.0
+"""The same where the answer is not needed to play here."""
 QUIET = 0.3
 """How long an endless search is listened to, which must not answer before it is told to stop."""
 NOT_TRIED = "not tried: it does not start again"
@@ -44,6 +46,7 @@ class Step:
         check: of all lines heard in the last exchange.
         seconds: how long each answer is waited for, if not `SECONDS`.
         quiet: how long it is listened to before the last exchange.
+        is_needed: whether games are played with it here; the rest of its protocol is for other runners.
     """
 
     name: str
@@ -52,17 +55,19 @@ class Step:
     check: Check = lambda heard: ""
     seconds: float | None = None
     quiet: float = 0.0
+    is_needed: bool = True
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a step."""
+    """What came of a step, and whether an engine needs it to play here."""
 
     step: str
     passed: bool
     sent: str
     expected: str
     seen: str
+    is_needed: bool = True
 
 
 def check_engine(program: Program, start: Start = start_engine) -> Generator[Finding, None, None]:
@@ -81,7 +86,9 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Fin
                 errors.unlink(missing_ok=True)
                 lines = start(program, str(errors))
                 if not all(_take(one, lines).passed for one in opening[:place]):
-                    yield from (Finding(one.name, False, "", one.expected, NOT_TRIED) for one in steps[place:])
+                    yield from (
+                        Finding(one.name, False, "", one.expected, NOT_TRIED, one.is_needed) for one in steps[place:]
+                    )
                     return
             found = _take(step, lines, errors)
             yield found
@@ -132,7 +139,7 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> Finding
     wrong = wrong or step.check(heard)
     last = heard[-1] if heard else "no line"
     seen = f"{clean(last, _SHOWN)}; {wrong}" if wrong else clean(last, _SHOWN)
-    return Finding(step.name, not wrong, clean(sent, _SHOWN), step.expected, seen)
+    return Finding(step.name, not wrong, clean(sent, _SHOWN), step.expected, seen, step.is_needed)
 
 
 def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> None:
@@ -175,9 +182,8 @@ def _last_errors(errors: Path | None) -> str:
 
 
 def _greeting(spoken: Protocol) -> Step:
-    return Step(
-        "answers to its greeting", (((spoken.name,), spoken.greeted),), f"{spoken.greeted} within 10 s", _is_named
-    )
+    name = f"answers to its greeting in {spoken.name.upper()}"
+    return Step(name, (((spoken.name,), spoken.greeted),), f"{spoken.greeted} within 10 s", _is_named)
 
 
 def _setting_up(spoken: Protocol, program: Program) -> Iterator[Step]:
@@ -223,7 +229,8 @@ def _moving(spoken: Protocol) -> Iterator[Step]:
     if spoken is UGI:
         moves = Board.from_moves([24, 14, 9])
         sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
-        yield Step("replays moves", ((sent, "bestmove"),), "a legal move", partial(_is_legal, moves))
+        check = partial(_is_legal, moves)
+        yield Step("replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False)
     for plies in (0, 1):
         yield _asked(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), spoken, "go nodes 100")
     for size in _SIZES:
@@ -254,9 +261,9 @@ def _querying() -> Iterator[Step]:
     over = Board.from_fen("*N2/****/n3 b")
     answers = (("p1turn", "false"), ("gameover", "true"), ("result", "p1win"))
     for what, answer in answers:
-        sent = (f"position fen {over.fen}", "isready", f"query {what}")
+        sent = (f"position fen {over.fen}", f"query {what}", "isready")
         said = f"response {answer}"
-        yield Step(f"says {what}", ((sent, "response"),), said, partial(_is_said, said))
+        yield Step(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
 
 
 def _asked(
@@ -304,7 +311,7 @@ def _informs(board: Board, heard: list[str]) -> str:
 
 
 def _is_said(said: str, heard: list[str]) -> str:
-    return "" if heard[-1] == said else f"not {said}"
+    return "" if said in heard else f"not {said}"
 
 
 def _variants(sizes: Sequence[tuple[int, int]] = ((7, 7), (5, 6), (9, 11))) -> Path:

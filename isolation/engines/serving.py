@@ -7,17 +7,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import isfinite
 
 from isolation.agents import Agent, Player
 from isolation.algebraic import read_move
 from isolation.board import Board
-from isolation.engines.clocks import Search, read_go
+from isolation.engines.clocks import read_go
 from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, start_of
-from isolation.engines.thinking import Thinking, planned
+from isolation.engines.thinking import NO_MOVE, Thinking, planned
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
+
+_SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
+_VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))
+"""What is offered to whoever chooses from a list; variants of all other sizes are known too."""
+_NO_POSITION = "there is no position: the last one could not be read"
 
 
 def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
@@ -48,8 +55,9 @@ class _Server:
         self._size = size
         self._spoken = UGI
         self._variant = "joust"
-        self._board = Board.from_moves([], size)
+        self._board: Board | None = Board.from_moves([], size)
         self._players: dict[Limit | None, Player] = {}
+        self._compiling: dict[str, threading.Thread] = {}
         self._thinking: Thinking | None = None
 
     def hear(self, words: list[str]) -> None:
@@ -81,9 +89,10 @@ class _Server:
         if first == "setoption":
             self._set_option(rest)
         elif first == "position":
+            self._board = None  # should it not be read, nobody is answered for the one before
             self._board = self._position(rest)
         elif first == "go":
-            self._go(read_go(rest, self._board.active_index))
+            self._go(rest)
         else:
             self._forget()
             self._board = self._start()
@@ -92,7 +101,8 @@ class _Server:
         self._spoken = spoken
         self._say(f"id name {self._agent.name}\nid author Knight's Isolation")
         if spoken is UCI:
-            self._say("option name UCI_Variant type combo default joust var joust")
+            known = " ".join(f"var {variant}" for variant in _VARIANTS)
+            self._say(f"option name UCI_Variant type combo default joust {known}")
             self._say("option name VariantPath type string default <empty>")
         else:
             self._say(f"option name Board type string default {self._size}")
@@ -101,9 +111,17 @@ class _Server:
 
     def _get_ready(self) -> None:
         """Have what plays compiled, so that no move waits for it."""
-        if self._thinking is None:
-            self._agent.compiled((self._board.height, self._board.width))
+        if self._thinking is None or not self._thinking.is_alive:
+            self._compile()
         self._say("readyok")
+
+    def _compile(self) -> None:
+        if self._board is None:
+            return
+        compiling = self._compiled_beside(self._board)
+        if compiling is not None:
+            compiling.join()
+        self._agent.compiled((self._board.height, self._board.width))
 
     def _set_option(self, words: list[str]) -> None:
         name, _, value = " ".join(words).removeprefix("name ").partition(" value ")
@@ -133,6 +151,8 @@ class _Server:
         return board
 
     def _queried(self, what: str) -> str:
+        if self._board is None:
+            raise ValueError(_NO_POSITION)
         outcome = self._board.outcome()
         if what == "p1turn":
             return str(self._board.active_index == 0).lower()
@@ -142,12 +162,32 @@ class _Server:
             return f"p{outcome.winner}win" if outcome else "none"
         raise ValueError(f"query is followed by p1turn, gameover or result, not by {what[:40]}")
 
-    def _go(self, search: Search) -> None:
+    def _go(self, words: list[str]) -> None:
+        if self._board is None:
+            self._say(f"info string error: {_NO_POSITION}\nbestmove {NO_MOVE}")
+            return
         board = self._board.copy()
+        search = read_go(words, board.active_index)
         plan = planned(self._agent, search, board)
         for note in plan.notes:
             self._say(f"info string {note}")
-        self._thinking = Thinking(plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite)
+        compiling = self._compiled_beside(board) if isfinite(plan.patience) else None
+        self._thinking = Thinking(
+            plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
+        )
+
+    def _compiled_beside(self, board: Board) -> threading.Thread | None:
+        """The thread that compiles what plays on boards of this size, begun now if none was; None if all is there."""
+        if board.size not in self._compiling:
+
+            def compile_now() -> None:
+                with suppress(Exception):  # the search meets it again, and says so
+                    self._agent.compiled((board.height, board.width))
+
+            self._compiling[board.size] = threading.Thread(target=compile_now, daemon=True)
+            self._compiling[board.size].start()
+        compiling = self._compiling[board.size]
+        return compiling if compiling.is_alive() else None
 
     def _ask(self, agent: Agent, board: Board) -> SearchResult:
         if None in board.locations:

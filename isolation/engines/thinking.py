@@ -15,6 +15,7 @@ from isolation.engines.clocks import Search
 from isolation.engines.protocol import UGI, Protocol
 from isolation.limits import Limit
 from isolation.native import desks
+from isolation.search import is_compilable
 from isolation.search.result import SearchResult
 
 NO_MOVE = "(none)"
@@ -42,19 +43,24 @@ class Plan:
         agent: under the limit that it keeps by itself.
         depth: which it reaches ply by ply; None if it searches once.
         seconds: after which it is ended, if it does not keep the time by itself.
+        patience: seconds, the search's own included, that its compiled code may be waited for; infinite where no time
+            is said, or where it needs none.
         notes: what of `go` is not done, and what is done instead.
     """
 
     agent: Agent
     depth: int | None
     seconds: float
+    patience: float
     notes: tuple[str, ...]
 
 
 def planned(agent: Agent, search: Search, board: Board) -> Plan:
     """The plan of a search; the first of depth, nodes and time that the agent can have is the limit that it keeps."""
+    within = inf if search.ms is None else search.ms / 1e3
+    patience = within if is_compilable(board) else inf
     if not hasattr(agent, "limit"):
-        return Plan(agent, None, inf, search.notes)
+        return Plan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
     wanted = search.limits
     if search.is_infinite:
         wanted = (Limit(depth=board.width * board.height),) if agent.has_depth else (_WITHOUT_END,)
@@ -69,15 +75,23 @@ def planned(agent: Agent, search: Search, board: Board) -> Plan:
     depth = chosen.limit.depth if agent.has_depth else None
     if depth is not None and search.nodes is not None:
         chosen = able[1]
-    seconds = inf if search.ms is None or chosen.limit.ms is not None else search.ms / 1e3
-    return Plan(chosen, depth, seconds, (*search.notes, *(f"{why}; {instead}" for why in refused)))
+    seconds = inf if chosen.limit.ms is not None else within
+    return Plan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))
 
 
 class Thinking:
     """A search under way, in a thread of its own. Whoever answers first, the search or who ends it, has answered."""
 
     def __init__(
-        self, plan: Plan, board: Board, spoken: Protocol, ask: Ask, say: Callable[[str], None], *, is_infinite: bool
+        self,
+        plan: Plan,
+        board: Board,
+        spoken: Protocol,
+        ask: Ask,
+        say: Callable[[str], None],
+        *,
+        is_infinite: bool,
+        compiling: threading.Thread | None = None,
     ) -> None:
         """Begin it.
 
@@ -85,9 +99,12 @@ class Thinking:
             board: nobody changes it any more.
             say: sends lines; it is called from several threads.
             is_infinite: it waits for `end` to answer.
+            compiling: what makes the agent's code, if that is not there yet; waited for as long as the plan has
+                patience. Then the first legal move is the answer.
         """
         self._plan, self._board, self._spoken, self._ask, self._send = plan, board, spoken, ask, say
         self._is_infinite = is_infinite
+        self._compiling = compiling
         self._started = time.perf_counter()
         self._running = desks.Searches([])
         self._nodes = 0
@@ -122,6 +139,9 @@ class Thinking:
         result, told = None, ""
         try:
             if not self._board.outcome():
+                if self._compiling is not None and not self._wait_for(self._compiling):
+                    self._answer(None)
+                    return
                 with desks.haltable() as self._running:
                     self._best = result = self._find()
         except BaseException as error:  # of whatever code the agent runs: an engine goes on
@@ -133,6 +153,19 @@ class Thinking:
             self._answer(result)
         else:
             self._close(told, NO_MOVE)
+
+    def _wait_for(self, compiling: threading.Thread) -> bool:
+        """Whether code is there in time; then what is left of the time is searched for."""
+        compiling.join(max(0.0, self._started + self._plan.patience - time.perf_counter()))
+        if compiling.is_alive():
+            self._inform(f"info string code for {self._board.size} is still being compiled: the first legal move")
+            return False
+        agent = self._plan.agent
+        limit: Limit | None = getattr(agent, "limit", None)
+        if limit is not None and limit.ms is not None:
+            left = max(1.0, limit.ms - 1e3 * (time.perf_counter() - self._started))
+            self._plan = replace(self._plan, agent=replace(agent, limit=Limit(ms=left)))  # type: ignore[type-var]
+        return True
 
     def _find(self) -> SearchResult:
         plan, board = self._plan, self._board

@@ -12,6 +12,7 @@
 | playing | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
+| ordering | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
 | filling | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
 | widening | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
 | presence | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |

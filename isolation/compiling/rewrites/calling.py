@@ -239,7 +239,7 @@ class Call(Rewrite):
         if callee is not None:
             return type(known)(Callee(callee.target, variables_read(callee), callee.defaults))
         whole = isinstance(known.value, str | Mapping | list | set | np.ndarray) or callable(known.value)
-        whole = whole or holds_constants(known.value)
+        whole = whole or holds_constants(known.value) or constants.loses_its_order(known.value)
         return known if known.value is None or whole else None
 
     def _arguments(self, callee: Callee, node: ast.Call) -> tuple[list[str], dict[str, ast.expr]]:

@@ -10,7 +10,8 @@
 becomes `first, second = _isolation.claimed(game, movers, waiters)` and `balance += len(first) - len(second)`; see
 `isolation.native.claiming`. Such a loop is known by what a round does to the sets, whatever they are called and however
 it is written: a set is followed as the truth table of what it is made of, the sets that the round begins with and the
-cells reached from them. Both sides must begin with legal moves, and the unclaimed cells must be all blank ones.
+cells reached from them. Both sides must begin with legal moves, and the unclaimed cells must be all blank ones. What is
+added up must be whole, so that the order of the additions does not matter.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _FIRST, _SECOND, _UNCLAIMED, _BY_FIRST, _BY_SECOND = (
 )
 _POSSIBLE = (_UNCLAIMED | ~_FIRST) & (_UNCLAIMED | ~_SECOND)
 """Rows of a truth table that can be: the cells of both sides are unclaimed ones."""
+LARGEST = 1 << 31
+"""What a total may begin with, far from where floating point leaves out whole numbers."""
 _CLAIMED_SECOND = _SECOND & ~_FIRST
 _LEFT = _UNCLAIMED & ~_FIRST & ~_SECOND
 
@@ -40,9 +43,13 @@ class _Unlike(Exception):
 
 @dataclass
 class _Round:
-    """What a round has done so far: the tables of the sets by their names, and what was added to totals."""
+    """What a round has done so far: the tables of the sets by their names, and what was added to totals.
+
+    `claimed` are the names of what the sides have claimed in the end.
+    """
 
     game: str
+    claimed: tuple[str, str]
     sets: dict[str, int]
     totals: list[ast.AugAssign]
 
@@ -88,7 +95,7 @@ class _Round:
             return ast.BinOp(self.counted(node.left), node.op, self.counted(node.right))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
             counted = self.table(node.args[0])
-            for side, called in ((_FIRST, "FIRST"), (_CLAIMED_SECOND, "SECOND")):
+            for side, called in zip((_FIRST, _CLAIMED_SECOND), self.claimed, strict=True):
                 if _same(counted, side):
                     return ast.Call(name("len"), [name(called)], [])
         raise _Unlike
@@ -133,21 +140,21 @@ def _replace(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While, f
     """Put one flood in place of a loop if it is one that shares out cells."""
     before = block[: block.index(loop)]
     sides = _sides(loop)
+    claimed = f"_v_first{next(fresh)}", f"_v_second{next(fresh)}"
     for first, second in (sides, sides[::-1]) if sides else ():
-        found = _shared_out(before, loop, first, second)
+        found = _shared_out(before, loop, first, second, claimed)
         if found is None:
             continue
         done, unclaimed = found
         totals = {added.target.id for added in done.totals if isinstance(added.target, ast.Name)}
-        if not _keeps_its_own(written, loop, {first, second, unclaimed, *totals}):
+        is_whole = all(_is_whole(written, total) for total in totals)
+        if not is_whole or not _keeps_its_own(written, loop, {first, second, unclaimed, *totals}):
             return
-        both = {f"{side}": name(f"_v_{side.lower()}{next(fresh)}") for side in ("FIRST", "SECOND")}
         value = support("claimed", name(done.game), name(first), name(second))
-        places = ast.Tuple([target(one.id) for one in both.values()], ast.Store())
-        new: list[ast.stmt] = [ast.Assign([places], value)]
-        for added in done.totals:
-            new += statements(ast.unparse(added), **both)
-        sets = {"OPEN": name(unclaimed), "A": name(first), "B": name(second), **both}
+        places = ast.Tuple([target(one) for one in claimed], ast.Store())
+        sets = {"OPEN": name(unclaimed), "A": name(first), "B": name(second)}
+        sets |= {"FIRST": name(claimed[0]), "SECOND": name(claimed[1])}
+        new: list[ast.stmt] = [ast.Assign([places], value), *done.totals]
         new += statements("OPEN = OPEN - FIRST - SECOND\nA = A - A\nB = B - B", **sets)
         block[block.index(loop) : block.index(loop) + 1] = [at(loop, one) for one in new]
         return
@@ -161,7 +168,9 @@ def _sides(loop: ast.While) -> list[str]:
     return asked if len(asked) == len(loop.test.values) == 2 else []
 
 
-def _shared_out(before: list[ast.stmt], loop: ast.While, first: str, second: str) -> tuple[_Round, str] | None:
+def _shared_out(
+    before: list[ast.stmt], loop: ast.While, first: str, second: str, claimed: tuple[str, str]
+) -> tuple[_Round, str] | None:
     """What a round does, and what the unclaimed cells are called, if a loop shares them out between two sides."""
     starts = {called: _start(before, called) for called in {first, second, *_read(loop)}}
     own = starts[first]
@@ -170,7 +179,7 @@ def _shared_out(before: list[ast.stmt], loop: ast.While, first: str, second: str
     open_ = [called for called, start in starts.items() if start == (own[0], "get_blank_spaces")]
     if len(open_) != 1:
         return None
-    done = _Round(own[0], {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
+    done = _Round(own[0], claimed, {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
     try:
         for statement in loop.body:
             done.do(statement)
@@ -201,6 +210,37 @@ def _start(before: list[ast.stmt], called: str) -> tuple[str, str] | None:
     game = value.func.value.id
     later = before[before.index(since[0]) :]
     return None if any(game in bound_names(one) for one in later) else (game, value.func.attr)
+
+
+def _is_whole(written: ast.FunctionDef, total: str) -> bool:
+    """Whether a variable never holds anything but whole numbers that are counted from, up or down."""
+    told = 0
+    for node in ast.walk(written):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
+            pairs = [(getattr(node.target, "id", ""), node.value)]
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            try:
+                pairs = list(zip(*_side_by_side(node), strict=True))
+            except _Unlike:
+                continue
+        else:
+            continue
+        told += sum(called == total and _counts(value) for called, value in pairs)
+    return told == sum(
+        isinstance(node, ast.Name) and node.id == total and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(written)
+    ) and all(node.arg != total for node in ast.walk(written) if isinstance(node, ast.arg))
+
+
+def _counts(node: ast.expr) -> bool:
+    """Whether an expression is a whole number that no sum of its kind makes too large to be exact in floating point."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        return _counts(node.left) and _counts(node.right)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _counts(node.operand)
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return abs(node.value) < LARGEST and float(node.value).is_integer()
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
 
 
 def _keeps_its_own(written: ast.FunctionDef, loop: ast.While, told: set[str]) -> bool:

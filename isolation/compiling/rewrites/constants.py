@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from isolation.compiling.rewrites.errors import refuse
+from isolation.compiling.rewrites.base import is_fresh
+from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
 from isolation.syntax import parse, parse_expression
 
 Table = Mapping[Any, Any]
@@ -32,6 +33,8 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
     if isinstance(value, np.ndarray) or (isinstance(value, list) and value and _is_matrix(value)):
         return _array(np.asarray(value), node, what)
     if isinstance(value, set | frozenset):
+        if loses_its_order(value):
+            refuse_order(what, node)
         value = sorted(value)
     if isinstance(value, Mapping):
         value = tuple(value)
@@ -40,6 +43,28 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
     if isinstance(value, tuple | list):
         return ast.Tuple([expression(item, node, what) for item in _alike(value)], ast.Load())
     refuse(f"it uses {what}, an object of the class {type(value).__name__}, which compiled code does not have", node)
+
+
+def loses_its_order(value: Any) -> bool:
+    """Whether a value is a set whose order is another one each time Python starts: one of more than numbers and cells.
+
+    Texts hash by a seed that is drawn anew (see PYTHONHASHSEED), and functions and the like by where they lie.
+    """
+    return isinstance(value, set | frozenset) and len(value) > 1 and not all(map(_hashes_alike, value))
+
+
+def refuse_order(what: str, node: ast.AST) -> NoReturn:
+    """Raise the CompileError for what may depend on the order of such a set."""
+    shown = "a set" if is_fresh(node) else f"{what}, a set"
+    advice = "write a tuple, or sorted(...)"
+    refuse_unrepeatable(f"it uses {shown} whose order changes each time Python starts: {advice}", node)
+
+
+def _hashes_alike(value: Any) -> bool:
+    """Whether a value has the same hash in every process."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_hashes_alike, value))
+    return isinstance(value, int | float | complex | np.number | np.bool_)
 
 
 def _number(value: float) -> ast.expr:

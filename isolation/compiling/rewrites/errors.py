@@ -22,7 +22,8 @@ CHANCE_AND_TIME = {
 class CompileError(Exception):
     """A heuristic cannot be compiled: `reason` in plain words, `line` in the user's file where it is known.
 
-    `is_unrepeatable` says that the reason is chance, time or memory between calls: its values may differ another time.
+    `is_unrepeatable` says that the reason is chance, time, memory between calls, or an order that changes: its values
+    may differ another time.
     """
 
     def __init__(self, reason: str, line: int | None = None, is_unrepeatable: bool = False) -> None:
@@ -42,5 +43,5 @@ def refuse(reason: str, node: ast.AST | None = None) -> NoReturn:
 
 
 def refuse_unrepeatable(reason: str, node: ast.AST) -> NoReturn:
-    """Raise the CompileError for chance, time, or memory between calls."""
+    """Raise the CompileError for chance, time, memory between calls, or an order that changes."""
     raise CompileError(reason, getattr(node, "lineno", None), is_unrepeatable=True)

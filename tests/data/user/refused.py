@@ -3,12 +3,15 @@
 
 import random
 import time
+from functools import reduce
 
 import numpy as np
 
 best_so_far = 0
 seen = {}
 total = 0.0
+KINDS = {"corner", "edge", "centre"}
+RANKS = frozenset({("corner", 1), ("edge", 2)})
 
 
 def remember(value):
@@ -137,3 +140,56 @@ def shuffles(game, player):
     cells = game.get_legal_moves(player)
     random.shuffle(cells)  # refused: it calls random.shuffle, so its value depends on chance
     return float(len(cells))
+
+
+def latter_kinds_count_more(game, player):
+    value = 0.5
+    for kind in KINDS:  # refused: it uses KINDS, a set whose order changes each time Python starts: write a tuple
+        value = 3 * value + len(kind)
+    return value
+
+
+def place_in_a_list(game, player):
+    return list(KINDS).index("edge")  # refused: it uses KINDS, a set whose order changes
+
+
+def first_rank(game, player):
+    return [rank for _, rank in RANKS][0]  # refused: it uses RANKS, a set whose order changes
+
+
+def inner_loop(game, player):
+    moves = game.get_legal_moves(player)
+    return [len(kind) + row for row, _ in moves for kind in KINDS][0]  # refused: it uses KINDS, a set whose order
+
+
+def longest_kind(game, player):
+    return ord(max(KINDS, key=len)[0])  # refused: it uses KINDS, a set whose order changes
+
+
+def folded_kinds(game, player):
+    return reduce(lambda value, kind: 3 * value + len(kind), KINDS, 0)  # refused: it uses KINDS, a set whose order
+
+
+def kinds_of_its_own(game, player):
+    kinds = {"corner", "edge", "centre"}
+    return sum(place * len(kind) for place, kind in enumerate(kinds))  # refused: it uses kinds, a set whose order
+
+
+def kinds_written_out(game, player):
+    return [len(kind) for kind in {"corner", "edge"}][0]  # refused: it uses {'corner', 'edge'}, a set whose order
+
+
+def kinds_written_out_in_a_loop(game, player):
+    value = 0
+    for kind in {"corner", "edge"}:  # refused: it uses {'corner', 'edge'}, a set whose order changes
+        value = 3 * value + len(kind)
+    return value
+
+
+def first_of(names):
+    return [len(name) for name in names][0]  # refused: it uses names, a set whose order changes
+
+
+def kinds_under_another_name(game, player):
+    kinds = KINDS  # refused: it uses KINDS, a set whose order changes
+    return first_of(kinds)
