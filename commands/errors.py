@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+
+from reports.tables import wrapped
+
+_BEGINNING = "Error: "
+"""What click writes before a message."""
 
 
 class BadInput(click.ClickException):
@@ -20,8 +27,21 @@ def one_line_errors() -> Iterator[None]:
     """What a user can cause ends in one line: exit code 2 for what was asked wrongly, 1 for what went wrong.
 
     Raises:
-        click.ClickException: with that line.
+        click.ClickException: with that line, broken between words where a terminal ends.
     """
+    try:
+        with _told():
+            yield
+    except click.ClickException as error:
+        if not sys.stderr.isatty() or isinstance(error, click.UsageError):
+            raise
+        width = shutil.get_terminal_size().columns
+        kind = BadInput if error.exit_code == BadInput.exit_code else click.ClickException
+        raise kind(wrapped(f"{_BEGINNING}{error.message}", width).removeprefix(_BEGINNING)) from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:

@@ -14,7 +14,7 @@ from commands.completion import complete_run, complete_spec
 from commands.options import board_option, format_option, moves_option, position_asked_for, run_or_latest
 from commands.output import print_rows, write_pieces
 from isolation.shell import command
-from reports.tables import Format, terminal_width, wrapped
+from reports.tables import Format, terminal_width, without_room, wrapped
 
 ITS_FEN = "its own"
 """What `show --fen` is given without a FEN."""
@@ -124,9 +124,12 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
 
     path = run_or_latest(run)
     rows, total = found_rows(path, kind, where, limit)
-    print_rows(rows, output)
+    are_apart = output == "table" and kind == "forfeits" and "detail" in without_room(rows)
+    print_rows([{key: row[key] for key in row if key != "detail"} for row in rows] if are_apart else rows, output)
     if output != "table":
         return
+    for row in rows if are_apart else ():
+        click.echo(wrapped(f"Game {row['game_id']}: {row['detail']}", terminal_width()))
     click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
     if rows and "mistakes" not in rows[0]:
         told = f"Who threw a won game away, and how often, is known after {command('label', path)}."

@@ -294,10 +294,13 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
         )
     if clocked := on_the_clock(entrants):
         notes.append(f"not reproducible to the move: {_names(clocked)} {_think(clocked)} by the clock")
+    whose: dict[str, list[Entrant]] = {}
+    for entrant in entrants:
+        whose.setdefault(entrant.agent.why_unrepeatable, []).append(entrant)
     notes += [
-        f"not reproducible: {entrant.agent.name} may play otherwise another time: {why}"
-        for entrant in entrants
-        if (why := entrant.agent.why_unrepeatable)
+        f"not reproducible: {_names(those)} may play otherwise another time: {why}"
+        for why, those in whose.items()
+        if why
     ]
     in_python = [entrant for entrant in entrants if entrant.agent.is_user_code and not entrant.agent.is_compilable]
     if len(in_python) > 1 and not config.hard_cap:

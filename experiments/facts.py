@@ -33,6 +33,11 @@ class AgentFacts:
     spec: str = ""
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of how it plays: an engine, or a player of imported games."""
+        return self.settings.get("kind") in ("engine", "imported")
+
+    @property
     def method(self) -> str:
         """How it searches: minimax, alphabeta, bestfirst or mcts; empty if it does not."""
         return str(self.settings.get("method", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from experiments.design import Entrant, Plan
-from experiments.facts import read_facts
+from experiments.facts import AgentFacts, read_facts
 from isolation.geometry import parse_size
 
 WITHIN = 2.5
@@ -27,7 +27,8 @@ _SHARE_OF_CELLS = 0.62
 def seconds_to_play(plan: Plan, games: int | None = None) -> float:
     """Processor seconds that a plan, or so many of its games, takes about: right within a factor of `WITHIN`.
 
-    Code that cannot be compiled is some hundred times slower, which nobody knows before it has been tried.
+    Code that cannot be compiled is some hundred times slower, which nobody knows before it has been tried. Moves of
+    `of_unknown_speed` are not in it.
     """
     rows, columns = parse_size(plan.schedule.size)
     moves = max(_SHARE_OF_CELLS * rows * columns - plan.schedule.cells.shape[1], 1) / 2
@@ -39,8 +40,19 @@ def seconds_to_play(plan: Plan, games: int | None = None) -> float:
     return total if games is None else total * games / len(plan.schedule)
 
 
+def of_unknown_speed(plan: Plan) -> list[str]:
+    """The engines that nothing but their own speed tells when to answer: they have no limit of time."""
+    return [entrant.agent.name for entrant in plan.entrants if _has_unknown_speed(read_facts(entrant.settings))]
+
+
+def _has_unknown_speed(facts: AgentFacts) -> bool:
+    return facts.is_unknown and (facts.limit is None or facts.limit[0] in ("depth", "nodes"))
+
+
 def _seconds_a_move(entrant: Entrant) -> float:
     facts = read_facts(entrant.settings)
+    if _has_unknown_speed(facts):
+        return 0.0
     if facts.limit is None:
         return 1e-6
     unit, value = facts.limit

@@ -27,6 +27,7 @@ from isolation.outcome import REASON_WORDS, Reason
 _COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
 _TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}
 """What other programs call reasons."""
+_OTHERWISE = "the result is not that of its last position"
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,17 @@ def import_pgn(file: Path, run: Path) -> Imported:
     ids = np.array(sorted(chosen), np.int64)
     kept = [chosen[game_id] for game_id in ids.tolist()]
     played = Played(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
-    notes = _notes(len(games) - len(decided), len(decided) - len(kept))
+    doubtful = played.games.detail.count(_OTHERWISE)
+    notes = _notes(len(games) - len(decided), len(decided) - len(kept), doubtful)
     _write(run, schedule, settings, played, notes)
     return Imported(len(kept), notes)
 
 
-def _notes(undecided: int, repeated: int) -> tuple[str, ...]:
+def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
     left_out = ((undecided, "they have no result"), (repeated, "they repeat others move for move"))
     why = (f"games left out: {count:,}; {told}" for count, told in left_out if count)
-    return ("imported: what the players are is not known", *why)
+    told = f"games whose result is not that of their last position: {doubtful:,}; they count as the file says"
+    return ("imported: what the players are is not known", *why, *([told] if doubtful else []))
 
 
 def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
@@ -136,7 +139,7 @@ def end_of(game: PgnGame) -> tuple[Reason, str]:
     """Why a game ended: as its position says, else as the game says."""
     outcome = Board.from_moves(game.cells, game.size).outcome()
     if outcome is not None:
-        return Reason.NO_MOVES, "" if outcome.winner == game.winner else "the result is not that of its last position"
+        return Reason.NO_MOVES, "" if outcome.winner == game.winner else _OTHERWISE
     said, detail = game.tags.get("Termination", ""), game.tags.get("Detail", "")
     if said in REASON_WORDS and said != Reason.NO_MOVES.word:
         return Reason(REASON_WORDS.index(said)), detail

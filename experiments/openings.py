@@ -120,8 +120,11 @@ def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet
 def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot read openings: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{path}: cannot read openings: {why}") from None
     openings = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].replace(",", " ").split()

@@ -63,12 +63,14 @@ def read_pgn(path: Path) -> list[PgnGame]:
     """The games of a file, which is UTF-8 or, as PGN once was, Latin-1.
 
     Raises:
-        ValueError: the file cannot be read, or a game is none; the message names file and line.
+        ValueError: the file cannot be read, or a game is none; the message names file and line, and which move.
     """
     try:
         text = _text_of(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise ValueError(f"{path}: cannot read games: {error}") from None
+        raise ValueError(f"{path}: cannot read games: {error.strerror or error}") from None
     begin = "".join(text.split(maxsplit=1)[:1])
     if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
         raise ValueError(f"{path} is not PGN, but looks like a table: export it with --to pgn")
@@ -89,14 +91,15 @@ def parse_pgn(text: str, source: str) -> list[PgnGame]:
     """The games of a text.
 
     Raises:
-        ValueError: a game is none; the message names the source and the line.
+        ValueError: a game is none; the message names the source and the line, and which move.
     """
     games = []
     for draft in _split(text, source):
         try:
-            games.append(_game(draft))
+            start, winner = _start(draft.tags), _winner(draft)
         except ValueError as error:
             raise ValueError(f"{source}:{draft.line}: {error}") from None
+        games.append(_game(draft, start, winner, source))
     return games
 
 
@@ -120,11 +123,12 @@ def write_pgn(
 
 @dataclass
 class _Draft:
-    """The parts of a game as they are read; comments stand by the number of moves before them."""
+    """The parts of a game as they are read: `lines` are those of its moves, comments stand by how many are before."""
 
     line: int
     tags: dict[str, str] = field(default_factory=dict)
     moves: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     comments: dict[int, str] = field(default_factory=dict)
     result: str = UNDECIDED
 
@@ -151,6 +155,7 @@ def _split(text: str, source: str) -> Iterator[_Draft]:
             draft.comments[len(draft.moves)] = " ".join(token["comment"].split())
         elif token["move"]:
             draft.moves.append(token["move"])
+            draft.lines.append(line)
         else:
             draft.result = token["result"]
             yield draft
@@ -159,13 +164,23 @@ def _split(text: str, source: str) -> Iterator[_Draft]:
         yield draft
 
 
-def _game(draft: _Draft) -> PgnGame:
-    board = _start(draft.tags)
-    before = board.move_count
-    for text in draft.moves:
-        board.play_cell(read_move(board, text))
-    said = [""] * before + [draft.comments.get(place, "") for place in range(1, len(draft.moves) + 1)]
-    return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), _winner(draft))
+def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
+    board = start.copy()
+    for ply, (text, line) in enumerate(zip(draft.moves, draft.lines, strict=True), start.active_index):
+        try:
+            board.play_cell(read_move(board, text))
+        except ValueError as error:
+            where = f"{source}:{line}: move {ply // 2 + 1} of {'Black' if ply % 2 else 'White'}"
+            raise ValueError(f"{where}: {error}{_why_empty(draft.tags, start)}") from None
+    said = [""] * start.move_count + [draft.comments.get(place, "") for place in range(1, len(draft.moves) + 1)]
+    return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), winner)
+
+
+def _why_empty(tags: Mapping[str, str], start: Board) -> str:
+    """Of a game that nobody says how to begin, how it was begun, and why: its moves may be meant for another start."""
+    if "FEN" in tags or "Variant" in tags:
+        return ""
+    return f"; as it tells neither FEN nor Variant, the game was begun on an empty board of {start.size}"
 
 
 def _start(tags: Mapping[str, str]) -> Board:

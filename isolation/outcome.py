@@ -39,6 +39,8 @@ REASON_WORDS = tuple(reason.word for reason in Reason)
 """The words of all reasons; a reason is the place of its word."""
 PROCESS_DIED = "its process died"
 """How the details of games begin that were lost by ending the process they were played in, or by having it ended."""
+AT_LAST = "; at last: "
+"""What stands in details between what an engine did and the last lines of the dialogue with it."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,12 @@ Each is the bare number to a program; `shown` is its text in a table.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+_ALL_NAMED = 3
+"""Of more equals, a sentence names the first."""
 
 
 class HasEnds(Protocol):
@@ -164,6 +167,17 @@ def counted(number: int, thing: str) -> str:
     ('1 pair', '2,000 pairs', '3 matches')
     """
     return f"{number:,} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
+
+
+def together(names: Sequence[str]) -> str:
+    """Equals in a sentence: all of them, or of many the first and how many others; nothing of nobody.
+
+    >>> together(["ada"]), together(["ada", "ben"]), together(["ada", "ben", "cy"]), together("abcde")
+    ('ada', 'ada and ben', 'ada, ben and cy', 'a and 4 others')
+    """
+    if len(names) > _ALL_NAMED:
+        return f"{names[0]} and {len(names) - 1} others"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def shown(value: Any) -> str:

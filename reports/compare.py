@@ -155,7 +155,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, prices: Mapping[str, P
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
     notes += filter(None, [interval_sentence(claims), holm_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
-    notes.append(cost_sentence(prices, [one.contender for one in verdicts.duels], verdicts.baseline))
+    notes += filter(None, [cost_sentence(prices, [one.contender for one in verdicts.duels], verdicts.baseline)])
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
@@ -235,16 +235,27 @@ def verdict_notes(
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(one.pool for one in verdicts.comparisons):
-        verb = "leaves" if len(chance) == 1 else "leave"
-        notes.append(f"{', '.join(chance)} {verb} moves to chance or a clock: no result is exact for these openings.")
+        notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
     if sentence := against_all_sentence(claims, worth):
         notes.append(sentence)
     if sentence := price_sentence(findings, verdicts, prices):
         notes.append(sentence)
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
-    notes.append(cost_sentence(prices, [one.contender for one in verdicts.comparisons], verdicts.baseline))
+    notes += filter(None, [cost_sentence(prices, [one.contender for one in verdicts.comparisons], verdicts.baseline)])
     return tuple(notes)
+
+
+def _chance_words(findings: Findings, names: Sequence[str]) -> str:
+    """Who leaves moves to chance or a clock, and of whom nobody knows."""
+    unknown = [name for name in names if findings.agents[name].is_unknown]
+    known = [name for name in names if name not in unknown]
+    told = f"{', '.join(known)} {'leaves' if len(known) == 1 else 'leave'} moves to chance or a clock" if known else ""
+    untold = (
+        f"of how {', '.join(unknown)} {'plays' if len(unknown) == 1 else 'play'} nothing is known" if unknown else ""
+    )
+    words = ", and ".join(filter(None, (told, untold)))
+    return f"{words[0].upper()}{words[1:]}" if not known else words
 
 
 def left_out(comparisons: Sequence[Comparison]) -> list[str]:
@@ -312,9 +323,12 @@ def cost_of(prices: Mapping[str, Price], name: str, baseline: str) -> Times:
 
 
 def cost_sentence(prices: Mapping[str, Price], names: Sequence[str], baseline: str) -> str:
-    """What cost means, and why it is not told of some."""
+    """What cost means, and why it is not told of some; nothing where it is told of none."""
     told = "Cost: time per node over the baseline's, on the machine that played"
-    if not any(math.isnan(cost_of(prices, name, baseline)) for name in names):
+    unknown = [math.isnan(cost_of(prices, name, baseline)) for name in names]
+    if all(unknown):
+        return ""
+    if not any(unknown):
         return f"{told}."
     return (
         f"{told}; – where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} second of "

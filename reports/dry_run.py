@@ -8,8 +8,8 @@ import joblib
 
 from experiments.design import Plan
 from experiments.facts import read_facts
-from experiments.forecast import WITHIN, seconds_to_play
-from reports.cells import counted
+from experiments.forecast import WITHIN, of_unknown_speed, seconds_to_play
+from reports.cells import counted, together
 from reports.sections import Section
 from reports.wording import two_digits
 
@@ -43,14 +43,15 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
 
 
 def _time(plan: Plan, games: int) -> str:
-    seconds = seconds_to_play(plan, games)
+    seconds, engines = seconds_to_play(plan, games), together(of_unknown_speed(plan))
+    beside = f" How long {engines} would take is not known, and not in it." if engines else ""
     if plan.config.cluster:
-        return f"That is {between(seconds)} of one core of the cluster's."
+        return f"That is {between(seconds)} of one core of the cluster's.{beside}"
     cores = plan.config.jobs or joblib.cpu_count()
     less = ", less where it is decided sooner" if plan.config.sprt or plan.config.format == "best-of" else ""
     unknown = " Code of yours that does not compile takes some hundred times as long."
     yours = unknown if any(entrant.agent.is_user_code for entrant in plan.entrants) else ""
-    return f"It takes {between(seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}"
+    return f"It takes {between(seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}{beside}"
 
 
 def between(seconds: float) -> str:

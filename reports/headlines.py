@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.planning import WORTH
-from experiments.inference.standings import standings
+from experiments.inference.standings import Standing, standings
 from experiments.theory import knows_winners
 from experiments.verdicts.best_of import Contest, read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
@@ -17,7 +18,7 @@ from experiments.verdicts.effort import measure_price
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
 from reports.best_of import contest_rows, contest_sentence
-from reports.cells import Estimate, Points, Share, counted, estimate_of
+from reports.cells import Estimate, Points, Share, counted, estimate_of, together
 from reports.compare import clearest_first, cost_of, cost_sentence, price_sentence, ranked_comparisons
 from reports.ratings import TABLES as RATING_TABLES
 from reports.ratings import highest, rating_rows
@@ -97,12 +98,8 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
     ]
     shown, left_out = _first(rows, lines)
     told = f"{counted(findings.played, 'game')} of {counted(len(found), 'agent')}"
-    if found:
-        told += f": {found[0].agent} won most, {Share(found[0].rate.estimate).shown}"
-        place = next((rank for rank, one in enumerate(found, 1) if one.agent == findings.baseline), None)
-        if place and place > 1:
-            rate = Share(found[place - 1].rate.estimate).shown
-            told += f"; {findings.baseline}, the baseline, is number {place} with {rate}"
+    if found and not math.isnan(found[0].rate.estimate):
+        told += f": {_won_most(found, findings.baseline)}"
     notes = ["Win rates with 95 % intervals, each by itself."] if rows else []
     if pooled := pooled_sentence(findings):
         notes.append(f"Here every name stands by itself; in compare {pooled}.")
@@ -124,6 +121,17 @@ def ratings_headline(findings: Findings, zero: str | None = None, lines: int | N
         notes.append(f"Half a game won and half a game lost were added for {', '.join(added)}: no finite rating fits.")
     notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, RATING_TABLES)
+
+
+def _won_most(found: Sequence[Standing], baseline: str | None) -> str:
+    """Who won most, of equals all, and where the baseline is if others are above it; `found` is best first."""
+    best = found[0].rate.estimate
+    first = [one.agent for one in found if one.rate.estimate == best]
+    told = f"{together(first)} won most, {Share(best).shown}"
+    place = next((rank for rank, one in enumerate(found, 1) if one.agent == baseline), 0)
+    if not place or baseline in first:
+        return told
+    return f"{told}; {baseline}, the baseline, is number {place} with {Share(found[place - 1].rate.estimate).shown}"
 
 
 def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, lines: int | None) -> Headline:

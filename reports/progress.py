@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -97,9 +97,11 @@ def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
 def play_shown(
     config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
 ) -> Outcome:
-    """Play a tournament as `play_tournament` does, shown live on the terminal."""
-    with display(Console(width=terminal_width())) as show:
-        return play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
+    """Play a tournament as `play_tournament` does, shown live on the terminal; its notes are those not told yet."""
+    told: set[str] = set()
+    with display(Console(width=terminal_width()), told) as show:
+        outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
+    return replace(outcome, notes=tuple(note for note in outcome.notes if note not in told))
 
 
 def print_outcome(outcome: Outcome) -> None:
@@ -121,10 +123,10 @@ def what_next(outcome: Outcome) -> str:
 
 
 @contextmanager
-def display(console: Console) -> Iterator[Show]:
-    """Show a run live on a terminal; elsewhere, a line every ten seconds."""
+def display(console: Console, told: set[str] | None = None) -> Iterator[Show]:
+    """Show a run live on a terminal; elsewhere, a line every ten seconds, and notes, which `told` then has."""
     if not console.is_terminal:
-        yield _lines(console)
+        yield _lines(console, set() if told is None else told)
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield _Screen(live).show
@@ -168,9 +170,8 @@ _COUNTS_ON = re.compile(r"(?<= lost )[\d,]+ of [\d,]+(?= games)")
 """What changes from game to game in a note, which is told once for that, and in the end."""
 
 
-def _lines(console: Console) -> Show:
+def _lines(console: Console, told: set[str]) -> Show:
     following = 0.0
-    told: set[str] = set()
     is_steady = _steadiness()
 
     def show(progress: Progress) -> None:

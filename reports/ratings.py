@@ -8,7 +8,7 @@ from typing import Any
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
-from reports.cells import Elo, Estimate, Resampled, Share, counted
+from reports.cells import Elo, Estimate, Resampled, Share, counted, together
 from reports.sections import Section
 from reports.summary import run_notes
 
@@ -55,10 +55,8 @@ def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -
 
 def highest(ratings: Ratings) -> str:
     """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
-    first, *others = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
-    if not others:
-        return f"{first} is"
-    return f"{first} and {others[0] if len(others) == 1 else f'{len(others)} others'} are"
+    names = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
+    return f"{together(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def rating_notes(findings: Findings, ratings: Ratings, have_intervals: bool = True) -> tuple[str, ...]:

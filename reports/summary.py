@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from experiments.inference.pairs import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits, standings
-from experiments.verdicts.effort import Effort, measure_effort
+from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
 from reports.cells import Estimate, Share, counted, estimate_of
@@ -101,6 +102,11 @@ def forfeits_section(findings: Findings) -> Section:
     return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
+def _node_time(effort: Effort) -> float:
+    """Nanoseconds a node; NaN where a comparison would not tell of its cost either."""
+    return effort.nanoseconds_a_node if effort.is_enough else math.nan
+
+
 def lengths_section(findings: Findings) -> Section:
     """How long games were, in plies, the opening's included."""
     import pandas as pd
@@ -125,12 +131,18 @@ def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section
             "mean_depth": efforts[name].mean_depth,
             "mean_nodes": efforts[name].mean_nodes,
             "ms_a_move": efforts[name].milliseconds_a_move,
-            "ns_a_node": efforts[name].nanoseconds_a_node,
+            "ns_a_node": _node_time(efforts[name]),
         }
         for name in findings.in_order(findings.agents)
         if efforts[name].moves
     ]
-    return Section("search", "Search", tuple(rows), ("Means over the agents' own moves; times depend on the machine.",))
+    note = "Means over the agents' own moves; times depend on the machine."
+    if any(efforts[name].nodes and math.isnan(_node_time(efforts[name])) for name in findings.agents):
+        note += (
+            f" No time a node where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} "
+            "second of search, or moves too quick for the clock."
+        )
+    return Section("search", "Search", tuple(rows), (note,))
 
 
 def pair_cells(pairs: PairCounts) -> dict[str, int]:

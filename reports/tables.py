@@ -118,6 +118,12 @@ def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhe
     return "\n".join([*head, _drawn(kept), *(wrapped(sentence, width) for sentence in below)])
 
 
+def without_room(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns for which a table of these rows has no room on the terminal."""
+    columns = [_column(name, [row[name] for row in rows]) for name in (rows[0] if rows else ())]
+    return fitted(without_constants(columns)[0], terminal_width())[1] if columns else []
+
+
 def _panels(columns: Sequence[Column], width: int) -> list[list[Column]]:
     """Columns in groups that fit, each behind the first two."""
     heads, rest = list(columns[:2]), list(columns[2:])

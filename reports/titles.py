@@ -9,7 +9,7 @@ from experiments.inference.standings import splits
 from experiments.verdicts.comparisons import Verdicts
 from experiments.verdicts.effort import Price
 from experiments.verdicts.findings import Findings
-from reports.cells import Points, Share
+from reports.cells import Points, Share, together
 from reports.compare import cost_of
 from reports.sections import Section
 from reports.wording import finding_sentence
@@ -67,8 +67,9 @@ def _sides(findings: Findings) -> str:
 def _ratings(ratings: Section) -> str:
     if not ratings.rows:
         return ""
-    best = ratings.rows[0]
-    return f"{best['agent']} is rated highest: {best['rating'].shown} Elo"
+    names = [row["agent"] for row in ratings.rows if row["rank"] == 1]
+    verb = "is" if len(names) == 1 else "are"
+    return f"{together(names)} {verb} rated highest: {ratings.rows[0]['rating'].shown} Elo"
 
 
 def _cost(findings: Findings, verdicts: Verdicts | None, prices: Mapping[str, Price]) -> str:

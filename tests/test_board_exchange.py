@@ -123,7 +123,7 @@ def test_a_row_without_its_head_and_a_saved_game_are_read(run, tmp_path):
         ('{"moves": [], "settings_1": "{"}', "Expecting property name"),
         ("40/40/40/40 w", "at most 128 cells"),
         ("7/7/7/3NN2/7/7/7 w", "each player has one knight"),
-        ('[White "x"]\n1. Nc9', "the text:1: square c9 is not on the 7x7 board"),
+        ('[White "x"]\n1. Nc9', "the text:2: move 1 of White: square c9 is not on the 7x7 board"),
         ('{"moves": []', "the text begins like JSON"),
         ("a,moves\n", "is no move"),
     ],

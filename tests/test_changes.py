@@ -49,6 +49,16 @@ def test_a_dry_run_says_between_which_times_it_takes():
     assert ", less where it is decided sooner" in said("tournament", "--sprt", "0,2", "--dry-run")
 
 
+def test_a_forecast_has_an_engine_s_time_where_its_limit_tells_it_and_says_so_where_not(tmp_path, monkeypatch):
+    engine = "engine:python3"  # a program that there is; nothing starts it
+    assert forecast(opponents=[engine], limit="ms=100") > forecast(opponents=["random"], limit="ms=100")
+    assert forecast(opponents=[engine]) < 1.1 * forecast(opponents=["random"])
+    words = ["tournament", "--contender", "ID:open", "--opponent", engine, "--pairs", 2, "--dry-run"]
+    told = said(*words, "--limit", "nodes=100")
+    assert "How long python3 would take is not known, and not in it." in " ".join(told.split())
+    assert "How long" not in said(*words, "--limit", "ms=5")
+
+
 def test_the_configuration_that_lies_in_a_run_makes_a_run_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said("match", "random", "greedy", "--pairs", 2, "--jobs", 1, "--out", "runs/first")

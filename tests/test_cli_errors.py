@@ -74,7 +74,7 @@ ASKED_WRONGLY = [
     (["engine", "--variants", "1x1"], "two knights need two cells: there is no variant of 1x1"),
     (["export", "empty", "--to", "pgn"], "empty: no run lies there"),
     (["export", "empty", "--to", "xml"], "--to: 'xml' is not one of 'pgn', 'csv', 'jsonl'"),
-    (["import", "nowhere.pgn", "--out", "new"], "nowhere.pgn: cannot read games"),
+    (["import", "nowhere.pgn", "--out", "new"], "nowhere.pgn: there is no such file"),
     (["engine", "nobody"], "no player is called 'nobody'"),
     (["engine", "random", "--board", "7"], "a board size is written ROWSxCOLUMNS, like 7x7, not '7'"),
     (["match", "random", "engine:./nobody"], "Error: second agent (B): "),

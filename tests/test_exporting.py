@@ -78,8 +78,11 @@ def test_common_forms_are_read(tmp_path):
     ("text", "told"),
     [
         ("", "games.pgn: the file holds no game"),
-        ("1. Nz9 *", "games.pgn:1: square z9 is not on the 7x7 board"),
-        ("\n\n1. Nd4 Nd4 *", "games.pgn:3: Nd4 is not legal in"),
+        ("1. Nz9 *", "games.pgn:1: move 1 of White: square z9 is not on the 7x7 board"),
+        ("\n\n1. Nd4 Nd4 *", "games.pgn:3: move 1 of Black: Nd4 is not legal in"),
+        ('d4 a5\nc6 b7 *\n[White "x"]\nd4 a5\nc6\nc6 *', "games.pgn:6: move 2 of Black: c6 is not legal in"),
+        ("1. Nb3,d4 *", "; as it tells neither FEN nor Variant, the game was begun on an empty board of 7x7"),
+        ('[FEN "7/7/7/3N3/7/7/7 b"]\n1... Nz9 *', "games.pgn:2: move 1 of Black: square z9 is not on the 7x7 board"),
         ("1. Nd4 ) *", "games.pgn:1: ')' has no meaning here"),
         ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
         ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
@@ -196,6 +199,20 @@ def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_p
     assert frame["pair_id"].tolist() == [0, 0, 1]
     assert (frame["score"][0][2], frame["depth"][0][2], frame["time_us"][0][2]) == (1.5, 7, 2_500_000)
     assert np.isnan(frame["score"][0][0])
+
+
+def test_games_whose_told_result_is_not_that_of_their_last_position_are_counted_in_a_note(tmp_path):
+    board = Board.from_moves([], "3x4")
+    while (outcome := board.outcome()) is None:
+        board.play_cell(next(iter(board.legal_cells())))
+    one, other = ({"White": "a", "Black": "b"}, {"White": "b", "Black": "a"})
+    games = [(one, outcome.winner), (other, 3 - outcome.winner)]
+    said = ("",) * board.move_count
+    (tmp_path / "x.pgn").write_text("\n".join(write_pgn(who, "3x4", board.history, said, won) for who, won in games))
+    imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
+    told = "games whose result is not that of their last position: 1; they count as the file says"
+    assert imported.notes[1:] == (told,)
+    assert read_games(tmp_path / "run")["detail"].tolist() == ["", "the result is not that of its last position"]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,16 @@ def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) ->
     assert second.startswith("Random lost 1 of 3 games by error: c (")
 
 
+def test_of_a_long_dialogue_with_an_engine_a_note_keeps_the_end(plan: Plan, run: Path) -> None:
+    ledger = Ledger(run, plan)
+    said = " | ".join(["> ugi", "…", *(f"< option name O{number} type spin" for number in range(6)), "> go", "< what?"])
+    ledger.add(lost_unplayed(plan.schedule, 0, 1, f"has no option Stile; at last: {said}"))
+    ledger.write()
+    (note,) = ledger.forfeit_notes()
+    assert "by error: has no option Stile; at last: … | < option name O4" in note
+    assert " | > go | < what? (" in note
+
+
 def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
     ledger = Ledger(run, plan)
     games = joined([lost_unplayed(plan.schedule, game_id, 1, "") for game_id in range(5)])

@@ -169,5 +169,5 @@ def test_an_opening_that_ends_the_game_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="cannot read openings"):
+    with pytest.raises(ValueError, match="there is no such file"):
         file_openings(tmp_path / "none.txt", "7x7")

@@ -10,12 +10,13 @@ from experiments.inference.elo import score_from_elo
 from experiments.published import analyse_file
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.ratings import rate
-from reports.headlines import ratings_headline
+from reports.headlines import ratings_headline, summary_headline
 from reports.plan import plan_sections
 from reports.published import published_sections
 from reports.ratings import rating_sections
 from reports.sections import render_sections
 from reports.sprt import sprt_sections
+from reports.titles import titles_of
 
 
 def tables(sections):
@@ -98,6 +99,21 @@ def test_of_equals_that_are_rated_highest_none_is_put_above_the_other(tmp_path):
     told = ratings_headline(load_findings([run.write(tmp_path / "run")])).section
     assert "a and b are rated highest of 3 agents" in told.title
     assert [row["rank"] for row in told.rows] == [1, 1, 3]
+
+
+def test_of_equals_that_won_most_all_are_named_and_the_baseline_is_not_put_below_itself(tmp_path):
+    run = gauntlet(4, lambda agent, *_: 2 if agent in ("Base", "Alike") else 0, contenders=("Alike", "Bad"))
+    findings = load_findings([run.write(tmp_path / "run")])
+    assert summary_headline(findings).section.title.endswith("agents: Alike and Base won most, 100.0 %.")
+    title = titles_of(findings, None, {}, rating_sections(findings)[0])["ratings"]
+    assert title.startswith("Alike and Base are rated highest: 0 ")
+
+
+def test_nobody_won_most_where_no_pair_is_complete(tmp_path):
+    run = everybody_meets("ab", 1, lambda one, other: 1)
+    run.rows.pop()
+    told = summary_headline(load_findings([run.write(tmp_path / "run")])).section.title
+    assert told.endswith("1 game of 2 agents.")
 
 
 def test_sprt_of_a_clear_duel_is_decided_on_the_way(tmp_path):

@@ -129,7 +129,29 @@ def test_effort_counts_each_player_s_own_moves_after_the_opening(tmp_path):
     assert a["moves"] == 5
     assert a["mean_depth"] == (3 * 3 + 2 * 5) / 5
     assert a["mean_nodes"] == (3 * 100 + 2 * 1000) / 5
-    assert a["ns_a_node"] == pytest.approx(1000 * (3 * 10 + 2 * 50) / (3 * 100 + 2 * 1000))
+    assert a["ns_a_node"] is None  # five moves tell no time a node
+
+
+def test_a_summary_tells_the_time_of_a_node_where_a_comparison_does(tmp_path):
+    run = gauntlet(20, opponents=("Opp_A",))
+    for row in run.rows:
+        row |= {"plies": 20, "time_us": [10_000] * 20}
+    findings = load_findings([run.write(tmp_path / "run")])
+    told = {row["agent"]: row["ns_a_node"] for row in rows_of(summarize(findings), "search")}
+    price = measure_price(findings)["Good"]
+    assert price.is_enough
+    assert told["Good"] == price.nanoseconds_a_node
+
+
+def test_nothing_is_said_of_costs_that_nobody_knows_nor_of_what_engines_leave_to_chance(tmp_path):
+    run = gauntlet(3, random_wins({"Base": 0.4, "Good": 0.8}))
+    run.agent("Opp_A", "opponent", kind="engine").agent("Opp_B", "opponent", options=["random_ties"])
+    notes = compare_sections(load_findings([run.write(tmp_path / "run")]))[0].notes
+    assert not any("Cost" in note for note in notes)
+    (told,) = [note for note in notes if "to chance" in note]
+    assert told.startswith(
+        "Opp_B leaves moves to chance or a clock, and of how Opp_A plays nothing is known: no result"
+    )
 
 
 def test_a_price_is_the_effort_without_the_depths(tmp_path):

@@ -122,11 +122,13 @@ def test_on_a_low_terminal_leaders_and_the_baseline_are_shown_and_the_others_cou
 
 def test_what_is_to_be_known_of_a_run_is_said_in_a_pipe_at_once_and_once(plan: Plan) -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=100)
-    with display(console) as show:
+    told: set[str] = set()
+    with display(console, told) as show:
         for notes in ((), ("openings exhausted",), ("openings exhausted", "it hangs"), ("openings exhausted",)):
             show(Progress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), notes))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert [line for line in lines if line.startswith("Note:")] == ["Note: openings exhausted", "Note: it hangs"]
+    assert told == {"openings exhausted", "it hangs"}
 
 
 def test_games_that_go_on_being_lost_are_told_once_for_each_player_in_a_pipe(plan: Plan) -> None:

@@ -230,7 +230,7 @@ def test_round_robin_and_head_to_head() -> None:
         ({"baseline": "ID:*"}, "baseline: exactly one agent is needed"),
         ({"format": "round-robin", "contenders": ["random"]}, "nothing to play"),
         ({"board": "1x2"}, "a 1x2 board has no opening of 2 plies"),
-        ({"openings": "file:nowhere.txt"}, "nowhere.txt: cannot read openings"),
+        ({"openings": "file:nowhere.txt"}, "nowhere.txt: there is no such file"),
     ],
 )
 def test_what_cannot_be_played_is_refused(keys: dict[str, object], message: str) -> None:

@@ -84,6 +84,15 @@ def test_no_line_is_longer_than_the_terminal_either_where_no_run_is_read(words: 
 
 
 @pytest.mark.usefixtures("narrow")
+def test_why_games_were_forfeited_is_told_however_long_the_names_are(tmp_path: Path) -> None:
+    made = Invented().agent(LONG[0], "contender").agent(LONG[1], "baseline").pair(*LONG[:2], 0, 1)
+    made.rows[1] |= {"reason": "error", "detail": "ZeroDivisionError: division by zero " + "again " * 20}
+    told = said("games", made.write(tmp_path / "run"), "--show", "forfeits")
+    assert f"Game 1: ZeroDivisionError: division by zero{' again' * 20}" in " ".join(told.split())
+    assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
 def test_whether_a_heuristic_compiles_is_the_last_that_goes(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from random import random\n"

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from invented_runs import Invented
 from played_games import write_run
+
+from commands.errors import one_line_errors
 
 ROOT = Path(__file__).parent.parent
 START = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')"]
@@ -73,3 +76,15 @@ def test_a_reader_that_goes_away_is_no_failure(folder, words):
     process = started(folder, words, {}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == (b"", 0)
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_long_error_is_broken_between_words_on_a_terminal_only(monkeypatch, is_terminal):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    told = "mine.toml: " + "what was wrong and where it was, " * 3
+    with pytest.raises(click.ClickException) as error, one_line_errors():
+        raise ValueError(told.strip())
+    lines = f"Error: {error.value.format_message()}".splitlines()
+    assert " ".join(lines) == f"Error: {told.strip()}"
+    assert (len(lines) > 1, max(map(len, lines)) <= 40) == (is_terminal, is_terminal)

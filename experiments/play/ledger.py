@@ -18,7 +18,7 @@ from experiments.belonging import check_scheduled
 from experiments.design import Plan
 from experiments.play.played import Part, Played, joined
 from experiments.schedule import Ids, points_table, record_points
-from isolation.outcome import REASON_WORDS, Reason
+from isolation.outcome import AT_LAST, REASON_WORDS, Reason
 from isolation.shell import command
 
 ON_THE_BOARD = Reason.NO_MOVES.word
@@ -136,7 +136,7 @@ class Ledger:
         self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 
     def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
-        detail = shorten(details.most_common(1)[0][0], _LONGEST_DETAIL)
+        detail = _shortened(details.most_common(1)[0][0])
         if detail:
             detail = f": {detail}" if len(details) == 1 else f", such as {detail}"
         name, played = self.plan.schedule.agents[agent], self._games_of(agent)
@@ -176,3 +176,15 @@ def _writing() -> Iterator[None]:
         yield
     except OSError as error:
         raise UnwritableLogError(error.errno, error.strerror or str(error)) from error
+
+
+def _shortened(detail: str) -> str:
+    """A detail by its first words and, where it has the end of a dialogue with an engine, by the last of that."""
+    what, found, dialogue = detail.partition(AT_LAST)
+    if len(detail) <= _LONGEST_DETAIL or not found:
+        return shorten(detail, _LONGEST_DETAIL)
+    told = shorten(what, _LONGEST_DETAIL // 2) + AT_LAST
+    lines = dialogue.split(" | ")
+    while len(lines) > 1 and len(told) + len(" | ".join(["…", *lines])) > _LONGEST_DETAIL:
+        lines.pop(0)
+    return told + " | ".join(["…", *lines] if lines[0] != "…" else lines)

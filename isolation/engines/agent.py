@@ -66,7 +66,7 @@ class EngineAgent(Plain):
     @property
     def why_unrepeatable(self) -> str:
         """That nobody here knows what it does."""
-        return "it is an engine, and nothing says that it repeats itself"
+        return "nothing says of an engine that it repeats itself"
 
     def settings(self) -> dict[str, Any]:
         """Its command, files by name and content, its protocol and options, and its limit."""

@@ -36,7 +36,7 @@ from isolation.engines.protocol import Protocol as Spoken
 from isolation.engines.transport import Ended, Endless, EngineTransport, Silence, Transport
 from isolation.faults import clean
 from isolation.limits import Limit
-from isolation.outcome import Reason
+from isolation.outcome import AT_LAST, Reason
 from isolation.search.result import SearchResult
 from isolation.temporary import temporary_folder
 
@@ -343,7 +343,7 @@ class Session:
             told += ["…"] if before and number > before + 1 else []
             told.append(line)
             before = number
-        return Forfeit(reason, f"{what}; at last: {' | '.join(told)}")
+        return Forfeit(reason, f"{what}{AT_LAST}{' | '.join(told)}")
 
 
 def _variants_file(size: tuple[int, int]) -> Path:

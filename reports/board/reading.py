@@ -107,7 +107,7 @@ def _read(text: str, size: str) -> Iterator[dict[str, Any]]:
     elif "," in text and (rows := _csv_rows(text)):
         yield from (_game(_from_row(row)) for row in rows)
     elif _TAG.search(text) or _JOUST.search(text):
-        tagged = text if _TAG.search(text) else f'[Board "{size}"]\n{text}'
+        tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
         yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, _TEXT))
     else:
         yield _from_moves(_NUMBERING.sub(" ", text), size)
