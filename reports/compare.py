@@ -323,13 +323,16 @@ def cost_of(prices: Mapping[str, Price], name: str, baseline: str) -> Times:
 
 
 def cost_sentence(prices: Mapping[str, Price], names: Sequence[str], baseline: str) -> str:
-    """What cost means, and why it is not told of some; nothing where it is told of none."""
+    """What cost means, and why it is not told of some, or of none; nothing where nobody is named."""
     told = "Cost: time per node over the baseline's, on the machine that played"
     unknown = [math.isnan(cost_of(prices, name, baseline)) for name in names]
-    if all(unknown):
+    if not unknown:
         return ""
     if not any(unknown):
         return f"{told}."
+    if all(unknown):
+        enough = f"{FEWEST_MOVES} moves and {LEAST_SECONDS} second of search"
+        return f"Cost: –, as it would rest on too little; {enough} would do."
     return (
         f"{told}; – where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} second of "
         "search of either, or moves too quick for the clock."

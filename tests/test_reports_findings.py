@@ -143,11 +143,12 @@ def test_a_summary_tells_the_time_of_a_node_where_a_comparison_does(tmp_path):
     assert told["Good"] == price.nanoseconds_a_node
 
 
-def test_nothing_is_said_of_costs_that_nobody_knows_nor_of_what_engines_leave_to_chance(tmp_path):
+def test_costs_that_nobody_knows_are_not_explained_at_length_and_engines_not_said_to_leave_things_to_chance(tmp_path):
     run = gauntlet(3, random_wins({"Base": 0.4, "Good": 0.8}))
     run.agent("Opp_A", "opponent", kind="engine").agent("Opp_B", "opponent", options=["random_ties"])
     notes = compare_sections(load_findings([run.write(tmp_path / "run")]))[0].notes
-    assert not any("Cost" in note for note in notes)
+    (cost,) = [note for note in notes if "Cost" in note]
+    assert cost == "Cost: –, as it would rest on too little; 100 moves and 1 second of search would do."
     (told,) = [note for note in notes if "to chance" in note]
     assert told.startswith(
         "Opp_B leaves moves to chance or a clock, and of how Opp_A plays nothing is known: no result"
