@@ -31,10 +31,10 @@ _FIRST, _SECOND, _UNCLAIMED, _BY_FIRST, _BY_SECOND = (
 )
 _POSSIBLE = (_UNCLAIMED | ~_FIRST) & (_UNCLAIMED | ~_SECOND)
 """Rows of a truth table that can be: the cells of both sides are unclaimed ones."""
-LARGEST = 1 << 31
-"""What a total may begin with, far from where floating point leaves out whole numbers."""
 _CLAIMED_SECOND = _SECOND & ~_FIRST
 _LEFT = _UNCLAIMED & ~_FIRST & ~_SECOND
+_LARGEST = 1 << 31
+"""What a total may begin with, far from where floating point leaves out whole numbers."""
 
 
 class _Unlike(Exception):
@@ -239,7 +239,7 @@ def _counts(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return _counts(node.operand)
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return abs(node.value) < LARGEST and float(node.value).is_integer()
+        return abs(node.value) < _LARGEST and float(node.value).is_integer()
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
 
 
