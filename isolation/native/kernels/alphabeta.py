@@ -12,7 +12,7 @@ from typing import Any
 from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, unlikely
+from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, extending, unlikely
 from isolation.native.kernels.inner import inlined, inner, written_in
 from isolation.native.kernels.leaves import appraise_apart, horizon
 from isolation.native.kernels.open_names import ORDERED, QUIESCENT
@@ -91,16 +91,19 @@ def frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, bet
         best = cell if better else best
         alpha = value if better else alpha
         if value >= beta:
-            alpha = beta
-            break
-    desk[NODES] = ahead - popcount(replies)
-    if best >= 0:
-        end_line(desk, ply, best)
+            desk[NODES] = ahead - popcount(replies)
+            return beta
+    desk[NODES] = ahead
+    # Even if no reply is better than alpha: nobody reads the line then, and to ask would be one branch more.
+    end_line(desk, ply, best)
     return alpha
 
 
-def one_ply(deeper: Any, kind: Any) -> Any:
-    """Alpha-beta over the replies to a position: `deeper` says what each is worth to who moves next."""
+def one_ply(deeper: Any, extend: Any, kind: Any) -> Any:
+    """Alpha-beta over the replies to a position: `deeper` says what each is worth to who moves next.
+
+    After a cut-off no line is kept but that of a win, which ends here: all replies to it lose, and none is the best.
+    """
 
     @kind
     def search(position: Any, replies: Any, ply: int, given: int, alpha: float, beta: float, desk: Any) -> float:
@@ -113,25 +116,24 @@ def one_ply(deeper: Any, kind: Any) -> Any:
             if value > alpha:
                 if value >= beta:
                     if beta == INFINITY:
-                        extend_line(desk, ply, cell)
+                        end_line(desk, ply, cell)
                     return beta
                 alpha = value
-                extend_line(desk, ply, cell)
+                extend(desk, ply, cell)
         return alpha
 
     return search
 
 
-def a_ply_above(search: Any) -> Any:
-    """Alpha-beta a ply above another one of these; what it is given is who moves at the horizon."""
+def a_ply_above(search: Any, plies: int) -> Any:
+    """Alpha-beta a ply above another one of these, which searches so many; it is given who moves at the horizon."""
 
     @inlined
     def deeper(position: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
         replies = moves_from(position, location_of(position, 0))
-        begin_line(desk, ply)
         return -INFINITY if is_empty(replies) else search(position, replies, ply, side, alpha, beta, desk)
 
-    return one_ply(deeper, inlined)
+    return one_ply(deeper, extending(plies), inlined)
 
 
 @written_in
@@ -140,15 +142,15 @@ def by_recursion(position: Any, ply: int, depth: int, alpha: float, beta: float,
     return again(position, depth, ply, alpha, beta, desk)
 
 
-three_plies = a_ply_above(a_ply_above(frontier))
-any_plies = one_ply(by_recursion, written_in)
+three_plies = a_ply_above(a_ply_above(frontier, 1), 2)
+any_plies = one_ply(by_recursion, extend_line, written_in)
 
 
 @inner
 def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
     """The value of a position to the side to move, within [alpha, beta], searched `depth` plies deep.
 
-    The side to move is player 0 at even plies. After a cut-off the line is kept only where it may be that of a win.
+    The side to move is player 0 at even plies.
     """
     if ply == ROOT:
         # So that all this is compiled once, and not a second time for the root.

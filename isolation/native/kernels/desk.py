@@ -182,6 +182,23 @@ def extend_line(desk: Any, ply: int, cell: int) -> None:
     desk[LENGTH + ply] = below + 1
 
 
+def extending(most: int) -> Any:
+    """`extend_line` where the line of the ply below has at most `most` cells, of which all are copied.
+
+    That takes no loop, whose end could not be foretold.
+    """
+
+    @inner
+    def extend_short_line(desk: Any, ply: int, cell: int) -> None:
+        row, next_row = LINE + ply * MAX_PLY, LINE + (ply + 1) * MAX_PLY
+        desk[row] = cell
+        for i in range(most):
+            desk[row + 1 + i] = desk[next_row + i]
+        desk[LENGTH + ply] = desk[LENGTH + ply + 1] + 1
+
+    return extend_short_line
+
+
 @inner
 def end_line(desk: Any, ply: int, cell: int) -> None:
     """The best continuation at this ply is `cell`, and ends there."""
