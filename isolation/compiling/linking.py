@@ -15,7 +15,8 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from isolation.compiling import library, machine
-from isolation.native.layout import SCORE
+from isolation.compiling.ranking import ranked
+from isolation.native.layout import RANK, SCORE
 
 _ENTRY = "isolation_entry"
 _UNRESOLVED = ".numba.unresolved$"
@@ -73,7 +74,8 @@ def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     """
     module = llvm.parse_bitcode(kernel)
     if score is not None:
-        module.link_in(_to_be_inlined(llvm.parse_bitcode(score)))
+        compares = any(one.name == RANK for one in module.functions)
+        module.link_in(_to_be_inlined(ranked(score) if compares else llvm.parse_bitcode(score)))
     module.get_function(_ENTRY).name = symbol
     machine.optimise(_internal(module, symbol))
     named = [*module.functions, *module.global_variables]

@@ -73,27 +73,6 @@ desk_at = pointer_to(types.int64)
 
 
 @intrinsic
-def next_below(typingctx: Any, value: Any) -> Any:
-    """The largest float64 below a value that is not NaN; −inf stays −inf.
-
-    The bits of a float, read as an integer, count up from zero: one step is one unit in the last place.
-    """
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        int64, double = ir.IntType(64), ir.DoubleType()
-        as_int = builder.bitcast(args[0], int64)
-        zero = builder.fcmp_ordered("==", args[0], ir.Constant(double, 0.0))
-        positive = builder.fcmp_ordered(">", args[0], ir.Constant(double, 0.0))
-        step = builder.select(positive, ir.Constant(int64, -1), ir.Constant(int64, 1))
-        below = builder.bitcast(builder.add(as_int, step), double)
-        below = builder.select(zero, ir.Constant(double, -5e-324), below)
-        lowest = builder.fcmp_ordered("==", args[0], ir.Constant(double, float("-inf")))
-        return builder.select(lowest, args[0], below)
-
-    return types.float64(types.float64), codegen
-
-
-@intrinsic
 def unlikely(typingctx: Any, condition: Any) -> Any:
     """A condition that LLVM may take to be false nearly always."""
 
