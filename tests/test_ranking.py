@@ -133,7 +133,7 @@ FLOATS = {
         lambda player: 0.5 if player == 0 else player,
         [IS_ZERO, COUNT, "%value = select i1 %is_zero, double 0.5, double %count"],
     ),
-    "a constant beyond all counts": (lambda player: 2.0**1000, ["%value = fadd double 0x7E70000000000000, 0.0"]),
+    "a constant beyond all counts": (lambda player: 1e20, ["%value = fadd double 1.0e20, 0.0"]),
     "a count without a sign": (lambda player: player % (1 << 64), ["%value = uitofp i64 %player to double"]),
 }
 PLAYERS = (0, 1, 3, -4, 101)
