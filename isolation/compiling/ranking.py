@@ -29,29 +29,35 @@ declare i64 @{_RANK_OF_FLOAT}(double) memory(none)
 {{table}}
 define i32 @{RANK}(ptr %rank, ptr %raised, {{arguments}}) {{{{
   %value = alloca double
-  {{unfinished}}
-  %status = call i32 @{SCORE}(ptr %value, ptr %raised, {{arguments}}) alwaysinline
-  %is_fine = icmp eq i32 %status, 0
-  br i1 %is_fine, label %fine, label %end
+  %is_first = icmp eq i64 %turn, 0
+  br i1 %is_first, label %turn_0, label %turn_1
+{{turns}}
+never:
+  unreachable
 fine:
   %float = load double, ptr %value
   %ranked = call i64 @{_RANK_OF_FLOAT}(double %float)
   store i64 %ranked, ptr %rank
-  br label %end
-end:
+  ret i32 0
+failed:
+  %status = phi i32 [ %status_0, %on_0 ], [ %status_1, %on_1 ]
   ret i32 %status
 }}}}
 """
-_UNFINISHED = """%is_first = icmp eq i64 %turn, 0
-  %mover = select i1 %is_first, i64 %cell_0, i64 %cell_1
-  %place = getelementptr inbounds {blank}, ptr @{table}, i64 %mover
-  %near = load {blank}, ptr %place
-  %replies = and {blank} %near, %blank
-  %is_over = icmp eq {blank} %replies, 0
-  br i1 %is_over, label %never, label %on
-never:
-  unreachable
-on:"""
+_TURN = f"""
+turn_{{turn}}:
+  {{unless_over}}
+on_{{turn}}:
+  %status_{{turn}} = call i32 @{SCORE}(ptr %value, ptr %raised, {{known}}) alwaysinline
+  %is_fine_{{turn}} = icmp eq i32 %status_{{turn}}, 0
+  br i1 %is_fine_{{turn}}, label %fine, label %failed
+"""
+"""One call for each side to move, so that LLVM knows whose moves a heuristic's questions about the end are about."""
+_UNLESS_OVER = """%place_{turn} = getelementptr inbounds {blank}, ptr @{table}, i64 %cell_{turn}
+  %near_{turn} = load {blank}, ptr %place_{turn}
+  %replies_{turn} = and {blank} %near_{turn}, %blank
+  %is_over_{turn} = icmp eq {blank} %replies_{turn}, 0
+  br i1 %is_over_{turn}, label %never, label %on_{turn}"""
 """A search judges finished games itself, so that LLVM may leave out what a heuristic says of them: it is infinite."""
 
 _END_OF_WORTH = f"""%is_won = icmp eq i64 %rank, {WON}
@@ -125,14 +131,13 @@ _MEETING = re.compile(r"phi double ")
 _WAY = re.compile(rf"\[ {_VALUE}, ({_NAME}) \]")
 
 
-def ranked(score: bytes) -> llvm.ModuleRef:
-    """A heuristic's intermediate code, a module with `SCORE`, as a module with `RANK` and `WORTH`.
+def ranked(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """A heuristic's module, which has `SCORE` and is used up, as a module with `RANK` and `WORTH`.
 
-    `RANK` takes what `SCORE` takes, a position that is not finished, and gives an int64: the value's rank, that of the
-    largest finite float64 for infinity, or `NOT_A_NUMBER`. `WORTH` is the float64 that a rank stands for, infinite for
-    `WON` and its negative, which are ranks of no value.
+    `RANK` takes what `SCORE` takes, a position that is not finished and player 0, and gives an int64: the value's rank,
+    that of the largest finite float64 for infinity, or `NOT_A_NUMBER`. `WORTH` is the float64 that a rank stands for,
+    infinite for `WON` and its negative, which are ranks of no value.
     """
-    module = llvm.parse_bitcode(score)
     module.link_in(llvm.parse_assembly(_call_of(module)))
     for one in module.functions:
         if not one.is_declaration and one.name != RANK:
@@ -151,12 +156,22 @@ def _call_of(module: llvm.ModuleRef) -> str:
     """The text of a module with `RANK`, which calls `SCORE` and has the rank of its value made."""
     kinds = [str(one.type) for one in module.get_function(SCORE).arguments][2:]
     names = ("blank", "cell_0", "cell_1", "turn", "player", "parameters")
+    given = {name: f"{kind} %{name}" for name, kind in zip(names, kinds, strict=True)}
     tables = [one for one in module.global_variables if one.name.startswith(_MOVES)]
+    unless_over = _UNLESS_OVER if tables else "br label %on_{turn}"
+    turns = [
+        _TURN.format(
+            turn=turn,
+            unless_over=unless_over.format(turn=turn, blank=kinds[0], table=tables[0].name if tables else ""),
+            known=", ".join((given | {"turn": f"i64 {turn}", "player": "i64 0"}).values()),
+        )
+        for turn in (0, 1)
+    ]
     return _CALL.format(
         kinds=", ".join(kinds),
-        arguments=", ".join(f"{kind} %{name}" for kind, name in zip(kinds, names, strict=True)),
+        arguments=", ".join(given.values()),
         table="".join(f"@{one.name} = external constant {one.global_value_type}" for one in tables),
-        unfinished=_UNFINISHED.format(blank=kinds[0], table=tables[0].name) if tables else "",
+        turns="".join(turns),
     )
 
 

@@ -62,12 +62,12 @@ def score(game, player, parameters):
     return linked_score(game, player, parameters)
 
 @inner
-def rank(game, player, parameters):
-    return linked_rank(game, player, parameters)
+def rank(game, parameters):
+    return linked_rank(game, parameters)
 
 @inner
-def rank_apart(game, player, parameters):
-    return linked_rank_apart(game, player, parameters)
+def rank_apart(game, parameters):
+    return linked_rank_apart(game, parameters)
 
 @inner
 def worth_of(rank):

@@ -48,7 +48,7 @@ def known(rank: int, desk: Any) -> int:
 @inner
 def ranked_apart(position: Any, desk: Any) -> int:
     """The rank of an unfinished position to player 0, where few nodes of a search are: its code is that of a call."""
-    return known(rank_apart(position, 0, desk[PARAMETERS]), desk)
+    return known(rank_apart(position, desk[PARAMETERS]), desk)
 
 
 @inner
@@ -65,5 +65,5 @@ def horizon(position: Any, desk: Any) -> int:
             if is_empty(replies):
                 return -WON if position._turn == turn else WON
     desk[HORIZON] = 1
-    value = known(rank(position, 0, desk[PARAMETERS]), desk)
+    value = known(rank(position, desk[PARAMETERS]), desk)
     return value if turn == 0 else -value

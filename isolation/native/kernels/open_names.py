@@ -21,8 +21,8 @@ def score(game: Any, player: Any, parameters: int) -> float:
 
 
 @inner
-def rank(game: Any, player: Any, parameters: int) -> int:
-    """The rank of the heuristic's value of a position that is not finished, which searches compare."""
+def rank(game: Any, parameters: int) -> int:
+    """The rank of the heuristic's value of a position that is not finished to player 0, which searches compare."""
     return 0
 
 
