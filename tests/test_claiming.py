@@ -135,19 +135,20 @@ def floods(game, player):
     mine, theirs = game.get_legal_moves(player), game.get_legal_moves(game.get_opponent(player))
     around = game.reach(mine)
     left = game.get_blank_spaces()
-    balance = 100 * len(around) + 10_000 * sum(7 * row + column for row, column in around)
+    balance = 0
     while mine or theirs:
         left = left - mine
         theirs = theirs & left
         left = left - theirs
         balance += len(mine) - len(theirs)
         mine, theirs = game.reach(mine) & left, game.reach(theirs) & left
-    return balance + sum(11 * row + column for row, column in left)
+    return balance + sum(70 * row + 10 * column for row, column in around) + 0.1 * sum(7 * r + c for r, c in left)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", ["1x9", "3x3", "8x6", "7x9", "8x8", "9x11"])
 def test_floods_stay_on_the_board_whether_its_rows_have_room_between_them_or_not(size):
+    assert "_isolation.claimed" in rewrite(floods).source
     compiled = compile_heuristic(floods, parse_size(size))
     for board in sample_positions(parse_size(size), 200):
         for index, player in enumerate(board.players):
