@@ -12,9 +12,9 @@ then costs one step for both; see `_TOGETHER`.
 
 Such a loop is known by what a round does to the front and to the unreached cells, however it is written. It must begin
 with legal moves and all blank cells; what else it does must be to add up what is nothing for an empty front, since the
-flood that ends first goes on with one. A function that consists of such a loop and of plain statements is written out
-where it is called, so that the loops of two calls come to stand in one block. A loop is moved down to the other, with
-what depends on it, only past statements that neither change what it mentions nor mention what it changes.
+flood that ends first goes on with one. Loops in functions are written out where these are called; see `inlining`. Of
+two in one block the first is moved down to the other, with what depends on it, only past statements that neither change
+what it mentions nor mention what it changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from __future__ import annotations
 import ast
 import copy
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations, count
 from math import copysign
@@ -31,6 +32,7 @@ from isolation.compiling.rewrites.base import at, name, statements, target
 from isolation.compiling.rewrites.following import (
     Unlike,
     blocks,
+    bound,
     read,
     side_by_side,
     start,
@@ -39,8 +41,17 @@ from isolation.compiling.rewrites.following import (
     times_named,
     value_of,
 )
+from isolation.compiling.rewrites.inlining import (
+    Helper,
+    as_helper,
+    function_called,
+    has_scopes,
+    rename,
+    renamed,
+    write_out,
+)
 from isolation.compiling.rewrites.scopes import SUPPORT
-from isolation.compiling.rewrites.sources import bound_names, changed_name, parameters
+from isolation.compiling.rewrites.sources import bound_names, changed_name
 
 # The truth tables of the front, of the cells unreached before it, and of the blank cells a knight's move away from it.
 _FRONT, _UNREACHED, _NEXT = tables(3)
@@ -49,11 +60,9 @@ _POSSIBLE = (_UNREACHED | ~_FRONT) & (~_NEXT | ~_FRONT)
 _CELLS = "_v_cells"
 """In what a flood counts, the cells that are counted."""
 _LARGEST = 1 << 31
-_SCOPES = (ast.Lambda, ast.FunctionDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
 _LEAVING = (ast.Break, ast.Continue)
 """What might leave a block before a loop that has been moved down."""
 _READS = {"abs", "bool", "float", "int", "len", "max", "min", "round", f"{SUPPORT}.number"}
-_ASKS_FOR_PLAYERS = {"get_legal_moves", "get_opponent", "get_player_location", "is_loser", "is_winner", "utility"}
 _TOGETHER = f"""
 OWN = FIRST_OPEN & {SUPPORT}.colour_of(GAME, FIRST)
 ODD, EVEN, FRONT = FIRST_OPEN, FIRST_OPEN, FIRST
@@ -155,169 +164,42 @@ def _reached(origin: int) -> int:
     return _NEXT
 
 
-@dataclass(frozen=True)
-class _Helper:
-    """A function that is written out where it is called, and its parameter that is the game."""
-
-    node: ast.FunctionDef
-    game: str
-
-
 def flood(module: ast.Module) -> None:
     """Rewrite such loops in a finished module, and leave out the functions that nothing calls any more."""
     fresh = count(1)
-    called = {_called(inner) for inner in ast.walk(module)}
-    helpers: dict[str, _Helper] = {}
+    known = {function_called(inner) for inner in ast.walk(module)}
+    helpers: dict[str, Helper] = {}
     for place, written in enumerate(module.body):
         if not isinstance(written, ast.FunctionDef):
             continue
         while (changed := _with_two_as_one(written, helpers, fresh)) is not None:
             module.body[place] = written = changed
-        if (helper := _as_helper(written, helpers, fresh)) is not None:
+        if (helper := as_helper(written, helpers, fresh)) is not None:
             helpers[written.name] = helper
     for part in reversed(module.body):  # callers come after what they call
-        if isinstance(part, ast.FunctionDef) and part.name in called & set(helpers) and part.name not in read(module):
+        if isinstance(part, ast.FunctionDef) and part.name in known & set(helpers) and part.name not in read(module):
             module.body.remove(part)
 
 
 def _with_two_as_one(
-    written: ast.FunctionDef, helpers: Mapping[str, _Helper], fresh: Iterator[int]
+    written: ast.FunctionDef, helpers: Mapping[str, Helper], fresh: Iterator[int]
 ) -> ast.FunctionDef | None:
     """A function with two of its floods told as one; None if there are no two that can be."""
-    floods = sum(isinstance(inner, ast.While) or _called(inner) in helpers for inner in ast.walk(written))
+    floods = sum(isinstance(inner, ast.While) or function_called(inner) in helpers for inner in ast.walk(written))
     if floods < 2 or any(isinstance(inner, ast.Try) for inner in ast.walk(written)):
         return None
     for number in range(len(list(blocks(written)))):
         trial = copy.deepcopy(written)
         block = list(blocks(trial))[number]
-        _write_out(block, helpers, fresh)
+        write_out(trial, block, helpers, fresh)
         for first, second in combinations([one for one in block if isinstance(one, ast.While)], 2):
-            if block is trial.body and not _has_scopes(trial):
+            if block is trial.body and not has_scopes(trial):
                 _tell_apart(block, first, fresh)
             together = _together(trial, block, first, second, fresh)
             if together is not None:
                 block[:] = together
                 return trial
     return None
-
-
-# --- functions that are written out where they are called -----------------------------------------------------------
-
-
-def _as_helper(written: ast.FunctionDef, helpers: Mapping[str, _Helper], fresh: Iterator[int]) -> _Helper | None:
-    """A function, with what it calls written out in it, if that is plain statements, one flood and then a result."""
-    if not any(isinstance(inner, ast.While) or _called(inner) in helpers for inner in ast.walk(written)):
-        return None
-    written = copy.deepcopy(written)
-    _write_out(written.body, helpers, fresh)
-    *body, last = written.body
-    loops = [one for one in body if isinstance(one, ast.While)]
-    is_plain = all(isinstance(one, ast.Assign | ast.AugAssign | ast.While) for one in body)
-    has_result = isinstance(last, ast.Return) and last.value is not None
-    if len(loops) != 1 or not is_plain or not has_result or _has_scopes(written):
-        return None
-    found = _flood(written, written.body, loops[0])
-    return _Helper(written, found.game) if found and _takes_players(written, found.game) else None
-
-
-def _takes_players(written: ast.FunctionDef, game: str) -> bool:
-    """Whether a function takes nothing but a game, and players, whom it does nothing with but ask the game for."""
-    given = written.args
-    asked = [
-        ast.unparse(argument)
-        for inner in ast.walk(written)
-        if isinstance(inner, ast.Call) and ast.unparse(inner.func) in {f"{game}.{one}" for one in _ASKS_FOR_PLAYERS}
-        for argument in inner.args
-    ]
-    players = [one for one in parameters(written) if one != game]
-    return (
-        game in parameters(written)
-        and not (given.defaults or given.kwonlyargs or given.vararg or given.kwarg)
-        and not set(parameters(written)) & _bound(written.body)
-        and all(asked.count(one) == times_named(written, one) for one in players)
-    )
-
-
-def _called(node: ast.AST) -> str:
-    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-
-
-def _has_scopes(node: ast.AST) -> bool:
-    """Whether names in parts of a node mean something else than in the rest, or are bound by expressions."""
-    return any(isinstance(inner, _SCOPES) for inner in ast.walk(node) if inner is not node)
-
-
-def _write_out(block: list[ast.stmt], helpers: Mapping[str, _Helper], fresh: Iterator[int]) -> None:
-    """Write helpers out before the statements of a block that call them, whatever else these evaluate."""
-    written: list[ast.stmt] = []
-    for statement in block:
-        if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return) and not _has_scopes(statement):
-            results: dict[int, str] = {}
-            for called in _always_evaluated(statement.value):
-                helper = helpers.get(_called(called))
-                if helper is not None and _gives_players(called, helper):
-                    results[id(called)] = f"_v_result_{next(fresh)}"
-                    written += [at(called, one) for one in _written_out(called, helper, results[id(called)], fresh)]
-            statement = _Put(results).visit(statement)
-        written.append(statement)
-    block[:] = written
-
-
-class _Put(ast.NodeTransformer):
-    """Puts variables in place of calls."""
-
-    def __init__(self, results: Mapping[int, str]) -> None:
-        self.results = results
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        return at(node, name(self.results[id(node)])) if id(node) in self.results else self.generic_visit(node)
-
-
-def _always_evaluated(node: ast.AST | None) -> Iterator[ast.Call]:
-    """The calls in an expression that are evaluated whatever its other parts are, one after another."""
-    if isinstance(node, ast.Call):
-        yield node
-    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call | ast.Tuple):
-        for inner in ast.iter_child_nodes(node):
-            yield from _always_evaluated(inner)
-
-
-def _gives_players(called: ast.Call, helper: _Helper) -> bool:
-    """Whether a call gives a variable for the game, and for players what any statement before could tell as well."""
-    taken = parameters(helper.node)
-    if len(called.args) != len(taken) or called.keywords:
-        return False
-    game, players = called.args[taken.index(helper.game)], [inner for one in called.args for inner in ast.walk(one)]
-    return isinstance(game, ast.Name) and all(
-        isinstance(inner, ast.Name | ast.Attribute | ast.expr_context)
-        or (isinstance(inner, ast.Call) and ast.unparse(inner.func) == f"{game.id}.get_opponent")
-        for inner in players
-    )
-
-
-def _written_out(called: ast.Call, helper: _Helper, result: str, fresh: Iterator[int]) -> list[ast.stmt]:
-    """The statements of a helper for one call, its variables under names of their own, and what gives its result."""
-    given = dict(zip(parameters(helper.node), called.args, strict=True))
-    names = {one: _renamed(one, fresh) for one in sorted({*_bound(helper.node.body), *given})}
-    names |= {one: value.id for one, value in given.items() if isinstance(value, ast.Name)}
-    taken = [ast.Assign([target(names[one])], value) for one, value in given.items() if not isinstance(value, ast.Name)]
-    body = copy.deepcopy(helper.node.body)
-    _rename(body, names)
-    *body, last = body
-    assert isinstance(last, ast.Return)
-    assert last.value is not None
-    return [*taken, *body, ast.Assign([target(result)], last.value)]
-
-
-def _renamed(variable: str, fresh: Iterator[int]) -> str:
-    return f"_v_{variable.removeprefix('_v_')}_{next(fresh)}"
-
-
-def _rename(body: Sequence[ast.AST], names: Mapping[str, str]) -> None:
-    for node in body:
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name):
-                inner.id = names.get(inner.id, inner.id)
 
 
 # --- what a flood is ------------------------------------------------------------------------------------------------
@@ -402,9 +284,11 @@ def _tell_apart(block: list[ast.stmt], loop: ast.While, fresh: Iterator[int]) ->
     """Give names of their own to variables of a loop where a later statement of the function uses them anew."""
     mentioned = _mentioned([loop])
     for place, statement in enumerate(block):
-        if place > block.index(loop) and isinstance(statement, ast.Assign):
-            names = {one: _renamed(one, fresh) for one in bound_names(statement) if one in mentioned}
-            _rename([*statement.targets, *block[place + 1 :]], names)
+        if place <= block.index(loop) or not isinstance(statement, ast.Assign):
+            continue
+        with suppress(Unlike):
+            names = {one: renamed(one, fresh) for one in side_by_side(statement)[0] if one in mentioned}
+            rename([*statement.targets, *block[place + 1 :]], names)
 
 
 def _together(
@@ -437,7 +321,7 @@ def _as_one(first: _Flood, second: _Flood, fresh: Iterator[int]) -> list[ast.stm
     """The statements that do what two floods do."""
     parts = {"GAME": first.game, "FIRST": first.front, "SECOND": second.front}
     parts |= {"FIRST_OPEN": first.unreached, "SECOND_OPEN": second.unreached}
-    parts |= {one: _renamed(one.lower(), fresh) for one in ("OWN", "ODD", "EVEN", "FRONT")}
+    parts |= {one: renamed(one.lower(), fresh) for one in ("OWN", "ODD", "EVEN", "FRONT")}
     front, own = name(parts["FRONT"]), name(parts["OWN"])
     on = {"ALL": front, "OWN": ast.BinOp(front, ast.BitAnd(), own), "OTHER": ast.BinOp(front, ast.Sub(), own)}
     told = {f"FIRST_ON_{where}": _told(first, cells) for where, cells in on.items()}
@@ -467,17 +351,13 @@ class _Filled(ast.NodeTransformer):
         return copy.deepcopy(self.cells) if node.id == _CELLS else node
 
 
-def _bound(body: list[ast.stmt]) -> set[str]:
-    return {one for statement in body for one in bound_names(statement)}
-
-
 def _mentioned(body: list[ast.stmt]) -> set[str]:
     return {inner.id for statement in body for inner in ast.walk(statement) if isinstance(inner, ast.Name)}
 
 
 def _changed(body: list[ast.stmt], game: str) -> set[str]:
     """The variables that statements give values to, or perhaps change: what is given to functions not known to read."""
-    changed = _bound(body)
+    changed = bound(body)
     for inner in (inner for statement in body for inner in ast.walk(statement)):
         if (one := changed_name(inner)) is not None:
             changed.add(one)

@@ -98,6 +98,11 @@ def start(before: list[ast.stmt], called: str) -> tuple[str, str] | None:
     return None if origin is None or any(origin[0] in bound_names(one) for one in before[place:]) else origin
 
 
+def bound(body: list[ast.stmt]) -> set[str]:
+    """The variables that statements give values to."""
+    return {one for statement in body for one in bound_names(statement)}
+
+
 def read(node: ast.AST) -> set[str]:
     """The variables that are read in a node."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
