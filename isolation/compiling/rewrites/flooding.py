@@ -51,7 +51,7 @@ from isolation.compiling.rewrites.inlining import (
     write_out,
 )
 from isolation.compiling.rewrites.scopes import SUPPORT
-from isolation.compiling.rewrites.sources import bound_names, changed_name
+from isolation.compiling.rewrites.sources import changed_name
 
 # The truth tables of the front, of the cells unreached before it, and of the blank cells a knight's move away from it.
 _FRONT, _UNREACHED, _NEXT = tables(3)
@@ -310,8 +310,9 @@ def _together(
             return None
         if _changed(stays, one.game) & _mentioned(moved):
             return None
-    depends = _mentioned([second]) & _changed(moved, one.game) or _changed([second], one.game) & _mentioned(moved)
-    if depends or any(isinstance(inner, _LEAVING) for statement in stays for inner in ast.walk(statement)):
+    if _changed([second], one.game) & _mentioned(moved):
+        return None
+    if any(isinstance(inner, _LEAVING) for statement in stays for inner in ast.walk(statement)):
         return None
     both = [at(second, statement) for statement in _as_one(one, other, fresh)]
     return [*block[:begin], *stays, *both, *moved[1:], *block[end + 1 :]]
