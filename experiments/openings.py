@@ -80,7 +80,10 @@ def random_openings(size: str, plies: int, count: int, seed: int, colours: Colou
         every = _of_colours(every, size, colours)
         drawn, population = generator.permutation(every)[:count], len(every)
     if not len(drawn):
-        raise ValueError(f"a {size} board has no opening of {plies} plies{_described(colours)}")
+        raise ValueError(
+            f"a {size} board has no opening of {plies} plies{_described(colours)} after which the game goes on: "
+            "take a larger board, or another number of plies"
+        )
     return OpeningSet(size, drawn, population)
 
 
@@ -95,7 +98,9 @@ def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
         raise ValueError(f"a {size} board has more than {ENUMERATED:,} placement pairs; draw random openings instead")
     every = _of_colours(every, size, colours)
     if not len(every):
-        raise ValueError(f"a {size} board has no placement pair{_described(colours)} that leaves player 1 a move")
+        raise ValueError(
+            f"a {size} board has no placement pair{_described(colours)} that leaves player 1 a move: take a larger one"
+        )
     return OpeningSet(size, every, len(every))
 
 

@@ -115,14 +115,26 @@ def read_batches(path: Path, schema: pa.Schema, columns: Sequence[str], rows: in
 @contextmanager
 def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
     """The file, found to be whole and to have the columns of `schema`."""
-    data = path.read_bytes()
+    data = _bytes_of(path)
     with _told_of(path):
-        _check_pages(data, _checked_end(io.BytesIO(data)))
+        _check_pages(data, _checked_end(pa.BufferReader(data)))
         with pq.ParquetFile(pa.BufferReader(data)) as parquet:
             missing = [name for name in schema.names if name not in parquet.schema_arrow.names]
             if missing:
                 raise pa.ArrowInvalid(f"it has no column {missing[0]}")
             yield parquet
+
+
+def _bytes_of(path: Path) -> pa.Buffer:
+    """The bytes of a file, in memory of Arrow's.
+
+    Python's would be given back by whichever thread of Arrow's is done with them last, perhaps while the program ends;
+    a thread that asks for Python's lock then ends it with "terminate called without an active exception"
+    (https://github.com/apache/arrow/issues/34314).
+    """
+    with path.open("rb") as file:
+        data = pa.allocate_buffer(os.fstat(file.fileno()).st_size)
+        return data.slice(0, file.readinto(memoryview(data)))
 
 
 def _as_in(schema: pa.Schema, table: pa.Table) -> pa.Table:
@@ -169,7 +181,7 @@ def _checked_end(file: IO[bytes]) -> bytes:
     return end if is_whole else b""
 
 
-def _check_pages(data: bytes, end: bytes) -> None:
+def _check_pages(data: bytes | pa.Buffer, end: bytes) -> None:
     if end and _checksum(memoryview(data)[: len(data) - len(end)]) != end[len(SEAL) : len(SEAL) + _CHECKSUM]:
         raise pa.ArrowInvalid("the checksum of its pages does not fit")
 

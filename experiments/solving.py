@@ -242,7 +242,7 @@ def _check(rows: int, columns: int, limit: Limit | None) -> None:
             f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not {format_size(rows, columns)}"
         )
     if rows * columns < 2:
-        raise ValueError(f"a {format_size(rows, columns)} board has no placement pair")
+        raise ValueError(f"a {format_size(rows, columns)} board has no placement pair, but one cell: take a larger one")
     Meter(limit)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.facts import read_facts
+from experiments.facts import said, told_apart
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.standings import standings
@@ -42,22 +42,10 @@ def _told(change: DesignChange, place: int) -> str:
     value = (change.before, change.after)[place]
     other = (change.before, change.after)[1 - place]
     if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
-        mine, theirs = read_facts(value).settings, read_facts(other).settings
-        return ", ".join(f"{key} {_said(item)}" for key, item in mine.items() if theirs.get(key) != item) or "–"
+        return told_apart(value, other)[0]
     if isinstance(value, str) and value.startswith("{"):
         return "plays"
-    return _said(value)
-
-
-def _said(value: Any) -> str:
-    """A value as people write it in a configuration."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return ", ".join(f"{key}={_said(item)}" for key, item in value.items()) or "none"
-    return ", ".join(map(_said, value)) or "none" if isinstance(value, list | tuple) else str(value)
+    return said(value)
 
 
 def _results_section(before: Findings, after: Findings, shared: SharedGames) -> Section:

@@ -97,7 +97,7 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
         for one in found
     ]
     shown, left_out = _first(rows, lines)
-    told = f"{counted(findings.played, 'game')} of {counted(len(found), 'agent')}"
+    told = f"{counted(findings.played, 'game')} of {counted(len(found), 'agent')}" if findings.played else "No result"
     if found and not math.isnan(found[0].rate.estimate):
         told += f": {_won_most(found, findings.baseline)}"
     notes = ["Win rates with 95 % intervals, each by itself."] if rows else []

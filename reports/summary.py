@@ -11,7 +11,8 @@ from experiments.inference.standings import Matchup, matchups, splits, standings
 from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
-from reports.cells import Estimate, Share, counted, estimate_of
+from isolation.shell import command
+from reports.cells import Estimate, Share, counted, estimate_of, together
 from reports.sections import Section
 from reports.wording import forfeit_sentences
 
@@ -165,6 +166,9 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
         )
     elif games < planned:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")
+        if not games:
+            again = together([command("tournament", "--resume", source.info.path) for source in findings.sources])
+            notes.append(f"Nothing was played yet, or is not written down yet. Where nobody plays, go on with: {again}")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games were in several runs and count once.")
     if unfinished := findings.pairs.unfinished:

@@ -53,6 +53,7 @@ def export(kind, position, shelf=Shelf(), **more):  # noqa: B008 - a frozen valu
         "N@d4 N@a5 Nc6,d4", "N@d4 N@a5 d4c6", "1. N@d4 N@a5 2. d4c6,c6d4 *", '{"moves": [24, 14, 9]}',
         '[Variant "joust"]\n[FEN "7/7/n6/3N3/7/7/7 w - - 0 1"]\n\n1. Nc6,d4 *', '[{"ply": 1, "move": "d3"}, '
         '{"ply": 2, "move": "a2"}, {"ply": 3, "move": "c1"}]', "moves,rows,columns\n24 14 9,7,7\n",
+        "% N@c3 of the club\nN@d4 N@a5 Nc6,d4", "% mine\n1. d3 a2\n% then\n2. c1",
     ],
 )  # fmt: skip
 def test_moves_are_taken_in_every_way_they_are_written(text):
@@ -101,6 +102,7 @@ def test_a_row_without_its_head_and_a_saved_game_are_read(run, tmp_path):
     ("text", "complaint"),
     [
         ("", "there is nothing to read: give moves like d3,a2"),
+        ("% only a remark", "there is nothing to read: give moves like d3,a2"),
         ("hello", "'hello' is no move, nor part of anything else that the board takes: "),
         ("x9", "x9 is not on the 7x7 board"),
         ("d3," * 5000, "5,000 moves are too many: a board here has at most 128 cells"),
@@ -123,6 +125,7 @@ def test_a_row_without_its_head_and_a_saved_game_are_read(run, tmp_path):
         ('{"moves": [], "settings_1": "{"}', "Expecting property name"),
         ("40/40/40/40 w", "at most 128 cells"),
         ("7/7/7/3NN2/7/7/7 w", "each player has one knight"),
+        ("% of the club\nN@d4 N@d4", "the text:2: move 1 of Black: "),
         ('[White "x"]\n1. Nc9', "the text:2: move 1 of White: square c9 is not on the 7x7 board"),
         ('{"moves": []', "the text begins like JSON"),
         ("a,moves\n", "is no move"),

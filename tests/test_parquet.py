@@ -12,7 +12,7 @@ import pytest
 from invented_runs import gauntlet
 
 from experiments import labels, log, solving
-from experiments.parquet import count_rows, read_parquet, save_table, write_parquet
+from experiments.parquet import count_rows, read_batches, read_parquet, save_table, write_parquet
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string())])
 TABLE = pa.table({"number": [1, 2, 3], "text": ["a", "b", "c"]}, SCHEMA)
@@ -80,6 +80,15 @@ def test_what_others_have_written_is_read_as_it_is(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "table.parquet")
     assert read_parquet(tmp_path / "table.parquet", SCHEMA).equals(TABLE)
     assert read_parquet(tmp_path / "table.parquet", SCHEMA, ["text"]).column_names == ["text"]
+
+
+def test_what_arrow_reads_lies_in_its_own_memory_as_its_threads_may_outlast_python(tmp_path: Path) -> None:
+    path, numbers = tmp_path / "large.parquet", np.random.default_rng(1).integers(0, 2**62, 50_000)
+    save_table(path, pa.table({"number": numbers, "text": ["a"] * len(numbers)}, SCHEMA))
+    before = pa.total_allocated_bytes()
+    batches = read_batches(path, SCHEMA, ["text"], 10)
+    assert next(batches).num_rows == 10
+    assert pa.total_allocated_bytes() - before > path.stat().st_size > 8 * len(numbers)
 
 
 @pytest.mark.parametrize("table", [TABLE.drop(["text"]), pa.table({"number": ["one"], "text": ["a"]})])

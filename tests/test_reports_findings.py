@@ -440,11 +440,26 @@ def test_runs_that_ask_different_questions_are_not_pooled(tmp_path, key, value):
     assert len(load_findings([one, two], mixed=True).sources) == 2
 
 
+def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(tmp_path):
+    run = gauntlet(0, planned=100).write(tmp_path / "my run")
+    told = summary_headline(load_findings([run])).section.title.split("\n")
+    assert told == [
+        "0 of 100 planned games are in the log.",
+        "Nothing was played yet, or is not written down yet. Where nobody plays, go on with: isolation tournament "
+        f"--resume '{run}'",
+        "No result.",
+    ]
+    assert told[1] in compare_headline(load_findings([run])).section.title
+
+
 def test_a_name_with_other_settings_is_refused_or_told_apart(tmp_path):
     one, two = gauntlet(2), gauntlet(2)
     two.agent("Good", "contender", limit={"nodes": 5000})
     paths = [one.write(tmp_path / "one"), two.write(tmp_path / "two")]
-    with pytest.raises(ValueError, match="Good is not the same player in"):
+    with pytest.raises(
+        ValueError,
+        match=r"Good is not the same player in .*one and .*two: limit nodes=1000 there and limit nodes=5000 here; ",
+    ):
         load_findings(paths)
     agents = load_findings(paths, mixed=True).pairs.agents
     assert {"Good@nodes=1000", "Good@nodes=5000"} < set(agents)

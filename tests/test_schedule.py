@@ -229,7 +229,8 @@ def test_round_robin_and_head_to_head() -> None:
         ({"opponents": ["random", "ID:missing.py:f"]}, "opponents\\[1\\]: no such file"),
         ({"baseline": "ID:*"}, "baseline: exactly one agent is needed"),
         ({"format": "round-robin", "contenders": ["random"]}, "nothing to play"),
-        ({"board": "1x2"}, "a 1x2 board has no opening of 2 plies"),
+        ({"board": "1x2"}, "a 1x2 board has no opening of 2 plies after which .*: take a larger board"),
+        ({"board": "1x5", "openings": "placements"}, "a 1x5 board has no placement pair that .*: take a larger one"),
         ({"openings": "file:nowhere.txt"}, "nowhere.txt: there is no such file"),
     ],
 )

@@ -166,7 +166,11 @@ def test_the_map_of_refutations_is_drawn_for_boards_of_any_shape(size):
 
 @pytest.mark.parametrize(
     ("size", "complaint"),
-    [("12x11", "up to 128 cells, not 12x11"), ("1x1", "has no placement pair"), ("7", "written ROWSxCOLUMNS")],
+    [
+        ("12x11", "up to 128 cells, not 12x11"),
+        ("1x1", "has no placement pair, but one cell"),
+        ("7", "written ROWSxCOLUMNS"),
+    ],
 )
 def test_boards_that_cannot_be_solved_are_refused_before_anything_is_written(tmp_path, size, complaint):
     with pytest.raises(ValueError, match=complaint):

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from experiments.arrays import to_arrow, to_names, to_numpy
 from experiments.belonging import checked_games
-from experiments.facts import AgentFacts, read_facts, run_facts
+from experiments.facts import AgentFacts, read_facts, run_facts, told_apart
 from experiments.inference.pairing import PairTable, pair_games
 from experiments.inference.standings import standings
 from experiments.log import codes_in, count_games
@@ -211,9 +211,10 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
     for name, holders in _holders(infos).items():
         for run, settings in holders[1:]:
             if settings != holders[0][1]:
+                one, two = told_apart(holders[0][1], settings)
                 raise ValueError(
                     f"{name} is not the same player in {infos[holders[0][0]].path} and {infos[run].path}: "
-                    f"{holders[0][1]} and {settings}; analyse them one by one, or take them together with --mixed"
+                    f"{one} there and {two} here; analyse them one by one, or take them together with --mixed"
                 )
 
 

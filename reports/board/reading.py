@@ -33,6 +33,8 @@ _TAG = re.compile(r'\[\s*\w+\s+"')
 _JOUST = re.compile(r"@|\bN[a-z]+\d|[a-z]\d+[a-z]+\d")
 _CELL = re.compile(r"[a-zA-Z]{1,3}\d{1,5}|\d{1,5}")
 _NUMBERING = re.compile(r"\b\d+\.+")
+_ASIDE = re.compile(r"^%[^\n]*", re.MULTILINE)
+"""A line that nobody reads, among moves and in PGN."""
 
 
 def _listed(value: Any) -> Any:
@@ -89,7 +91,7 @@ def games_in(question: ImportQuestion) -> dict[str, Any]:
         ValueError: the text is in none of the `FORMS`, or a game in it is none.
     """
     text = question.text.strip().removeprefix("\ufeff")
-    if not text:
+    if not _ASIDE.sub("", text).strip():
         raise ValueError(f"there is nothing to read: give {FORMS}")
     games = list(islice(_read(text, question.size), MOST_GAMES + 1))
     if len(games) > MOST_GAMES:
@@ -106,11 +108,8 @@ def _read(text: str, size: str) -> Iterator[dict[str, Any]]:
         yield _position(Board.from_fen(text))
     elif "," in text and (rows := _csv_rows(text)):
         yield from (_game(_from_row(row)) for row in rows)
-    elif _TAG.search(text) or _JOUST.search(text):
-        tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
-        yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, _TEXT))
     else:
-        yield _from_moves(_NUMBERING.sub(" ", text), size)
+        yield from _from_notation(_ASIDE.sub("", text), size)
 
 
 def _json_values(text: str) -> list[Any]:
@@ -194,6 +193,15 @@ def _csv_rows(text: str) -> list[dict[str, Any]]:
     if "moves" not in lines[0] or len(lines) < 2:
         return []
     return [dict(zip(lines[0], line, strict=False)) for line in lines[1:] if line]
+
+
+def _from_notation(text: str, size: str) -> Iterator[dict[str, Any]]:
+    """The games of PGN, whose first may lack its tags, or the one of plain moves."""
+    if _TAG.search(text) or _JOUST.search(text):
+        tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
+        yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, _TEXT))
+    else:
+        yield _from_moves(_NUMBERING.sub(" ", text), size)
 
 
 def _from_moves(text: str, size: str) -> dict[str, Any]:

@@ -7,11 +7,12 @@
         balance += len(movers) - len(waiters)
         movers, waiters = game.reach(movers) & unclaimed, game.reach(waiters) & unclaimed
 
-becomes `first, second = _isolation.claimed(game, movers, waiters)` and `balance += len(first) - len(second)`; see
-`isolation.native.claiming`. Such a loop is known by what a round does to the sets, whatever they are called and however
-it is written: a set is followed as the truth table of what it is made of, the sets that the round begins with and the
-cells reached from them. Both sides must begin with legal moves, and the unclaimed cells must be all blank ones. What is
-added up must be whole, so that the order of the additions does not matter.
+becomes `first, second, unclaimed = _isolation.claimed(game, mover, waiter)`, with the players whose moves the two sides
+begin with, and `balance += first - second`; see `isolation.native.claiming`. Such a loop is known by what a round does
+to the sets, whatever they are called and however it is written: a set is followed as the truth table of what it is made
+of, the sets that the round begins with and the cells reached from them. Both sides must begin with legal moves, and the
+unclaimed cells must be all blank ones. What is added up must be whole, so that the order of the additions does not
+matter.
 """
 
 from __future__ import annotations
@@ -23,7 +24,17 @@ from dataclasses import dataclass
 from itertools import count
 
 from isolation.compiling.rewrites.base import at, name, statements, support, target
-from isolation.compiling.rewrites.following import Unlike, blocks, read, side_by_side, start, table, tables, times_named
+from isolation.compiling.rewrites.following import (
+    Start,
+    Unlike,
+    blocks,
+    read,
+    side_by_side,
+    start,
+    table,
+    tables,
+    times_named,
+)
 from isolation.compiling.rewrites.sources import bound_names
 
 # The truth tables of three sets at the beginning of a round, and of what the two sides reach from their cells.
@@ -40,7 +51,7 @@ _LARGEST = 1 << 31
 class _Round:
     """What a round has done so far: the tables of the sets by their names, and what was added to totals.
 
-    `claimed` are the names of what the sides have claimed in the end.
+    `claimed` are the names of how many cells each side has claimed in the end.
     """
 
     game: str
@@ -77,7 +88,7 @@ class _Round:
             counted = self.table(node.args[0])
             for side, called in zip((_FIRST, _CLAIMED_SECOND), self.claimed, strict=True):
                 if _same(counted, side):
-                    return ast.Call(name("len"), [name(called)], [])
+                    return name(called)
         raise Unlike
 
 
@@ -111,17 +122,14 @@ def _replace(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While, f
         found = _shared_out(before, loop, first, second, claimed)
         if found is None:
             continue
-        done, unclaimed = found
+        done, unclaimed, players = found
         totals = {added.target.id for added in done.totals if isinstance(added.target, ast.Name)}
         is_whole = all(_is_whole(written, total) for total in totals)
         if not is_whole or not _keeps_its_own(written, loop, {first, second, unclaimed, *totals}):
             return
-        value = support("claimed", name(done.game), name(first), name(second))
-        places = ast.Tuple([target(one) for one in claimed], ast.Store())
-        sets = {"OPEN": name(unclaimed), "A": name(first), "B": name(second)}
-        sets |= {"FIRST": name(claimed[0]), "SECOND": name(claimed[1])}
-        new: list[ast.stmt] = [ast.Assign([places], value), *done.totals]
-        new += statements("OPEN = OPEN - FIRST - SECOND\nA = A - A\nB = B - B", **sets)
+        places = ast.Tuple([target(one) for one in (*claimed, unclaimed)], ast.Store())
+        new: list[ast.stmt] = [ast.Assign([places], support("claimed", name(done.game), *players)), *done.totals]
+        new += statements("A = A - A\nB = B - B", A=name(first), B=name(second))
         block[block.index(loop) : block.index(loop) + 1] = [at(loop, one) for one in new]
         return
 
@@ -136,23 +144,34 @@ def _sides(loop: ast.While) -> list[str]:
 
 def _shared_out(
     before: list[ast.stmt], loop: ast.While, first: str, second: str, claimed: tuple[str, str]
-) -> tuple[_Round, str] | None:
-    """What a round does, and what the unclaimed cells are called, if a loop shares them out between two sides."""
+) -> tuple[_Round, str, list[ast.expr]] | None:
+    """What a round does, what the unclaimed cells are called, and the players, if a loop shares cells out to two."""
     starts = {called: start(before, called) for called in {first, second, *read(loop)}}
-    own = starts[first]
-    if own is None or own != starts[second] or own[1] != "get_legal_moves":
+    one, other = starts[first], starts[second]
+    if one is None or other is None or {one.method, other.method} != {"get_legal_moves"} or one.game != other.game:
         return None
-    open_ = [called for called, start in starts.items() if start == (own[0], "get_blank_spaces")]
+    open_ = [called for called, start in starts.items() if start == Start(one.game, "get_blank_spaces")]
     if len(open_) != 1:
         return None
-    done = _Round(own[0], claimed, {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
+    done = _Round(one.game, claimed, {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
     try:
         for statement in loop.body:
             done.do(statement)
     except Unlike:
         return None
     after = {first: _BY_FIRST & _LEFT, second: _BY_SECOND & _LEFT, open_[0]: _LEFT}
-    return (done, open_[0]) if all(_same(done.sets[one], table) for one, table in after.items()) else None
+    if not all(_same(done.sets[side], table) for side, table in after.items()):
+        return None
+    mover = ast.Attribute(name(one.game), "active_player", ast.Load())
+    players = [side.player or mover for side in (one, other)]
+    return (done, open_[0], players) if all(map(_is_lasting, players)) else None
+
+
+def _is_lasting(node: ast.expr) -> bool:
+    """Whether an expression is worth the same for as long as its names are."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith(".get_opponent") and all(map(_is_lasting, [node.func, *node.args]))
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
 
 
 def _is_whole(written: ast.FunctionDef, total: str) -> bool:

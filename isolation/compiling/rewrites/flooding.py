@@ -30,6 +30,7 @@ from math import copysign
 
 from isolation.compiling.rewrites.base import at, name, statements, target
 from isolation.compiling.rewrites.following import (
+    Start,
     Unlike,
     blocks,
     bound,
@@ -210,12 +211,12 @@ def _flood(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While) -> 
     before = block[: block.index(loop)]
     front = _asked(loop.test)
     origin = start(before, front)
-    if loop.orelse or origin is None or origin[1] != "get_legal_moves":
+    if loop.orelse or origin is None or origin.method != "get_legal_moves":
         return None
-    unreached = [one for one in sorted(read(loop)) if start(before, one) == (origin[0], "get_blank_spaces")]
+    unreached = [one for one in sorted(read(loop)) if start(before, one) == Start(origin.game, "get_blank_spaces")]
     if len(unreached) != 1:
         return None
-    found = _Flood(loop, origin[0], front, unreached[0], {front: _FRONT, unreached[0]: _UNREACHED})
+    found = _Flood(loop, origin.game, front, unreached[0], {front: _FRONT, unreached[0]: _UNREACHED})
     try:
         for statement in loop.body:
             found.do(statement)

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from isolation.compiling.rewrites.sources import bound_names
 
 
 class Unlike(Exception):
     """A loop does something else than what is looked for."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a set begins with: the cells that a method of a game returns, for a player or for nobody in particular."""
+
+    game: str
+    method: str
+    player: ast.expr | None = None
 
 
 def tables(sets: int) -> list[int]:
@@ -83,19 +93,26 @@ def value_of(before: list[ast.stmt], called: str) -> tuple[ast.expr, int] | None
     return dict(zip(places, values, strict=True))[called], since[0]
 
 
-def start(before: list[ast.stmt], called: str) -> tuple[str, str] | None:
-    """The game and the method that a variable has its value from, if nothing has happened to either since."""
+def start(before: list[ast.stmt], called: str) -> Start | None:
+    """What a variable has its value from, if nothing has happened since to it or to what it comes from."""
     found = value_of(before, called)
     if found is None:
         return None
     value, place = found
-    method = value.func if isinstance(value, ast.Call) else None
-    origin = None
-    if isinstance(value, ast.Name):
-        origin = start(before[:place], value.id)
-    elif isinstance(method, ast.Attribute) and isinstance(method.value, ast.Name):
-        origin = method.value.id, method.attr
-    return None if origin is None or any(origin[0] in bound_names(one) for one in before[place:]) else origin
+    origin = start(before[:place], value.id) if isinstance(value, ast.Name) else _asked(value)
+    if origin is None:
+        return None
+    named = {origin.game} | (read(origin.player) if origin.player else set())
+    return None if named & bound(before[place:]) else origin
+
+
+def _asked(value: ast.expr) -> Start | None:
+    """What an expression asks of a game, if it is nothing more than that."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.keywords:
+        return None
+    if not isinstance(value.func.value, ast.Name) or len(value.args) > 1:
+        return None
+    return Start(value.func.value.id, value.func.attr, *value.args)
 
 
 def bound(body: list[ast.stmt]) -> set[str]:
