@@ -219,19 +219,23 @@ def within_a_loop(source):
 
 def as_python(source):
     """What was written for compiled code, run by Python."""
-    parts = SimpleNamespace(jit=lambda function: function, number=float, colour_of=colour_of, next_to=next_to)
+    parts = SimpleNamespace(
+        jit=lambda function: function,
+        number=float,
+        padded_blanks=lambda game: game.get_blank_spaces(),
+        padded_moves=lambda game, player: game.get_legal_moves(player),
+        blanks_like=blanks_like,
+        next_to=lambda game, cells, among: game.reach(cells) & among,
+        close_up=lambda game, cells: cells,
+    )
     names = {"_isolation": parts}
     exec(source.partition("\n")[2], names)
     return names["score"]
 
 
-def colour_of(game, cells):
+def blanks_like(game, cells):
     colour = sum(cells[0]) % 2 if cells else 1
-    return [(row, column) for row in range(game.height) for column in range(game.width) if (row + column) % 2 == colour]
-
-
-def next_to(game, cells, among):
-    return game.reach(cells) & among
+    return game.get_blank_spaces() & [cell for cell in game.get_blank_spaces() if sum(cell) % 2 == colour]
 
 
 def two_as_one(source: str) -> bool:
