@@ -3,7 +3,7 @@
     python benchmarks/check_solved.py 8x8                  a sample of the shipped table
     python benchmarks/check_solved.py 8x8 FILE             of what `isolation solve --all` has written, as far as it is
 
-The comparator knows 7x7 and 8x8. A class of openings of 8x8 takes it some 15 seconds of CPU time.
+A class of openings of 8x8 takes the comparator some 15 seconds of CPU time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
 
 
 @click.command()
-@click.argument("size", metavar="BOARD", type=click.Choice(["7x7", "8x8"]))
+@click.argument("size", metavar="BOARD")
 @click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--sample", type=click.IntRange(min=1), default=12, show_default=True, help="So many classes of openings."
@@ -36,7 +36,10 @@ SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
 @click.option("--seed", default=1, show_default=True)
 def main(size: str, file: Path | None, sample: int, seed: int) -> None:
     """Have a second solver say who wins a sample of openings that no symmetry decides."""
-    winners = read_pairs(file, size) if file else shipped_pairs(size)
+    try:
+        winners = read_pairs(file, size) if file else shipped_pairs(size)
+    except ValueError as error:
+        sys.exit(str(error))
     known = [opening for opening in undecided_classes(size) if winners[opening]]
     chosen = random.Random(seed).sample(known, min(sample, len(known)))
     found = winners_by_comparator(size, chosen)
@@ -64,9 +67,10 @@ def winners_by_comparator(size: str, openings: list[tuple[int, ...]]) -> list[in
         sys.exit("there is no C++ compiler here")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "solver"
-        subprocess.run([compiler, "-O3", "-march=native", "-std=c++20", SOLVER, "-o", program], check=True)
+        options = ["-O3", "-march=native", "-std=c++20", "-DBOARD={},{}".format(*parse_size(size))]
+        subprocess.run([compiler, *options, SOLVER, "-o", program], check=True)
         text = "\n".join(f"{first} {second}" for first, second in openings)
-        out = subprocess.run([program, size], input=text, capture_output=True, text=True, check=True).stdout
+        out = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout
     return [int(line) for line in out.splitlines()[: len(openings)]]
 
 

@@ -84,10 +84,10 @@ def test_winners_of_all_classes_of_openings(benchmark, programs):
         for board in boards:
             Meter().search(board, None)
 
-    in_turns(benchmark, ours, lambda: run([programs / "solver", "7x7"], pairs)[1], rounds=3)
+    in_turns(benchmark, ours, lambda: run([programs / "solver"], pairs)[1], rounds=3)
 
 
 def test_solving_with_all_winning_moves_and_a_line(benchmark, programs):
     boards = [Board.from_moves(pair) for pair in PAIRS]
-    theirs = [programs / "solver", "7x7"]
+    theirs = [programs / "solver"]
     in_turns(benchmark, lambda: [solve(board) for board in boards], lambda: run(theirs, PAIRS)[1], rounds=5)

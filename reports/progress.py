@@ -36,6 +36,8 @@ _SHOWN = 12
 _SHARE_OF_TIME = 0.02
 _UNSTEADY = 5.0
 """Seconds of playing before the time left is told."""
+_LOOK_BACK = 600.0
+"""Seconds by which the rest of a count is judged: one of its things may take a minute."""
 _BAR = 60
 _LONGEST_NAME = 36
 _AROUND = 5
@@ -280,7 +282,10 @@ def _bar(what: str, terminal: IO[str]) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import Progress as Bar
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(file=terminal)
-    with terminal, Bar(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
+    bar = Bar(
+        *columns, console=Console(file=terminal), speed_estimate_period=_LOOK_BACK, transient=True,
+        redirect_stdout=False, redirect_stderr=False,
+    )  # fmt: skip
+    with terminal, bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -10,9 +10,10 @@ from random_games import positions
 
 import heuristics
 from isolation.agents import code_hash
-from isolation.compiling.compiler import compile_heuristic
+from isolation.compiling.compiler import compile_heuristic, sample_positions
 from isolation.compiling.rewrites.claiming import claim
 from isolation.compiling.rewriting import rewrite
+from isolation.geometry import parse_size
 
 
 def written_otherwise(game, player):
@@ -91,7 +92,7 @@ CHANGES = {
 def told_as_one_flood(source: str) -> bool:
     module = ast.parse(source)
     claim(module)
-    return "_isolation.claimed(game, a, b)" in ast.unparse(module)
+    return "_isolation.claimed(game, player, game.get_opponent(player))" in ast.unparse(module)
 
 
 def test_a_loop_that_shares_out_the_blank_cells_is_one_flood():
@@ -106,7 +107,7 @@ def test_a_loop_that_shares_out_the_blank_cells_is_one_flood():
 def test_a_total_may_have_any_name(total):
     module = ast.parse(ROUND.replace("total", total))
     claim(module)
-    assert f"{total} += len(_v_first1)" in ast.unparse(module)
+    assert f"{total} += _v_first1 - " in ast.unparse(module)
 
 
 @pytest.mark.parametrize(("written", "instead"), CHANGES.values(), ids=CHANGES)
@@ -128,3 +129,27 @@ def test_one_flood_claims_what_two_do_however_they_are_written(board):
     compiled = compile_heuristic(written_otherwise)
     for index, player in enumerate(board.players):
         assert compiled.evaluate(board, index) == written_otherwise(board, player)
+
+
+def floods(game, player):
+    mine, theirs = game.get_legal_moves(player), game.get_legal_moves(game.get_opponent(player))
+    around = game.reach(mine)
+    left = game.get_blank_spaces()
+    balance = 0
+    while mine or theirs:
+        left = left - mine
+        theirs = theirs & left
+        left = left - theirs
+        balance += len(mine) - len(theirs)
+        mine, theirs = game.reach(mine) & left, game.reach(theirs) & left
+    return balance + sum(70 * row + 10 * column for row, column in around) + 0.1 * sum(7 * r + c for r, c in left)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["1x9", "3x3", "8x6", "7x9", "8x8", "9x11"])
+def test_floods_stay_on_the_board_whether_its_rows_have_room_between_them_or_not(size):
+    assert "_isolation.claimed" in rewrite(floods).source
+    compiled = compile_heuristic(floods, parse_size(size))
+    for board in sample_positions(parse_size(size), 200):
+        for index, player in enumerate(board.players):
+            assert compiled.evaluate(board, index) == floods(board, player), board

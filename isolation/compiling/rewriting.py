@@ -28,6 +28,7 @@ from isolation.compiling.rewrites.claiming import claim
 from isolation.compiling.rewrites.containers import Contain
 from isolation.compiling.rewrites.errors import CompileError, refuse
 from isolation.compiling.rewrites.filling import Fill
+from isolation.compiling.rewrites.flooding import flood
 from isolation.compiling.rewrites.folding import Fold
 from isolation.compiling.rewrites.iterating import Iterate
 from isolation.compiling.rewrites.literals import Literals
@@ -186,6 +187,7 @@ class _Module:
         plain = ast.unparse(tree) + "\n"
         weigh(tree)
         claim(tree)
+        flood(tree)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)

@@ -66,6 +66,24 @@ def without_lowest_bit(builder: ir.IRBuilder, bits: ir.Value) -> ir.Value:
     return builder.and_(bits, builder.sub(bits, ir.Constant(bits.type, 1)))
 
 
+def constant_table(builder: Any, name: str, width: int, values: tuple[int, ...]) -> Any:
+    """A constant array of the module under construction; one per name, so that equal loads are seen to be equal."""
+    module = builder.module
+    if name in module.globals:
+        return module.globals[name]
+    array = ir.ArrayType(ir.IntType(width), len(values))
+    table = ir.GlobalVariable(module, array, name)
+    table.initializer = ir.Constant(array, list(values))
+    table.global_constant = True
+    table.linkage = "linkonce_odr"
+    return table
+
+
+def look_up(builder: Any, table: Any, index: Any) -> Any:
+    """What a constant array holds at an index, which must lie in it."""
+    return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), 0), index], inbounds=True))
+
+
 @intrinsic
 def popcount(typingctx: Any, bits: Any) -> Any:
     """How many cells the set holds."""

@@ -8,67 +8,59 @@ which changes nothing: it claims nothing of what the first reaches as early.
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from isolation.native import bits
-from isolation.native.position import CellsType, PositionType, as_cells, neighbours
+from isolation.native.padding import closed_up, padded_blank, padded_light, padded_moves_from, padded_neighbours
+from isolation.native.position import PositionType, as_cells, location_of
 
 
 def claimed(game, first, second):
-    """Return the blank cells that the first moves claim and those that the second do, as two sets.
+    """Return how many blank cells the first player claims and how many the second, and the set of those left.
 
-    Both sides go on to all blank cells a knight's move away that nobody has claimed, the first before the second, until
-    neither can. The cells of each set must be blank and of one colour, as moves of one player are.
+    Both begin with their legal moves and go on to all blank cells a knight's move away that nobody has claimed, the
+    first before the second, until neither can.
     """
-
-
-@intrinsic
-def _light(typingctx: Any, board: Any, mask: Any) -> Any:
-    """The cells of the colour that the first cell has."""
-    cells = [(row, column) for row in range(board.rows) for column in range(board.columns)]
-    light = sum(1 << place for place, (row, column) in enumerate(cells) if (row + column) % 2 == 0)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return ir.Constant(args[1].type, light)
-
-    return mask(board, mask), codegen
 
 
 @overload(claimed)
 def _claimed(game, first, second):
-    if not isinstance(game, PositionType) or not isinstance(first, CellsType) or not isinstance(second, CellsType):
+    if not isinstance(game, PositionType):
         return None
 
     def by_one_flood(game, first, second):
-        light = _light(game, first._mask)
-        first_is_light = not bits.is_empty(bits.common(first._mask, light))
-        second_is_light = not bits.is_empty(bits.common(second._mask, light))
+        light = padded_light(game)
+        movers = padded_moves_from(game, location_of(game, first))
+        waiters = padded_moves_from(game, location_of(game, second))
+        first_is_light = not bits.is_empty(bits.common(movers, light))
+        second_is_light = not bits.is_empty(bits.common(waiters, light))
         # What is reached by an odd number of moves of the side that begins, and by an even number.
         if first_is_light == second_is_light:
-            odd = first._mask
-            unclaimed = bits.difference(game._blank, odd)
-            even = bits.common(bits.union(neighbours(game, odd), second._mask), unclaimed)
+            odd = movers
+            left = bits.difference(padded_blank(game), odd)
+            front = bits.common(bits.union(padded_neighbours(game, odd), waiters), left)
         else:
-            odd = bits.union(first._mask, second._mask)
-            unclaimed = bits.difference(game._blank, odd)
-            even = bits.common(neighbours(game, odd), unclaimed)
-        unclaimed = bits.difference(unclaimed, even)
-        front = even
-        while True:
-            front = bits.common(neighbours(game, front), unclaimed)
-            if bits.is_empty(front):
-                break
-            unclaimed, odd = bits.difference(unclaimed, front), bits.union(odd, front)
-            front = bits.common(neighbours(game, front), unclaimed)
-            unclaimed, even = bits.difference(unclaimed, front), bits.union(even, front)
+            odd = bits.union(movers, waiters)
+            left = bits.difference(padded_blank(game), odd)
+            front = bits.common(padded_neighbours(game, odd), left)
+        even = bits.difference(odd, odd)
+        # Steps are cheaper than looks at whether there is anything left to claim, and four are seldom too many.
+        for _ in range(2):
+            left, even = bits.difference(left, front), bits.union(even, front)
+            front = bits.common(padded_neighbours(game, front), left)
+            left, odd = bits.difference(left, front), bits.union(odd, front)
+            front = bits.common(padded_neighbours(game, front), left)
+        while not bits.is_empty(front):
+            left, even = bits.difference(left, front), bits.union(even, front)
+            front = bits.common(padded_neighbours(game, front), left)
+            left, odd = bits.difference(left, front), bits.union(odd, front)
+            front = bits.common(padded_neighbours(game, front), left)
         if first_is_light:
             mine = bits.union(bits.common(odd, light), bits.difference(even, light))
         else:
             mine = bits.union(bits.difference(odd, light), bits.common(even, light))
-        theirs = bits.difference(bits.union(odd, even), mine)
-        return as_cells(game, mine, False), as_cells(game, theirs, False)
+        count = bits.popcount(mine)
+        others = bits.popcount(bits.union(odd, even)) - count
+        return count, others, as_cells(game, closed_up(game, left), True)
 
     return by_one_flood

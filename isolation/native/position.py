@@ -30,7 +30,8 @@ from numba.extending import (
 
 from isolation.geometry import column_masks, knight_masks
 from isolation.native import bits
-from isolation.native.bits import bitboard_for
+from isolation.native.bits import bitboard_for, constant_table, look_up
+from isolation.native.padding import has_room, less_padded, pad, reach
 
 INFINITY = float("inf")
 MOVE = types.UniTuple(types.int64, 2)
@@ -77,6 +78,8 @@ class _PositionModel(models.StructModel):
             ("cell_1", types.int64),
             ("turn", types.int64),
         ]
+        if has_room(position):
+            members.append(("padded", position.bitboard))
         super().__init__(manager, position, members)
 
 
@@ -102,24 +105,6 @@ for _member in ("blank", "cell_0", "cell_1", "turn"):
 make_attribute_wrapper(CellsType, "mask", "_mask")
 
 
-def constant_table(builder: Any, name: str, width: int, values: tuple[int, ...]) -> Any:
-    """A constant array of the module under construction; one per name, so that equal loads are seen to be equal."""
-    module = builder.module
-    if name in module.globals:
-        return module.globals[name]
-    array = ir.ArrayType(ir.IntType(width), len(values))
-    table = ir.GlobalVariable(module, array, name)
-    table.initializer = ir.Constant(array, list(values))
-    table.global_constant = True
-    table.linkage = "linkonce_odr"
-    return table
-
-
-def look_up(builder: Any, table: Any, index: Any) -> Any:
-    """What a constant array holds at an index, which must lie in it."""
-    return builder.load(builder.gep(table, [ir.Constant(ir.IntType(64), 0), index], inbounds=True))
-
-
 def _to_move(builder: Any, cell: Any, columns: int) -> tuple[Any, Any]:
     by = ir.Constant(cell.type, columns)
     return builder.udiv(cell, by), builder.urem(cell, by)
@@ -140,6 +125,15 @@ def less_cell(builder: Any, board: Any, mask: Any, cell: Any) -> Any:
     others = tuple(whole ^ 1 << cell for cell in range(board.rows * board.columns))
     name = f"isolation_others_{board.rows}x{board.columns}"
     return builder.and_(mask, look_up(builder, constant_table(builder, name, width, others), cell))
+
+
+def on_less_cells(context: Any, builder: Any, position: Any, value: Any, cell: Any) -> Any:
+    """A position of which only the blank cells are known: those of another, less one."""
+    child = cgutils.create_struct_proxy(position)(context, builder)
+    child.blank = less_cell(builder, position, value.blank, cell)
+    if has_room(position):
+        child.padded = less_padded(builder, position, value.padded, cell)
+    return child
 
 
 # --- making and stepping ------------------------------------------------------------------------------------------
@@ -164,6 +158,8 @@ def make_position(
             value.blank = builder.or_(builder.zext(low, wide), upper)
         else:
             value.blank = low
+        if has_room(position):
+            value.padded = pad(builder, position, value.blank)
         value.cell_0, value.cell_1, value.turn = cell_0, cell_1, turn
         return value._getvalue()
 
@@ -189,8 +185,7 @@ def after(typingctx: Any, position: Any, cell: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
         first = builder.icmp_signed("==", value.turn, ir.Constant(ir.IntType(64), 0))
-        child = cgutils.create_struct_proxy(position)(context, builder)
-        child.blank = less_cell(builder, position, value.blank, args[1])
+        child = on_less_cells(context, builder, position, value, args[1])
         child.cell_0 = builder.select(first, args[1], value.cell_0)
         child.cell_1 = builder.select(first, value.cell_1, args[1])
         child.turn = builder.sub(ir.Constant(ir.IntType(64), 1), value.turn)
@@ -270,20 +265,13 @@ def _sideways(builder: Any, board: Any, mask: Any, step: int) -> Any:
 
 @intrinsic
 def neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
-    """The bitboard of all cells a knight's move away from any cell of a bitboard, by eight shifts.
+    """The bitboard of all cells a knight's move away from any cell of a bitboard.
 
     Bits below the last row of the board may be set, too: what comes out is meant to be cut down to blank cells.
     """
-    columns, width = board.columns, board.bitboard.width
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = ir.IntType(width)
-        reached = ir.Constant(whole, 0)
-        for across, down in ((1, 2 * columns), (2, columns)):
-            moved = builder.or_(*(_sideways(builder, board, args[1], step) for step in (across, -across)))
-            for shift in (builder.shl, builder.lshr) if down < width else ():
-                reached = builder.or_(reached, shift(moved, ir.Constant(whole, down)))
-        return reached
+        return reach(builder, board, args[1], board.columns)
 
     return mask(board, mask), codegen
 

@@ -28,15 +28,13 @@ from numba.extending import (
 from isolation.editions.third.state import SIZE, STRIDE, Action
 from isolation.editions.third.translating import cell_at
 from isolation.native import bits
-from isolation.native.bits import bitboard_for
+from isolation.native.bits import bitboard_for, constant_table, look_up
 from isolation.native.position import (
     INFINITY,
     MaskType,
     PositionType,
     after,
-    constant_table,
     location_of,
-    look_up,
     moves_from,
 )
 

@@ -17,6 +17,7 @@ from numba.typed.typedobjectutils import _nonoptional
 
 from isolation.native import bits
 from isolation.native.claiming import claimed
+from isolation.native.flooding import colour_of, next_to
 from isolation.native.kernels.inner import inner
 from isolation.native.position import CellsType, PositionType, as_cells, turned
 from isolation.native.state import as_state, count_open, is_open
@@ -26,10 +27,12 @@ __all__ = [
     "as_state",
     "builtins",
     "claimed",
+    "colour_of",
     "count_open",
     "is_open",
     "jit",
     "math",
+    "next_to",
     "np",
     "term",
     "weighed",

@@ -30,7 +30,8 @@ from numba.core.imputils import lower_constant
 from numba.extending import intrinsic, models, overload, register_model, typeof_impl
 
 from isolation.native import bits
-from isolation.native.position import CellsType, PositionType, constant_table, look_up
+from isolation.native.bits import constant_table, look_up
+from isolation.native.position import CellsType, PositionType
 
 MOVES_OF_A_KNIGHT = 8
 MOST_MASKS = 6

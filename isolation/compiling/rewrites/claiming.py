@@ -7,11 +7,12 @@
         balance += len(movers) - len(waiters)
         movers, waiters = game.reach(movers) & unclaimed, game.reach(waiters) & unclaimed
 
-becomes `first, second = _isolation.claimed(game, movers, waiters)` and `balance += len(first) - len(second)`; see
-`isolation.native.claiming`. Such a loop is known by what a round does to the sets, whatever they are called and however
-it is written: a set is followed as the truth table of what it is made of, the sets that the round begins with and the
-cells reached from them. Both sides must begin with legal moves, and the unclaimed cells must be all blank ones. What is
-added up must be whole, so that the order of the additions does not matter.
+becomes `first, second, unclaimed = _isolation.claimed(game, mover, waiter)`, with the players whose moves the two sides
+begin with, and `balance += first - second`; see `isolation.native.claiming`. Such a loop is known by what a round does
+to the sets, whatever they are called and however it is written: a set is followed as the truth table of what it is made
+of, the sets that the round begins with and the cells reached from them. Both sides must begin with legal moves, and the
+unclaimed cells must be all blank ones. What is added up must be whole, so that the order of the additions does not
+matter.
 """
 
 from __future__ import annotations
@@ -23,12 +24,21 @@ from dataclasses import dataclass
 from itertools import count
 
 from isolation.compiling.rewrites.base import at, name, statements, support, target
+from isolation.compiling.rewrites.following import (
+    Start,
+    Unlike,
+    blocks,
+    read,
+    side_by_side,
+    start,
+    table,
+    tables,
+    times_named,
+)
 from isolation.compiling.rewrites.sources import bound_names
 
 # The truth tables of three sets at the beginning of a round, and of what the two sides reach from their cells.
-_FIRST, _SECOND, _UNCLAIMED, _BY_FIRST, _BY_SECOND = (
-    sum(1 << row for row in range(32) if row >> place & 1) for place in range(5)
-)
+_FIRST, _SECOND, _UNCLAIMED, _BY_FIRST, _BY_SECOND = tables(5)
 _POSSIBLE = (_UNCLAIMED | ~_FIRST) & (_UNCLAIMED | ~_SECOND)
 """Rows of a truth table that can be: the cells of both sides are unclaimed ones."""
 _CLAIMED_SECOND = _SECOND & ~_FIRST
@@ -37,15 +47,11 @@ _LARGEST = 1 << 31
 """What a total may begin with, far from where floating point leaves out whole numbers."""
 
 
-class _Unlike(Exception):
-    """A round does something else."""
-
-
 @dataclass
 class _Round:
     """What a round has done so far: the tables of the sets by their names, and what was added to totals.
 
-    `claimed` are the names of what the sides have claimed in the end.
+    `claimed` are the names of how many cells each side has claimed in the end.
     """
 
     game: str
@@ -55,30 +61,15 @@ class _Round:
 
     def table(self, node: ast.expr) -> int:
         """The truth table of an expression that is a set."""
-        if isinstance(node, ast.Name) and node.id in self.sets:
-            return self.sets[node.id]
-        if isinstance(node, ast.BinOp):
-            left, right = self.table(node.left), self.table(node.right)
-            if isinstance(node.op, ast.BitAnd):
-                return left & right
-            if isinstance(node.op, ast.BitOr):
-                return left | right
-            if isinstance(node.op, ast.Sub):
-                return left & ~right
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{self.game}.reach" and len(node.args) == 1:
-            origin = self.table(node.args[0])
-            for side, reached in ((_FIRST, _BY_FIRST), (_CLAIMED_SECOND, _BY_SECOND)):
-                if _same(origin, side):
-                    return reached
-        raise _Unlike
+        return table(node, self.sets, self.game, _reached)
 
     def do(self, statement: ast.stmt) -> None:
         """Follow a statement."""
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            places, values = _side_by_side(statement)
+        if isinstance(statement, ast.Assign):
+            places, values = side_by_side(statement)
             self.sets.update(zip(places, [self.table(value) for value in values], strict=True))
         elif not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
-            raise _Unlike
+            raise Unlike
         elif statement.target.id in self.sets:
             called = statement.target.id
             self.sets[called] = self.table(ast.BinOp(name(called), statement.op, statement.value))
@@ -87,7 +78,7 @@ class _Round:
             added.value = self.counted(added.value)
             self.totals.append(added)
         else:
-            raise _Unlike
+            raise Unlike
 
     def counted(self, node: ast.expr) -> ast.expr:
         """What a round adds to a total, in terms of the sets that are claimed in the end."""
@@ -97,25 +88,19 @@ class _Round:
             counted = self.table(node.args[0])
             for side, called in zip((_FIRST, _CLAIMED_SECOND), self.claimed, strict=True):
                 if _same(counted, side):
-                    return ast.Call(name("len"), [name(called)], [])
-        raise _Unlike
+                    return name(called)
+        raise Unlike
 
 
 def _same(one: int, other: int) -> bool:
     return (one ^ other) & _POSSIBLE == 0
 
 
-def _side_by_side(assignment: ast.Assign) -> tuple[list[str], list[ast.expr]]:
-    """The variables of an assignment, `a, b = 1, 2` among them, and their values."""
-    place, value = assignment.targets[0], assignment.value
-    if isinstance(place, ast.Tuple) and isinstance(value, ast.Tuple):
-        places, values = place.elts, value.elts
-    else:
-        places, values = [place], [value]
-    named = [one.id for one in places if isinstance(one, ast.Name)]
-    if len(named) != len(places) or len(places) != len(values):
-        raise _Unlike
-    return named, values
+def _reached(origin: int) -> int:
+    for side, reached in ((_FIRST, _BY_FIRST), (_CLAIMED_SECOND, _BY_SECOND)):
+        if _same(origin, side):
+            return reached
+    raise Unlike
 
 
 def claim(module: ast.Module) -> None:
@@ -123,17 +108,9 @@ def claim(module: ast.Module) -> None:
     fresh = count(1)
     for written in module.body:
         if isinstance(written, ast.FunctionDef):
-            for block in list(_blocks(written)):
+            for block in list(blocks(written)):
                 for loop in [one for one in block if isinstance(one, ast.While)]:
                     _replace(written, block, loop, fresh)
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of statements in a function."""
-    for inner in ast.walk(node):
-        for field in ("body", "orelse", "finalbody"):
-            if isinstance(block := getattr(inner, field, None), list):
-                yield block
 
 
 def _replace(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While, fresh: Iterator[int]) -> None:
@@ -145,17 +122,14 @@ def _replace(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While, f
         found = _shared_out(before, loop, first, second, claimed)
         if found is None:
             continue
-        done, unclaimed = found
+        done, unclaimed, players = found
         totals = {added.target.id for added in done.totals if isinstance(added.target, ast.Name)}
         is_whole = all(_is_whole(written, total) for total in totals)
         if not is_whole or not _keeps_its_own(written, loop, {first, second, unclaimed, *totals}):
             return
-        value = support("claimed", name(done.game), name(first), name(second))
-        places = ast.Tuple([target(one) for one in claimed], ast.Store())
-        sets = {"OPEN": name(unclaimed), "A": name(first), "B": name(second)}
-        sets |= {"FIRST": name(claimed[0]), "SECOND": name(claimed[1])}
-        new: list[ast.stmt] = [ast.Assign([places], value), *done.totals]
-        new += statements("OPEN = OPEN - FIRST - SECOND\nA = A - A\nB = B - B", **sets)
+        places = ast.Tuple([target(one) for one in (*claimed, unclaimed)], ast.Store())
+        new: list[ast.stmt] = [ast.Assign([places], support("claimed", name(done.game), *players)), *done.totals]
+        new += statements("A = A - A\nB = B - B", A=name(first), B=name(second))
         block[block.index(loop) : block.index(loop) + 1] = [at(loop, one) for one in new]
         return
 
@@ -170,46 +144,34 @@ def _sides(loop: ast.While) -> list[str]:
 
 def _shared_out(
     before: list[ast.stmt], loop: ast.While, first: str, second: str, claimed: tuple[str, str]
-) -> tuple[_Round, str] | None:
-    """What a round does, and what the unclaimed cells are called, if a loop shares them out between two sides."""
-    starts = {called: _start(before, called) for called in {first, second, *_read(loop)}}
-    own = starts[first]
-    if own is None or own != starts[second] or own[1] != "get_legal_moves":
+) -> tuple[_Round, str, list[ast.expr]] | None:
+    """What a round does, what the unclaimed cells are called, and the players, if a loop shares cells out to two."""
+    starts = {called: start(before, called) for called in {first, second, *read(loop)}}
+    one, other = starts[first], starts[second]
+    if one is None or other is None or {one.method, other.method} != {"get_legal_moves"} or one.game != other.game:
         return None
-    open_ = [called for called, start in starts.items() if start == (own[0], "get_blank_spaces")]
+    open_ = [called for called, start in starts.items() if start == Start(one.game, "get_blank_spaces")]
     if len(open_) != 1:
         return None
-    done = _Round(own[0], claimed, {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
+    done = _Round(one.game, claimed, {first: _FIRST, second: _SECOND, open_[0]: _UNCLAIMED}, [])
     try:
         for statement in loop.body:
             done.do(statement)
-    except _Unlike:
+    except Unlike:
         return None
     after = {first: _BY_FIRST & _LEFT, second: _BY_SECOND & _LEFT, open_[0]: _LEFT}
-    return (done, open_[0]) if all(_same(done.sets[one], table) for one, table in after.items()) else None
+    if not all(_same(done.sets[side], table) for side, table in after.items()):
+        return None
+    mover = ast.Attribute(name(one.game), "active_player", ast.Load())
+    players = [side.player or mover for side in (one, other)]
+    return (done, open_[0], players) if all(map(_is_lasting, players)) else None
 
 
-def _read(node: ast.AST) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
-
-
-def _start(before: list[ast.stmt], called: str) -> tuple[str, str] | None:
-    """The game and the method that a variable has its value from, if nothing has happened to either since."""
-    since = [statement for statement in before if called in bound_names(statement)][-1:]
-    if not since or not isinstance(since[0], ast.Assign):
-        return None
-    try:
-        places, values = _side_by_side(since[0])
-    except _Unlike:
-        return None
-    value = dict(zip(places, values, strict=True)).get(called)
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
-        return None
-    if not isinstance(value.func.value, ast.Name):
-        return None
-    game = value.func.value.id
-    later = before[before.index(since[0]) :]
-    return None if any(game in bound_names(one) for one in later) else (game, value.func.attr)
+def _is_lasting(node: ast.expr) -> bool:
+    """Whether an expression is worth the same for as long as its names are."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith(".get_opponent") and all(map(_is_lasting, [node.func, *node.args]))
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
 
 
 def _is_whole(written: ast.FunctionDef, total: str) -> bool:
@@ -218,10 +180,10 @@ def _is_whole(written: ast.FunctionDef, total: str) -> bool:
     for node in ast.walk(written):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
             pairs = [(getattr(node.target, "id", ""), node.value)]
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+        elif isinstance(node, ast.Assign):
             try:
-                pairs = list(zip(*_side_by_side(node), strict=True))
-            except _Unlike:
+                pairs = list(zip(*side_by_side(node), strict=True))
+            except Unlike:
                 continue
         else:
             continue
@@ -246,8 +208,4 @@ def _counts(node: ast.expr) -> bool:
 def _keeps_its_own(written: ast.FunctionDef, loop: ast.While, told: set[str]) -> bool:
     """Whether nothing that a loop gives a value is mentioned outside of it, but what is told: sets and totals."""
     own = set(bound_names(loop)) - told
-    return all(_times_named(written, one) == _times_named(loop, one) for one in own)
-
-
-def _times_named(node: ast.AST, variable: str) -> int:
-    return sum(isinstance(inner, ast.Name) and inner.id == variable for inner in ast.walk(node))
+    return all(times_named(written, one) == times_named(loop, one) for one in own)

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from isolation.native.position import less_cell
+from isolation.native.position import on_less_cells
 
 
 @intrinsic
@@ -18,8 +18,7 @@ def handed_over(typingctx: Any, position: Any, cell: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = cgutils.create_struct_proxy(position)(context, builder, value=args[0])
-        child = cgutils.create_struct_proxy(position)(context, builder)
-        child.blank = less_cell(builder, position, value.blank, args[1])
+        child = on_less_cells(context, builder, position, value, args[1])
         child.cell_0, child.cell_1 = value.cell_1, args[1]
         child.turn = ir.Constant(ir.IntType(64), 0)
         return child._getvalue()

@@ -1,0 +1,224 @@
+"""Loops that flood the board, two that do not meet: which are told as one, and that nothing changes."""
+
+from __future__ import annotations
+
+import ast
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_games import positions
+
+import heuristics
+from isolation.agents import code_hash
+from isolation.compiling.compiler import compile_heuristic
+from isolation.compiling.rewrites.flooding import flood
+from isolation.compiling.rewriting import rewrite
+
+SIZES = ["3x4", "4x3", "5x5", "6x7", "7x7", "9x11"]
+
+
+def by_hand(game, player):
+    blank, opponent = game.get_blank_spaces(), game.get_opponent(player)
+    unreached = blank
+    front = game.get_legal_moves(opponent)
+    moves, total = 1, 0.5
+    while len(front) > 0:
+        total += len(front) * (3 * moves - 0.25)
+        moves += 1
+        new = unreached & game.reach(front)
+        unreached -= front
+        front = new & unreached
+    theirs = total + 50 * len(unreached)
+    unreached = blank
+    front = game.get_legal_moves(player)
+    total, moves = 0, 0
+    while front:
+        moves = 2 + moves
+        total -= moves * moves * len(front) + len(front)
+        unreached = unreached - front
+        front = game.reach(front) & unreached
+    return theirs - total / 7 + 50 * len(unreached)
+
+
+def in_two_statements(game, player):
+    near = _nearness(player, game)
+    blank = len(game.get_blank_spaces())
+    return near * blank - _spread(game, game.get_opponent(player))
+
+
+def _nearness(player, game):
+    return 3 / (1 + _spread(game, player) ** 2)
+
+
+def _spread(game, who):
+    ahead, rest, found, step = game.get_legal_moves(who), game.get_blank_spaces(), 0, 1
+    while ahead:
+        found += step * len(ahead)
+        rest = rest - ahead
+        step += 1
+        ahead = rest & game.reach(ahead)
+    return found - 2 * len(rest) + len(ahead)
+
+
+def after_every_move(game, player):
+    best = -1000
+    for move in game.get_legal_moves():
+        child = game.forecast_move(move)
+        best = max(best, _spread(child, child.active_player) - _spread(child, child.inactive_player))
+    return best
+
+
+FUNCTIONS = [heuristics.get("horizon"), by_hand, in_two_statements, after_every_move]
+TWO = """
+def changed(game, player):
+    blank = game.get_blank_spaces()
+    own, free, total, moves = game.get_legal_moves(player), blank, 0, 0
+    while own:
+        moves += 1
+        total += moves * len(own)
+        free = free - own
+        own = game.reach(own) & free
+    mine = total / len(blank)
+    other = 3
+    left, found, step = blank, 0, 1
+    front = game.get_legal_moves(game.get_opponent(player))
+    while front:
+        found += step * len(front)
+        step += 1
+        left = left - front
+        front = game.reach(front) & left
+    return mine - found + len(free) + other
+"""
+CHANGES = {
+    "a flood that looks at something else": ("while own:", "while free:"),
+    "a flood that may be broken off": ("moves += 1", "if moves > 3:\n            break\n        moves += 1"),
+    "something else at the end": ("    mine = total", "    else:\n        total = 7\n    mine = total"),
+    "a flood over what is reached already": ("game.reach(own) & free", "game.reach(own)"),
+    "a flood that stays where it was": ("game.reach(own) & free", "game.reach(own) & free | own"),
+    "a flood that counts what it reached": ("free = free - own", "free = free | own"),
+    "a step from other cells": ("game.reach(own)", "game.reach(free)"),
+    "not from legal moves": ("game.get_legal_moves(player), blank", "game.reach(blank), blank"),
+    "not from all blank cells": ("(player), blank, 0", "(player), game.get_legal_moves(player), 0"),
+    "a front changed before": ("    while own:", "    own = own - blank\n    while own:"),
+    "a front perhaps changed before": ("    while own:", "    if player:\n        own = own - blank\n    while own:"),
+    "another position": ("    left, found", "    game = game.copy()\n    left, found"),
+    "a flood of another position": ("front = game.get", "front = game.copy().get"),
+    "rounds are told of": ("mine = total", "mine = moves + total"),
+    "rounds are counted from what is not known": ("blank, 0, 0", "blank, 0, len(own)"),
+    "a round's number alone is added": ("total += moves * len(own)", "total += moves"),
+    "more than the front is counted": ("total += moves * len(own)", "total += moves * len(free)"),
+    "an empty front counts": ("total += moves * len(own)", "total += moves * (len(own) + 1)"),
+    "something is divided by nothing": ("total += moves * len(own)", "total += moves / len(own)"),
+    "what is added may be infinite": ("total += moves * len(own)", "total += other * len(own)"),
+    "a total that is multiplied": ("total += moves * len(own)", "total *= moves * len(own)"),
+    "a total that is read": ("total += moves * len(own)", "total += total * len(own)"),
+    "a total that may begin with minus zero": ("blank, 0, 0", "blank, -0.0, 0"),
+    "a round that is remembered": ("free = free - own", "free = free - own\n        blank = own"),
+    "a total of both": ("found += step", "total += step"),
+    "the second goes on from the first": ("left, found, step = blank", "left, found, step = free"),
+    "the first decides what comes next": ("    other = 3", "    if mine > 3:\n        return 1"),
+    "the second needs what the first found": ("step = blank, 0, 1", "step = blank, 0, total"),
+    "what the first is told of changes": ("    other = 3", "    other, blank = 3, game.get_legal_moves(player)"),
+    "a list that both change": ("    other = 3", "    other = [mine]\n    other.append(3)"),
+    "something might fail and be caught": ("    other = 3", "    try:\n        other = 3\n    except E:\n        pass"),
+}
+
+
+CALLED_TWICE = """
+def pair(game, player):
+    free, front, far = game.get_blank_spaces(), game.get_legal_moves(player), 0
+    while front:
+        far += len(front)
+        free = free - front
+        front = game.reach(front) & free
+    return far
+def score(game, player):
+    other = game.get_opponent(player)
+    return pair(game, player) - pair(game, other)
+"""
+CALLS = {
+    "one or the other": ("pair(game, player) - pair", "pair(game, player) if player else pair"),
+    "perhaps one": ("return pair", "return other and pair"),
+    "one for each of some": ("pair(game, player) -", "sum([pair(game, one) for one in (0, 1)]) -"),
+    "in a function of its own": ("pair(game, player) -", "(lambda: pair(game, player))() -"),
+    "a player bound meanwhile": ("pair(game, player) -", "pair(game, (player := 1)) -"),
+    "by name": ("pair(game, player) -", "pair(game, player=player) -"),
+    "a player that something else gives": ("pair(game, player) -", "pair(game, seen.pop()) -"),
+    "a position that something else gives": ("pair(game, player) -", "pair(game.copy(), player) -"),
+    "more than one result": ("    return far", "    if far > 3:\n        return 3\n    return far"),
+    "no result": ("    return far\n", ""),
+    "more than players given": ("(game, player):\n    free", "(game, player, more=3):\n    free"),
+    "a player that is a number": ("    return far", "    return far + player"),
+    "a player bound anew": ("    return far", "    player = 3\n    return far"),
+    "a function within": ("    return far", "    return sum(far for one in free)"),
+    "a flood that may not go on": ("far += len(front)", "far += 1"),
+}
+
+
+def as_python(source):
+    """What was written for compiled code, run by Python."""
+    parts = SimpleNamespace(jit=lambda function: function, number=float, colour_of=colour_of, next_to=next_to)
+    names = {"_isolation": parts}
+    exec(source.partition("\n")[2], names)
+    return names["score"]
+
+
+def colour_of(game, cells):
+    colour = sum(cells[0]) % 2 if cells else 1
+    return [(row, column) for row in range(game.height) for column in range(game.width) if (row + column) % 2 == colour]
+
+
+def next_to(game, cells, among):
+    return game.reach(cells) & among
+
+
+def two_as_one(source: str) -> bool:
+    module = ast.parse(source)
+    flood(module)
+    return "next_to" in ast.unparse(module)
+
+
+def test_two_floods_are_one_wherever_they_stand():
+    assert two_as_one(TWO)
+    for function in FUNCTIONS:
+        source = rewrite(function).source
+        assert source.count("while ") == 1
+        assert "next_to" in source
+        assert "_spread" not in source
+
+
+@pytest.mark.parametrize(("written", "instead"), CHANGES.values(), ids=CHANGES)
+def test_a_flood_that_does_anything_else_stays_one_of_two(written, instead):
+    assert TWO.count(written) == 1
+    assert not two_as_one(TWO.replace(written, instead))
+
+
+@pytest.mark.parametrize(("written", "instead"), CALLS.values(), ids=CALLS)
+def test_a_function_that_is_not_plainly_a_flood_is_not_written_out(written, instead):
+    assert two_as_one(CALLED_TWICE)
+    assert CALLED_TWICE.count(written) == 1
+    assert not two_as_one(CALLED_TWICE.replace(written, instead))
+
+
+def test_what_tells_a_heuristic_from_others_in_logs_has_the_loop_that_was_written():
+    assert "while front" in rewrite(heuristics.get("horizon")).code
+    assert code_hash(heuristics.get("horizon")) == "8c0ddde8fe88b637"
+
+
+@settings(max_examples=30)
+@given(board=positions(st.sampled_from(SIZES)))
+def test_two_floods_as_one_find_what_two_do_on_every_board(board):
+    for function in FUNCTIONS:
+        written = as_python(rewrite(function).source)
+        for player in board.players:
+            assert written(board, player) == function(board, player)
+
+
+@settings(max_examples=40)
+@given(board=positions())
+def test_compiled_two_floods_as_one_find_what_two_do(board):
+    compiled = compile_heuristic(by_hand)
+    for index, player in enumerate(board.players):
+        assert compiled.evaluate(board, index) == by_hand(board, player)
