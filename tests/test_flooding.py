@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from textwrap import indent
 from types import SimpleNamespace
 
 import pytest
@@ -70,17 +71,46 @@ def after_every_move(game, player):
     return best
 
 
+ZERO, MINUS_ZERO = 0.0, -0.0
+
+
+def from_zero(game, player):
+    return _from_zero(game, player) - _from_zero(game, game.get_opponent(player))
+
+
+def from_minus_zero(game, player):
+    return _from_minus_zero(game, player) - _from_minus_zero(game, game.get_opponent(player))
+
+
+def _from_zero(game, player):
+    total, unreached, front = ZERO, game.get_blank_spaces(), game.get_legal_moves(player)
+    while front:
+        total += len(front)
+        unreached = unreached - front
+        front = game.reach(front) & unreached
+    return total
+
+
+def _from_minus_zero(game, player):
+    total, unreached, front = MINUS_ZERO, game.get_blank_spaces(), game.get_legal_moves(player)
+    while front:
+        total += len(front)
+        unreached = unreached - front
+        front = game.reach(front) & unreached
+    return total
+
+
 FUNCTIONS = [heuristics.get("horizon"), by_hand, in_two_statements, after_every_move]
 TWO = """
 def changed(game, player):
-    blank = game.get_blank_spaces()
+    blank, last = game.get_blank_spaces(), 7
     own, free, total, moves = game.get_legal_moves(player), blank, 0, 0
     while own:
         moves += 1
         total += moves * len(own)
         free = free - own
         own = game.reach(own) & free
-    mine = total / len(blank)
+    mine = total / last
     other = 3
     left, found, step = blank, 0, 1
     front = game.get_legal_moves(game.get_opponent(player))
@@ -89,7 +119,7 @@ def changed(game, player):
         step += 1
         left = left - front
         front = game.reach(front) & left
-    return mine - found + len(free) + other
+    return mine - found + len(free) + other + last
 """
 CHANGES = {
     "a flood that looks at something else": ("while own:", "while free:"),
@@ -115,12 +145,16 @@ CHANGES = {
     "a total that is multiplied": ("total += moves * len(own)", "total *= moves * len(own)"),
     "a total that is read": ("total += moves * len(own)", "total += total * len(own)"),
     "a total that may begin with minus zero": ("blank, 0, 0", "blank, -0.0, 0"),
-    "a round that is remembered": ("free = free - own", "free = free - own\n        blank = own"),
+    "a round that is remembered": ("free = free - own", "free, last = free - own, own"),
     "a total of both": ("found += step", "total += step"),
     "the second goes on from the first": ("left, found, step = blank", "left, found, step = free"),
     "the first decides what comes next": ("    other = 3", "    if mine > 3:\n        return 1"),
+    "the second begins where the first tells": ("game.get_opponent(player)", "mine"),
     "the second needs what the first found": ("step = blank, 0, 1", "step = blank, 0, total"),
-    "what the first is told of changes": ("    other = 3", "    other, blank = 3, game.get_legal_moves(player)"),
+    "what the first is told of changes": ("    other = 3", "    other, last = 3, 4"),
+    "a list that the first is told of changes": ("total / last\n", "total / last[0]\n    last[0] = 5\n"),
+    "a list that the first is told of may change": ("    other = 3", "    other = change(last)"),
+    "a front and open cells that change places": ("    while own:", "    own, free = free, own\n    while own:"),
     "a list that both change": ("    other = 3", "    other = [mine]\n    other.append(3)"),
     "something might fail and be caught": ("    other = 3", "    try:\n        other = 3\n    except E:\n        pass"),
 }
@@ -143,13 +177,16 @@ CALLS = {
     "perhaps one": ("return pair", "return other and pair"),
     "one for each of some": ("pair(game, player) -", "sum([pair(game, one) for one in (0, 1)]) -"),
     "in a function of its own": ("pair(game, player) -", "(lambda: pair(game, player))() -"),
-    "a player bound meanwhile": ("pair(game, player) -", "pair(game, (player := 1)) -"),
+    "a player bound meanwhile": ("pair(game, player) -", "(player := other) + pair(game, player) -"),
+    "a name that means something else there": ("    other = game", "    len = 3\n    other = game"),
     "by name": ("pair(game, player) -", "pair(game, player=player) -"),
     "a player that something else gives": ("pair(game, player) -", "pair(game, seen.pop()) -"),
     "a position that something else gives": ("pair(game, player) -", "pair(game.copy(), player) -"),
+    "a result before": ("    free, front", "    if game.is_loser(player):\n        return 3\n    free, front"),
     "more than one result": ("    return far", "    if far > 3:\n        return 3\n    return far"),
-    "no result": ("    return far\n", ""),
-    "more than players given": ("(game, player):\n    free", "(game, player, more=3):\n    free"),
+    "no result": ("    return far\n", "    far = 3\n"),
+    "nothing for a result": ("    return far\n", "    return\n"),
+    "more than players given": ("(game, player):\n    free", "(game, player, *more):\n    free"),
     "a player that is a number": ("    return far", "    return far + player"),
     "a player bound anew": ("    return far", "    player = 3\n    return far"),
     "a function within": ("    return far", "    return sum(far for one in free)"),
@@ -157,21 +194,48 @@ CALLS = {
 }
 
 
+USED_ANEW = """
+def changed(game, player):
+    free, front, far = game.get_blank_spaces(), game.get_legal_moves(player), 0
+    while front:
+        far += len(front)
+        free = free - front
+        front = game.reach(front) & free
+    near = far
+    free, front, far = game.get_blank_spaces(), game.get_legal_moves(), 0
+    while front:
+        far += len(front)
+        free = free - front
+        front = game.reach(front) & free
+    near = near - far
+    return near
+"""
+
+
+def within_a_loop(source):
+    head, _, body = source.strip().partition("\n")
+    return f"{head}\n    for player in (0, 1):\n{indent(body, '    ')}\n"
+
+
 def as_python(source):
     """What was written for compiled code, run by Python."""
-    parts = SimpleNamespace(jit=lambda function: function, number=float, colour_of=colour_of, next_to=next_to)
+    parts = SimpleNamespace(
+        jit=lambda function: function,
+        number=float,
+        padded_blanks=lambda game: game.get_blank_spaces(),
+        padded_moves=lambda game, player: game.get_legal_moves(player),
+        blanks_like=blanks_like,
+        next_to=lambda game, cells, among: game.reach(cells) & among,
+        close_up=lambda game, cells: cells,
+    )
     names = {"_isolation": parts}
     exec(source.partition("\n")[2], names)
     return names["score"]
 
 
-def colour_of(game, cells):
+def blanks_like(game, cells):
     colour = sum(cells[0]) % 2 if cells else 1
-    return [(row, column) for row in range(game.height) for column in range(game.width) if (row + column) % 2 == colour]
-
-
-def next_to(game, cells, among):
-    return game.reach(cells) & among
+    return game.get_blank_spaces() & [cell for cell in game.get_blank_spaces() if sum(cell) % 2 == colour]
 
 
 def two_as_one(source: str) -> bool:
@@ -200,6 +264,56 @@ def test_a_function_that_is_not_plainly_a_flood_is_not_written_out(written, inst
     assert two_as_one(CALLED_TWICE)
     assert CALLED_TWICE.count(written) == 1
     assert not two_as_one(CALLED_TWICE.replace(written, instead))
+
+
+def test_floods_of_two_positions_stay_apart():
+    first, second = TWO.split("    other = 3\n")
+    assert two_as_one(first + "    child = game\n" + second)
+    assert not two_as_one(
+        first
+        + "    child = game.copy()\n"
+        + second.replace("game.", "child.").replace("blank,", "child.get_blank_spaces(),")
+    )
+
+
+def test_what_the_first_is_told_of_stays_before_the_second_that_changes_it():
+    begin = "    left, found, step = blank, 0, 1\n"
+    early = TWO.replace(begin, "").replace(", 7\n", f", 7\n{begin}")
+    assert two_as_one(early)
+    assert not two_as_one(early.replace("total / last", "total / last + found"))
+
+
+def test_a_loop_around_both_leaves_them_two_where_it_may_go_on_between_them():
+    around = within_a_loop(TWO)
+    assert two_as_one(around)
+    assert not two_as_one(around.replace("other = 3", "if player:\n            continue"))
+
+
+def test_variables_that_are_used_anew_are_told_apart_only_where_all_that_mentions_them_is_seen():
+    assert two_as_one(USED_ANEW)
+    assert not two_as_one(within_a_loop(USED_ANEW))
+    assert not two_as_one(USED_ANEW.replace("return near", "return near + (lambda far: far)(3)"))
+
+
+def test_a_function_stays_where_something_else_calls_it_and_where_nothing_ever_did():
+    module = ast.parse(CALLED_TWICE.replace("- pair(game, other)", "- pair(game, other) + max(map(pair, [], []))"))
+    flood(module)
+    assert "next_to" in ast.unparse(module)
+    assert "def pair" in ast.unparse(module)
+    strange = CALLED_TWICE.partition("def score")[0].replace("pair", "strange")
+    strange = strange.replace("    free, front", "    game = game.copy()\n    free, front")
+    module = ast.parse(strange + CALLED_TWICE.replace("return pair", "return strange(game, player) + pair"))
+    flood(module)
+    assert "next_to" in ast.unparse(module)
+    assert "strange(game, player) +" in ast.unparse(module)
+    alone = ast.parse(CALLED_TWICE.partition("def score")[0])
+    flood(alone)
+    assert "def pair" in ast.unparse(alone)
+
+
+def test_a_total_that_begins_with_minus_zero_stays_as_it_was_written():
+    assert "next_to" in rewrite(from_zero).source
+    assert "next_to" not in rewrite(from_minus_zero).source
 
 
 def test_what_tells_a_heuristic_from_others_in_logs_has_the_loop_that_was_written():

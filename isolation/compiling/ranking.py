@@ -155,7 +155,8 @@ def ranked(module: llvm.ModuleRef) -> llvm.ModuleRef:
 def _call_of(module: llvm.ModuleRef) -> str:
     """The text of a module with `RANK`, which calls `SCORE` and has the rank of its value made."""
     kinds = [str(one.type) for one in module.get_function(SCORE).arguments][2:]
-    names = ("blank", "cell_0", "cell_1", "turn", "player", "parameters")
+    padded = ["padded"] if len(kinds) > 6 else []
+    names = ["blank", "cell_0", "cell_1", "turn", *padded, "player", "parameters"]
     given = {name: f"{kind} %{name}" for name, kind in zip(names, kinds, strict=True)}
     tables = [one for one in module.global_variables if one.name.startswith(_MOVES)]
     unless_over = _UNLESS_OVER if tables else "br label %on_{turn}"

@@ -1,48 +1,97 @@
-"""Steps of two floods in one, in compiled code: cells of one colour, and what lies a knight's move away."""
+"""Steps of two floods in one, in compiled code, on padded boards: where they begin, and what comes next.
+
+The sets are those of a board with two more columns, where there is room for them; see `padding`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from isolation.native import bits
-from isolation.native.position import CellsType, PositionType, as_cells, neighbours
+from isolation.native.padding import (
+    closed_up,
+    has_room,
+    padded_blank,
+    padded_light,
+    padded_moves_from,
+    padded_neighbours,
+)
+from isolation.native.position import CellsType, PositionType, as_cells, location_of
 
 
-def colour_of(game, cells):
-    """Return the cells of the board of the colour that these have, which must share one; the dark ones for no cells."""
+def padded_blanks(game):
+    """Return the blank cells."""
+
+
+def padded_moves(game, player):
+    """Return the cells that a player can move to."""
+
+
+def blanks_like(game, cells):
+    """Return the blank cells of the colour that these have, which must share one; if there are none, the dark ones."""
 
 
 def next_to(game, cells, among):
     """Return the cells of the second set that are a knight's move away from any of the first."""
 
 
+def close_up(game, cells):
+    """Return a set as one of the board itself."""
+
+
 @intrinsic
-def _same_colour(typingctx: Any, board: Any, mask: Any) -> Any:
-    """The cells of the board that have the colour of those of a bitboard, which share one."""
-    sums = [row + column for row in range(board.rows) for column in range(board.columns)]
-    light, dark = (sum(1 << cell for cell, place in enumerate(sums) if place % 2 == colour) for colour in (0, 1))
+def _padded(typingctx: Any, game: Any, mask: Any) -> Any:
+    """A padded bitboard as a set."""
+    cells = CellsType(game.rows, game.columns + 2 * has_room(game), True)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = args[1].type
-        lit = builder.and_(args[1], ir.Constant(whole, light))
-        is_light = builder.icmp_unsigned("!=", lit, ir.Constant(whole, 0))
-        return builder.select(is_light, ir.Constant(whole, light), ir.Constant(whole, dark))
+        value = cgutils.create_struct_proxy(cells)(context, builder)
+        value.mask = args[1]
+        return value._getvalue()
 
-    return mask(board, mask), codegen
+    return cells(game, mask), codegen
 
 
-@overload(colour_of)
-def _colour_of(game, cells):
-    if not isinstance(game, PositionType) or not isinstance(cells, CellsType):
+@intrinsic
+def _chosen(typingctx: Any, is_first: Any, first: Any, second: Any) -> Any:
+    """One of two bitboards, without a jump."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(*args)
+
+    return first(is_first, first, second), codegen
+
+
+@overload(padded_blanks)
+def _padded_blanks(game):
+    return (lambda game: _padded(game, padded_blank(game))) if isinstance(game, PositionType) else None
+
+
+@overload(padded_moves)
+def _padded_moves(game, player):
+    if not isinstance(game, PositionType):
         return None
-    return lambda game, cells: as_cells(game, _same_colour(game, cells._mask), False)
+    return lambda game, player: _padded(game, padded_moves_from(game, location_of(game, player)))
+
+
+@overload(blanks_like)
+def _blanks_like(game, cells):
+    def blanks_like(game, cells):
+        blank, light = padded_blank(game), padded_light(game)
+        is_dark = bits.is_empty(bits.common(cells._mask, light))
+        return _padded(game, _chosen(is_dark, bits.difference(blank, light), bits.common(blank, light)))
+
+    return blanks_like
 
 
 @overload(next_to)
 def _next_to(game, cells, among):
-    if not isinstance(game, PositionType) or not isinstance(cells, CellsType) or not isinstance(among, CellsType):
-        return None
-    return lambda game, cells, among: as_cells(game, bits.common(neighbours(game, cells._mask), among._mask), False)
+    return lambda game, cells, among: _padded(game, bits.common(padded_neighbours(game, cells._mask), among._mask))
+
+
+@overload(close_up)
+def _close_up(game, cells):
+    return lambda game, cells: as_cells(game, closed_up(game, cells._mask), True)

@@ -17,7 +17,7 @@ from numba.typed.typedobjectutils import _nonoptional
 
 from isolation.native import bits
 from isolation.native.claiming import claimed
-from isolation.native.flooding import colour_of, next_to
+from isolation.native.flooding import blanks_like, close_up, next_to, padded_blanks, padded_moves
 from isolation.native.kernels.inner import inner
 from isolation.native.position import CellsType, PositionType, as_cells, turned
 from isolation.native.state import as_state, count_open, is_open
@@ -25,15 +25,18 @@ from isolation.native.weighing import Term, weighed, weighed_onto
 
 __all__ = [
     "as_state",
+    "blanks_like",
     "builtins",
     "claimed",
-    "colour_of",
+    "close_up",
     "count_open",
     "is_open",
     "jit",
     "math",
     "next_to",
     "np",
+    "padded_blanks",
+    "padded_moves",
     "term",
     "weighed",
     "weighed_onto",

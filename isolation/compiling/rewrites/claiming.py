@@ -28,6 +28,8 @@ from isolation.compiling.rewrites.following import (
     Start,
     Unlike,
     blocks,
+    is_lasting,
+    mover,
     read,
     side_by_side,
     start,
@@ -162,16 +164,8 @@ def _shared_out(
     after = {first: _BY_FIRST & _LEFT, second: _BY_SECOND & _LEFT, open_[0]: _LEFT}
     if not all(_same(done.sets[side], table) for side, table in after.items()):
         return None
-    mover = ast.Attribute(name(one.game), "active_player", ast.Load())
-    players = [side.player or mover for side in (one, other)]
-    return (done, open_[0], players) if all(map(_is_lasting, players)) else None
-
-
-def _is_lasting(node: ast.expr) -> bool:
-    """Whether an expression is worth the same for as long as its names are."""
-    if isinstance(node, ast.Call):
-        return ast.unparse(node.func).endswith(".get_opponent") and all(map(_is_lasting, [node.func, *node.args]))
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
+    players = [mover(side) for side in (one, other)]
+    return (done, open_[0], players) if all(map(is_lasting, players)) else None
 
 
 def _is_whole(written: ast.FunctionDef, total: str) -> bool:

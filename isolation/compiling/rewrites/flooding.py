@@ -34,6 +34,8 @@ from isolation.compiling.rewrites.following import (
     Unlike,
     blocks,
     bound,
+    is_lasting,
+    mover,
     read,
     side_by_side,
     start,
@@ -52,7 +54,7 @@ from isolation.compiling.rewrites.inlining import (
     write_out,
 )
 from isolation.compiling.rewrites.scopes import SUPPORT
-from isolation.compiling.rewrites.sources import changed_name
+from isolation.compiling.rewrites.sources import bound_names, changed_name
 
 # The truth tables of the front, of the cells unreached before it, and of the blank cells a knight's move away from it.
 _FRONT, _UNREACHED, _NEXT = tables(3)
@@ -64,15 +66,18 @@ _LARGEST = 1 << 31
 _LEAVING = (ast.Break, ast.Continue)
 """What might leave a block before a loop that has been moved down."""
 _READS = {"abs", "bool", "float", "int", "len", "max", "min", "round", f"{SUPPORT}.number"}
+_OWN_VARIABLES = ("OWN", "ODD", "EVEN", "FRONT", "LEFT", "FIRST_BEGINS", "SECOND_BEGINS", "FIRST_LEFT", "SECOND_LEFT")
+_BEGIN = f"BEGINS = {SUPPORT}.padded_moves(GAME, PLAYER)"
 _TOGETHER = f"""
-OWN = FIRST_OPEN & {SUPPORT}.colour_of(GAME, FIRST)
-ODD, EVEN, FRONT = FIRST_OPEN, FIRST_OPEN, FIRST
-if SECOND & OWN:
+LEFT = {SUPPORT}.padded_blanks(GAME)
+OWN = {SUPPORT}.blanks_like(GAME, FIRST_BEGINS)
+ODD, EVEN, FRONT = LEFT, LEFT, FIRST_BEGINS
+if SECOND_BEGINS & OWN:
     FIRST_ON_ALL
     ODD = ODD - FRONT
     FRONT = {SUPPORT}.next_to(GAME, FRONT, EVEN)
-    ODD, EVEN, OWN = EVEN, ODD, FIRST_OPEN - OWN
-FRONT = FRONT | SECOND
+    ODD, EVEN, OWN = EVEN, ODD, LEFT - OWN
+FRONT = FRONT | SECOND_BEGINS
 while FRONT:
     FIRST_ON_OWN
     SECOND_ON_OTHER
@@ -82,8 +87,9 @@ while FRONT:
     SECOND_ON_OWN
     EVEN = EVEN - FRONT
     FRONT = {SUPPORT}.next_to(GAME, FRONT, ODD)
-FIRST_OPEN, SECOND_OPEN = ODD & OWN | EVEN - OWN, ODD - OWN | EVEN & OWN
-FIRST, SECOND = FRONT, FRONT
+FIRST_LEFT, SECOND_LEFT = ODD & OWN | EVEN - OWN, ODD - OWN | EVEN & OWN
+FIRST_OPEN, SECOND_OPEN = {SUPPORT}.close_up(GAME, FIRST_LEFT), {SUPPORT}.close_up(GAME, SECOND_LEFT)
+FIRST, SECOND = FIRST - FIRST, SECOND - SECOND
 """
 """Two floods as one. In odd rounds the first one is on cells of its `OWN` colour, the second on those of the other.
 
@@ -99,6 +105,7 @@ class _Flood:
 
     loop: ast.While
     game: str
+    player: ast.expr
     front: str
     unreached: str
     sets: dict[str, int] = field(default_factory=dict)
@@ -211,12 +218,12 @@ def _flood(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While) -> 
     before = block[: block.index(loop)]
     front = _asked(loop.test)
     origin = start(before, front)
-    if loop.orelse or origin is None or origin.method != "get_legal_moves":
+    if loop.orelse or origin is None or origin.method != "get_legal_moves" or not is_lasting(player := mover(origin)):
         return None
     unreached = [one for one in sorted(read(loop)) if start(before, one) == Start(origin.game, "get_blank_spaces")]
     if len(unreached) != 1:
         return None
-    found = _Flood(loop, origin.game, front, unreached[0], {front: _FRONT, unreached[0]: _UNREACHED})
+    found = _Flood(loop, origin.game, player, front, unreached[0], {front: _FRONT, unreached[0]: _UNREACHED})
     try:
         for statement in loop.body:
             found.do(statement)
@@ -311,23 +318,48 @@ def _together(
             return None
         if _changed(stays, one.game) & _mentioned(moved):
             return None
-    depends = _mentioned([second]) & _changed(moved, one.game) or _changed([second], one.game) & _mentioned(moved)
-    if depends or any(isinstance(inner, _LEAVING) for statement in stays for inner in ast.walk(statement)):
+    if _changed([second], one.game) & _mentioned(moved):
         return None
-    both = [at(second, statement) for statement in _as_one(one, other, fresh)]
-    return [*block[:begin], *stays, *both, *moved[1:], *block[end + 1 :]]
+    if any(isinstance(inner, _LEAVING) for statement in stays for inner in ast.walk(statement)):
+        return None
+    names = {kind: renamed(kind.lower(), fresh) for kind in _OWN_VARIABLES}
+    after = [*moved[1:], *block[end + 1 :]]
+    for flood, left in ((one, names["FIRST_LEFT"]), (other, names["SECOND_LEFT"])):
+        _count(after, flood.unreached, left)
+    both = [at(second, statement) for statement in _as_one(one, other, names)]
+    return [*block[:begin], _begin(one, names["FIRST_BEGINS"]), *stays, *both, *after]
 
 
-def _as_one(first: _Flood, second: _Flood, fresh: Iterator[int]) -> list[ast.stmt]:
-    """The statements that do what two floods do."""
-    parts = {"GAME": first.game, "FIRST": first.front, "SECOND": second.front}
+def _begin(flood: _Flood, begins: str) -> ast.stmt:
+    """What gives a variable the cells that a flood begins with."""
+    (statement,) = statements(_BEGIN, BEGINS=name(begins), GAME=name(flood.game), PLAYER=copy.deepcopy(flood.player))
+    return at(flood.loop, statement)
+
+
+def _count(body: list[ast.stmt], cells: str, left: str) -> None:
+    """Count a variable's cells in another one of as many, until something else is given to it."""
+
+    class Count(ast.NodeTransformer):
+        def visit_Call(self, node: ast.Call) -> ast.AST:
+            self.generic_visit(node)
+            return ast.Call(name("len"), [name(left)], []) if ast.unparse(node) == f"len({cells})" else node
+
+    for statement in body:
+        if cells in bound_names(statement):
+            break
+        at(statement, Count().visit(statement))
+
+
+def _as_one(first: _Flood, second: _Flood, names: Mapping[str, str]) -> list[ast.stmt]:
+    """The statements that do what two floods do; the first one's cells to begin with are known."""
+    parts = {**names, "GAME": first.game, "FIRST": first.front, "SECOND": second.front}
     parts |= {"FIRST_OPEN": first.unreached, "SECOND_OPEN": second.unreached}
-    parts |= {one: renamed(one.lower(), fresh) for one in ("OWN", "ODD", "EVEN", "FRONT")}
     front, own = name(parts["FRONT"]), name(parts["OWN"])
     on = {"ALL": front, "OWN": ast.BinOp(front, ast.BitAnd(), own), "OTHER": ast.BinOp(front, ast.Sub(), own)}
     told = {f"FIRST_ON_{where}": _told(first, cells) for where, cells in on.items()}
     told |= {f"SECOND_ON_{where}": _told(second, cells) for where, cells in on.items()}
-    new = statements(_TOGETHER, **{one: name(variable) for one, variable in parts.items()})
+    new = [_begin(second, names["SECOND_BEGINS"])]
+    new += statements(_TOGETHER, **{one: name(variable) for one, variable in parts.items()})
     for block in [new, *(inner for statement in new for inner in blocks(statement))]:
         block[:] = [one for statement in block for one in told.get(_mark(statement), [statement])]
     return new

@@ -115,6 +115,18 @@ def _asked(value: ast.expr) -> Start | None:
     return Start(value.func.value.id, value.func.attr, *value.args)
 
 
+def mover(origin: Start) -> ast.expr:
+    """The player whom a game was asked about, who is to move if it was told of none."""
+    return origin.player or ast.Attribute(ast.Name(origin.game, ast.Load()), "active_player", ast.Load())
+
+
+def is_lasting(node: ast.expr) -> bool:
+    """Whether an expression is worth the same for as long as its names are."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith(".get_opponent") and all(map(is_lasting, [node.func, *node.args]))
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name))
+
+
 def bound(body: list[ast.stmt]) -> set[str]:
     """The variables that statements give values to."""
     return {one for statement in body for one in bound_names(statement)}

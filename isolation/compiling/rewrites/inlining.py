@@ -125,7 +125,7 @@ def _always_evaluated(node: ast.AST | None) -> Iterator[ast.Call]:
 def _gives_players(called: ast.Call, helper: Helper) -> bool:
     """Whether a call gives a variable for the game, and for players what any statement before could tell as well."""
     taken = parameters(helper.node)
-    if len(called.args) != len(taken) or called.keywords:
+    if len(called.args) != len(taken):
         return False
     game, players = called.args[taken.index(helper.game)], [inner for one in called.args for inner in ast.walk(one)]
     return isinstance(game, ast.Name) and all(
