@@ -40,7 +40,7 @@ def by_hand(game, player):
         total -= moves * moves * len(front) + len(front)
         unreached = unreached - front
         front = game.reach(front) & unreached
-    mine = total / 7 + 50 * len(unreached)
+    mine = total / 7 + 50 * len(unreached) + len(game.reach(unreached))
     unreached = blank
     return theirs - mine + len(unreached)
 
