@@ -139,8 +139,9 @@ def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Form
 @click.command("board")
 @click.argument("run_paths", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run)
 @click.option("--agent", "agents", multiple=True, metavar="SPEC", shell_complete=complete_spec,
-              help="Offer this agent; it may come from a file.")  # fmt: skip
-@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]", help="Offer a heuristic of your own.")
+              help="Offer this agent; it may come from a file. May be repeated.")  # fmt: skip
+@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]",
+              help="Offer a heuristic of your own; may be repeated.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def analysis_board(

@@ -54,7 +54,8 @@ def try_out(reference: str) -> None:
 @board_option
 @moves_option
 @fen_option
-@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]", help="A heuristic of your own.")
+@click.option("--file", "references", multiple=True, metavar="FILE[:FUNCTION]",
+              help="A heuristic of your own; may be repeated.")  # fmt: skip
 @format_option
 def evaluate_position(
     size: str, moves: str, fen: str | None, references: tuple[str, ...], output: Format

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ from experiments.sparring import described, play_and_label, window
 from experiments.theory import by_theory, opening_winners
 from experiments.verdicts.findings import Findings
 from isolation import Board, solve
-from isolation.geometry import parse_size
+from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.notation import cell_name
 from isolation.solved import covered_sizes
 from isolation.solver import is_mirrored
@@ -38,8 +40,8 @@ from reports.plots.style import save
 from reports.progress import counting
 
 SIZE = "7x7"
-SMALLEST_SIDE = 3
-"""All boards with sides up to this are solved."""
+FEWEST_ROWS = 3
+"""On boards with fewer, knights hardly move."""
 NODES = 1000
 
 
@@ -99,14 +101,19 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
         keep_trailing_newline=True,
     )  # fmt: skip
     summary = summarise(shipped_pairs(SIZE), SIZE)
-    boards = [summarise(shipped_pairs(size), size) for size in _sizes()]
+    sizes = [size for size in covered_sizes() if min(parse_size(size)) >= FEWEST_ROWS]
+    boards = [summarise(shipped_pairs(size), size) for size in sizes]
+    wider = [board for board in boards if parse_size(board.size)[0] > FEWEST_ROWS]
+    fewest_unsolved = _fewest_unsolved()
     found = accuracies(fresh)
     decisions = run_decisions(gauntlet.sources[0].info.path)
     return templates.get_template("perfect_play.md.jinja").render(
         size=SIZE,
-        largest=max(max(parse_size(board.size)) for board in boards),
+        fewest_unsolved=fewest_unsolved,
+        larger=[size for size in covered_sizes() if prod(parse_size(size)) > fewest_unsolved],
         boards=[_board_row(board) for board in boards],
-        opposite=[board.size for board in boards if _has_opposite_exceptions_alone(board)],
+        unexplained=[board.size for board in wider if board.unexplained],
+        explained=[board.size for board in wider if not board.unexplained],
         summary=summary,
         exceptions=", ".join(f"{_name(one)}–{_name(other)}" for one, other in summary.exceptions),
         mirrors=all(_can_mirror(pair) for pair in summary.exceptions),
@@ -127,14 +134,10 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
     )
 
 
-def _sizes() -> list[str]:
-    return [size for size in covered_sizes() if min(parse_size(size)) >= SMALLEST_SIDE]
-
-
-def _has_opposite_exceptions_alone(summary: BoardSummary) -> bool:
-    """Whether the colour rule fails on all pairs of a cell and its image by a half turn, and on no others."""
-    last = len(summary.winners) - 1
-    return set(summary.exceptions) == {(cell, last - cell) for cell in range(last + 1)}
+def _fewest_unsolved() -> int:
+    """The cells of the smallest board that is not solved."""
+    solved, sizes = set(covered_sizes()), combinations_with_replacement(range(1, MOST_COMPILED_CELLS + 1), 2)
+    return min(prod(size) for size in sizes if format_size(*size) not in solved)
 
 
 def _board_row(summary: BoardSummary) -> list[str]:
@@ -147,6 +150,7 @@ def _board_row(summary: BoardSummary) -> list[str]:
         f"{min(replies)} to {max(replies)}" if min(replies) < max(replies) else str(min(replies)),
         Share(summary.rule_holds / summary.openings).shown,
         str(len(summary.exceptions)),
+        str(len(summary.unexplained)),
     ]
 
 

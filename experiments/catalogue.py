@@ -155,4 +155,4 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
 
 def _value(function: Heuristic, board: Board, player: Any) -> float:
     with unending():
-        return float(function(board.copy(), player))
+        return float(function(board.copy(), player)) + 0.0  # a zero has no sign

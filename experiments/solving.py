@@ -3,13 +3,14 @@
 The file has a row a pair: `opening`, the two cells; `winner`, 1 or 2, or 0 where the limit left it unknown; `nodes`,
 what it took. Openings that a symmetry of the board takes into one another (an *orbit*) are solved once.
 
-`python -m experiments.solving` makes the tables that ship with the package anew: those of every board with sides up to
-7; larger ones stay. `python -m experiments.solving 8x8 FILE` takes in a board that `isolation solve --all` has solved.
+`python -m experiments.solving` makes the tables that ship with the package anew, those of all boards of up to 49 cells;
+larger ones stay. `python -m experiments.solving 8x8 FILE` takes in a board that `isolation solve --all` has solved.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,8 +42,8 @@ _SIZE = b"isolation.size"
 _WRITE_EVERY = 5.0
 _FIRST_ROUND = 5_000_000_000
 """Nodes after which a pair is looked into move by move; on 8x8 all but two classes of openings take fewer."""
-_LARGEST_SIDE = 7
-"""Boards with such sides are solved in a minute, all together."""
+_MOST_CELLS = 49
+"""Boards of up to so many cells are solved in two minutes, all together."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class BoardSummary:
         rule_holds: how many solved pairs follow the colour rule: player 1 wins if both stand on the same colour, and
             player 2 if not.
         exceptions: the pairs that do not follow it.
+        unexplained: those of them that are not decided by one side mirroring the other.
     """
 
     size: str
@@ -80,6 +82,7 @@ class BoardSummary:
     refutations: tuple[tuple[int, ...], ...]
     rule_holds: int
     exceptions: tuple[tuple[int, int], ...]
+    unexplained: tuple[tuple[int, int], ...]
 
 
 def solve_all(
@@ -157,7 +160,7 @@ def summarise(winners: Winners, size: str) -> BoardSummary:
     expected = np.where(colour[:, None] == colour[None, :], 1, 2)
     pairs = ~np.eye(rows * columns, dtype=bool)
     solved = (winners > 0) & pairs
-    exceptions = np.argwhere(solved & (winners != expected))
+    exceptions = tuple((int(first), int(second)) for first, second in np.argwhere(solved & (winners != expected)))
     return BoardSummary(
         size=size,
         winners=winners,
@@ -167,18 +170,19 @@ def summarise(winners: Winners, size: str) -> BoardSummary:
         winner=_winner(winners, pairs),
         refutations=tuple(tuple(np.flatnonzero(replies == 2).tolist()) for replies in winners),
         rule_holds=int((solved & (winners == expected)).sum()),
-        exceptions=tuple((int(first), int(second)) for first, second in exceptions),
+        exceptions=exceptions,
+        unexplained=tuple(pair for pair in exceptions if not _is_mirrored_soon(pair, size)),
     )
 
 
-def write_tables(path: Path = FILE, largest_side: int = _LARGEST_SIDE) -> None:
-    """Solve every board with sides up to `largest_side` and write the file that `isolation.solved` reads.
+def write_tables(path: Path = FILE, most_cells: int = _MOST_CELLS) -> None:
+    """Solve every board of up to `most_cells` cells and write the file that `isolation.solved` reads.
 
     Boards that the file has already and that are not among these stay in it.
     """
     tables = {}
-    for rows in range(1, largest_side + 1):
-        for columns in range(rows, largest_side + 1):
+    for rows in range(1, math.isqrt(most_cells) + 1):
+        for columns in range(rows, most_cells // rows + 1):
             size = format_size(rows, columns)
             pairs = [(orbit, _solve_pair(size, orbit[0], None).winner) for orbit in _orbits(rows, columns)]
             tables[size] = _table(rows * columns, (pair for orbit, winner in pairs if winner == 1 for pair in orbit))
@@ -234,6 +238,12 @@ def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
     if (((winners == 1) | ~pairs).all(axis=1)).any():
         return 1
     return 2 if (winners == 2).any(axis=1).all() else None
+
+
+def _is_mirrored_soon(pair: tuple[int, int], size: str) -> bool:
+    """Whether player 2 can mirror every move of player 1, or player 1 can jump to where it mirrors player 2."""
+    board = Board.from_moves(pair, size)
+    return is_mirrored(board) or any(is_mirrored(board.successor(cell)) for cell in board.legal_cells())
 
 
 def _check(rows: int, columns: int, limit: Limit | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from experiments.solving import BoardSummary
@@ -42,12 +43,11 @@ def board_sections(summary: BoardSummary, path: str) -> tuple[Section, ...]:
     if summary.unknown:
         notes.append("Some pairs are unknown: there may be more. Solve on with a higher --limit, or without one.")
     title = "Refutations of a first placement"
-    return facts, Section("refutations", title, tuple(_refutation_rows(summary)), tuple(notes))
+    return facts, Section("refutations", title, tuple(_refutation_rows(summary)), tuple(notes), panels=True)
 
 
 def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
     columns = parse_size(summary.size)[1]
-    names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in summary.exceptions[:_EXCEPTIONS_SHOWN]]
     solved = summary.openings - summary.unknown
     held = Share(summary.rule_holds / max(1, solved)).shown
     facts = {
@@ -56,9 +56,16 @@ def _board_rows(summary: BoardSummary) -> list[dict[str, Any]]:
         "won by player 1": summary.first_wins,
         "from the empty board": f"player {summary.winner} wins" if summary.winner else "unknown",
         "colour rule holds": f"{summary.rule_holds:,} of {solved:,} ({held})",
-        "exceptions": ", ".join(names) + (" …" if len(summary.exceptions) > len(names) else "") or "none",
+        "exceptions": _named(summary.exceptions, columns),
+        "not explained by mirroring": _named(summary.unexplained, columns),
     }
     return [{"fact": name, "value": value} for name, value in facts.items()]
+
+
+def _named(pairs: Sequence[tuple[int, int]], columns: int) -> str:
+    """The first of these pairs."""
+    names = [f"{cell_name(a, columns)}-{cell_name(b, columns)}" for a, b in pairs[:_EXCEPTIONS_SHOWN]]
+    return ", ".join(names) + (" …" if len(pairs) > len(names) else "") or "none"
 
 
 def _refutation_rows(summary: BoardSummary) -> list[dict[str, Any]]:

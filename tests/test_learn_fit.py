@@ -78,7 +78,7 @@ def test_games_are_over_where_the_side_to_move_has_no_move() -> None:
 
 
 def test_a_search_expects_from_a_move_what_one_that_began_before_it_does() -> None:
-    openings = random_openings(10, 20)
+    openings = [*random_openings(10, 20), *random_openings(10, 30)]
     heuristic = get("open")  # which is worth something else to either side
     for opening in openings:
         board = Board.from_moves(opening)
@@ -89,8 +89,11 @@ def test_a_search_expects_from_a_move_what_one_that_began_before_it_does() -> No
             lines = expected_lines(compile_heuristic(heuristic), Positions.of([after], "7x7"), np.zeros(0), 2, None)
             worth = value_of_move(board, heuristic, cell, 3)
             assert -lines.scores[0] == worth
-            if np.isfinite(worth):
-                leaf = Board.from_moves((*after, *lines.cells[0, : lines.plies[0]].tolist()))
+            leaf = Board.from_moves((*after, *lines.cells[0, : lines.plies[0]].tolist()))
+            if np.isneginf(worth):
+                assert not leaf.legal_cells()
+                assert lines.plies[0] == 1
+            elif np.isfinite(worth):
                 assert lines.plies[0] == 2
                 assert heuristic(leaf, leaf.players[board.active_index]) == worth
 

@@ -107,6 +107,15 @@ def test_a_set_of_texts_stands_sorted_wherever_no_order_is_asked_for() -> None:
     assert constants.count("('dark', 'none')") == 3
 
 
+def counts_kinds_once(game: Any, player: Any) -> Any:
+    kinds = ["light", "dark", "light"]
+    return sum(len(kind) for kind in set(kinds)) + len(list(set(kinds))) + max(map(len, set(kinds)))
+
+
+def test_sets_made_of_texts_are_taken_where_no_order_is_asked_for() -> None:
+    assert "set(" in rewrite(counts_kinds_once).source
+
+
 def test_a_table_too_small_for_the_board_is_an_error_and_not_garbage() -> None:
     matrix = FILES["tables"].matrix
     compiled = compile_heuristic(matrix, (9, 11))

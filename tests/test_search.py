@@ -12,7 +12,7 @@ from random_games import positions
 import heuristics
 from isolation import Board, Limit, search
 from isolation.search import METHODS, TREES, SearchOptions
-from isolation.search.interpreted import NotANumber, value_of_move
+from isolation.search.interpreted import NotANumber, greedy_interpreted, value_of_move
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "perft.json").read_text())
 POSITIONS = {position["name"]: position for position in REFERENCE["positions"]}
@@ -171,6 +171,14 @@ def test_agreement_ends_deepening_once_three_iterations_choose_the_same_move():
     expected = next(d for d in range(3, 15) if len(set(moves[d - 3 : d])) == 1)
     result = search(board, heuristics.get("improved"), Limit(nodes=10**6), stop_on_agreement=True)
     assert (result.depth, result.move) == (expected, moves[expected - 1])
+
+
+@pytest.mark.parametrize("method", ["minimax", "alphabeta", "bestfirst"])
+def test_a_score_of_nothing_is_0_and_not_minus_0_in_python_as_in_compiled_code(method):
+    board, limit = Board.from_moves([24, 14]), Limit(nodes=60) if method == "bestfirst" else Limit(depth=2)
+    result = search(board, lambda game, player: -0.0, limit, method, interpreted=True)
+    assert math.copysign(1, result.score) == 1
+    assert math.copysign(1, greedy_interpreted(board, lambda game, player: -0.0).score) == 1
 
 
 def test_random_ties_choose_between_all_best_moves_and_no_others():

@@ -83,6 +83,7 @@ def engine_sources() -> list[Path]:
         "compiling/gathering",
         "compiling/linking",
         "compiling/machine",
+        "compiling/ranking",
         "compiling/specialise",
     )
     return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]

@@ -15,7 +15,8 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from isolation.compiling import library, machine
-from isolation.native.layout import SCORE
+from isolation.compiling.ranking import ranked
+from isolation.native.layout import RANK, SCORE
 
 _ENTRY = "isolation_entry"
 _UNRESOLVED = ".numba.unresolved$"
@@ -73,7 +74,10 @@ def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     """
     module = llvm.parse_bitcode(kernel)
     if score is not None:
-        module.link_in(_to_be_inlined(llvm.parse_bitcode(score)))
+        alone = llvm.parse_bitcode(score)
+        is_small = _size(alone) <= _SMALL
+        compares = any(one.name == RANK for one in module.functions)
+        module.link_in(_written_in(ranked(alone) if compares else alone, is_small))
     module.get_function(_ENTRY).name = symbol
     machine.optimise(_internal(module, symbol))
     named = [*module.functions, *module.global_variables]
@@ -81,14 +85,18 @@ def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     return f"{' '.join(elsewhere)}\n".encode() + machine.object_code(module)
 
 
-def _to_be_inlined(score: Any) -> Any:
+def _size(module: Any) -> int:
+    """How many instructions a module has."""
+    return sum(len(list(block.instructions)) for one in module.functions for block in one.blocks)
+
+
+def _written_in(score: Any, is_small: bool) -> Any:
     """The heuristic's module, such that LLVM puts it wherever it is called if it is small.
 
     By its own rule it would call what has more than some fifty instructions.
     """
-    functions = [one for one in score.functions if not one.is_declaration]
-    if sum(len(list(block.instructions)) for one in functions for block in one.blocks) <= _SMALL:
-        for one in functions:
+    for one in score.functions:
+        if is_small and not one.is_declaration:
             one.add_function_attribute("alwaysinline")
     return score
 

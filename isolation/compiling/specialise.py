@@ -55,22 +55,28 @@ _ARGUMENTS: dict[Template, int] = {
 }
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
-from isolation.native.linked import linked_score, linked_score_apart
+from isolation.native.linked import linked_rank, linked_rank_apart, linked_score, linked_worth
 
 @inner
 def score(game, player, parameters):
     return linked_score(game, player, parameters)
 
 @inner
-def score_apart(game, player, parameters):
-    return linked_score_apart(game, player, parameters)
+def rank(game, parameters):
+    return linked_rank(game, parameters)
+
+@inner
+def rank_apart(game, parameters):
+    return linked_rank_apart(game, parameters)
+
+@inner
+def worth_of(rank):
+    return linked_worth(rank)
 """
 _NO_SCORE = """
 @inner
 def score(game, player, parameters):
     return 0.0
-
-score_apart = score
 """
 
 

@@ -7,6 +7,15 @@ import time
 SCORE = "isolation_score"
 """The symbol of the heuristic in machine code, float64(position, player, parameters): float64s one after another."""
 
+RANK = "isolation_rank"
+"""The symbol of the rank of the heuristic's value: what searches compare, a whole number; see `compiling.ranking`."""
+WORTH = "isolation_worth"
+"""The symbol of the float64 that a rank stands for."""
+WON = (1 << 63) - 1
+"""The rank of a won position, above those of all values; that of a lost one is its negative."""
+NOT_A_NUMBER = -(1 << 63)
+"""In place of a rank: the heuristic has failed."""
+
 # A desk is one block of int64.
 NODES = 0
 CHECKPOINT = 1

@@ -51,7 +51,7 @@ def search_best_first(board: Board, heuristic: Heuristic, limit: Limit) -> Searc
         move = board.legal_cells()[0]
         return SearchResult(move, 0.0, deepest, budget.nodes, seconds, (move,), False)
     pv = tuple(node.cell for node in line)
-    return SearchResult(pv[0], line[0].worth, deepest, budget.nodes, seconds, pv, math.isinf(root.worth))
+    return SearchResult(pv[0], line[0].worth + 0.0, deepest, budget.nodes, seconds, pv, math.isinf(root.worth))
 
 
 def _grow(root: _Node, board: Board, value_leaf: Callable[[Board], float], budget: Budget) -> int:

@@ -108,7 +108,7 @@ def search_interpreted(
         if options.stop_on_agreement and horizon >= AGREEING and agreed >= AGREEING:
             break
     seconds = time.perf_counter() - budget.started
-    return SearchResult(move, score, depth, budget.nodes, seconds, line, exact)
+    return SearchResult(move, score + 0.0, depth, budget.nodes, seconds, line, exact)
 
 
 def value_of_move(board: Board, heuristic: Heuristic, cell: int, depth: int) -> float:
@@ -199,7 +199,7 @@ def greedy_interpreted(board: Board, heuristic: Heuristic, seed: int = 0) -> Sea
         if value >= best or move < 0:
             best, move = value, cell
     nodes = 1 + len(board.legal_cells())
-    return SearchResult(move, best, 1, nodes, time.perf_counter() - started, (move,), best == math.inf)
+    return SearchResult(move, best + 0.0, 1, nodes, time.perf_counter() - started, (move,), best == math.inf)
 
 
 def random_interpreted(board: Board, seed: int) -> SearchResult:

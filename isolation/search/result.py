@@ -36,7 +36,8 @@ class SearchResult:
 
     Attributes:
         move: the chosen cell.
-        score: its value to the player to move; ±inf means proven. For MCTS the share of simulations won.
+        score: its value to the player to move; ±inf means proven, and a zero has no sign. For MCTS the share of
+            simulations won.
         depth: plies of the last finished iteration (of a tree, of its deepest line); 0 if not even one was finished.
         nodes: positions visited, root and leaves included, unfinished iterations too; for MCTS simulations.
         seconds: wall time spent.

@@ -56,6 +56,7 @@ class Order(Rewrite):
                 generator.iter = self._without_order(generator.iter)
         elif isinstance(node, ast.Call) and self.builtin(node.func) in _HAND_ON and 1 <= len(node.args) <= 2:
             node.args[-1] = self._without_order(node.args[-1])
+        node.is_asked_for_no_order = True  # type: ignore[attr-defined]
         return self._in_order(node)
 
     def _in_order(self, node: ast.expr) -> ast.expr:
@@ -73,12 +74,27 @@ class Order(Rewrite):
         return at(node, name(called))
 
     def _refuse(self, node: ast.expr) -> None:
-        if loses_its_order(self._value(node)):
+        if getattr(node, "is_asked_for_no_order", False):
+            return
+        if loses_its_order(self._value(node)) or loses_its_order(self._made(node)):
             refuse_order(ast.unparse(node), node)
 
+    def _made(self, node: ast.expr) -> Any:
+        """What a set has that is made where it stands, of what is known: `set(WORDS)`, `{word for word in WORDS}`."""
+        if isinstance(node, ast.Call) and self.builtin(node.func) in ("set", "frozenset") and len(node.args) == 1:
+            elements = self._value(node.args[0])
+        elif isinstance(node, ast.SetComp) and ast.unparse(node.elt) == ast.unparse(node.generators[0].target):
+            elements = self._value(node.generators[0].iter)
+        else:
+            return None
+        try:
+            return set(elements) if isinstance(elements, list | tuple | set | frozenset) else None
+        except TypeError:
+            return None
+
     def _value(self, node: ast.expr) -> Any:
-        """What a name is known to stand for, or a set that is written out holds."""
-        if isinstance(node, ast.Set):
+        """What a name is known to stand for, or what is written out holds."""
+        if isinstance(node, ast.Set | ast.List | ast.Tuple):
             return written_out(node)
         found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
         return None if found is None else found.value

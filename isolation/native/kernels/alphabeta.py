@@ -12,16 +12,15 @@ from typing import Any
 from numba import int64
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount, without_cell
-from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, unlikely
+from isolation.native.kernels.desk import begin_line, count_node, end_line, extend_line, extending, unlikely
 from isolation.native.kernels.inner import inlined, inner, written_in
-from isolation.native.kernels.leaves import appraise_apart, horizon
+from isolation.native.kernels.leaves import horizon, ranked_apart
 from isolation.native.kernels.open_names import ORDERED, QUIESCENT
 from isolation.native.kernels.recursion import again
 from isolation.native.kernels.stepping import as_seen, handed_over
-from isolation.native.layout import CHECKPOINT, HORIZON, NODES
+from isolation.native.layout import CHECKPOINT, HORIZON, NODES, WON
 from isolation.native.position import location_of, moves_from
 
-INFINITY = float("inf")
 PRUNES = True
 ROOT = 0
 
@@ -42,18 +41,18 @@ def best_mobility(position: Any, replies: Any) -> int:
 
 
 @inner
-def worth(position: Any, side: int, desk: Any) -> float:
+def worth(position: Any, side: int, desk: Any) -> int:
     """`horizon` of a position in which player `side` is to move, where few nodes of a search are."""
     seen = as_seen(position, side)
     if QUIESCENT:
         return horizon(seen, desk)
     desk[HORIZON] = 1
-    value = appraise_apart(seen, desk)
+    value = ranked_apart(seen, desk)
     return value if side == 0 else -value
 
 
 @inner
-def watched_frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+def watched_frontier(position: Any, replies: Any, ply: int, side: int, alpha: int, beta: int, desk: Any) -> int:
     """`frontier`, asking before each node whether the search must stop."""
     best = int64(-1)
     while not is_empty(replies):
@@ -62,7 +61,7 @@ def watched_frontier(position: Any, replies: Any, ply: int, side: int, alpha: fl
         cell = lowest(replies)
         replies = drop_lowest(replies)
         child = handed_over(position, cell)
-        value = INFINITY if is_empty(moves_from(child, location_of(child, 0))) else -worth(child, side, desk)
+        value = WON if is_empty(moves_from(child, location_of(child, 0))) else -worth(child, side, desk)
         if value > alpha:
             alpha, best = value, cell
             if alpha >= beta:
@@ -74,7 +73,7 @@ def watched_frontier(position: Any, replies: Any, ply: int, side: int, alpha: fl
 
 
 @inlined
-def frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+def frontier(position: Any, replies: Any, ply: int, side: int, alpha: int, beta: int, desk: Any) -> int:
     """Alpha-beta one ply above the horizon, where most nodes of a search are; `side` moves at the horizon."""
     ahead = desk[NODES] + popcount(replies)
     if unlikely(ahead > desk[CHECKPOINT]):
@@ -85,25 +84,28 @@ def frontier(position: Any, replies: Any, ply: int, side: int, alpha: float, bet
         replies = drop_lowest(replies)
         child = handed_over(position, cell)
         over = is_empty(moves_from(child, location_of(child, 0)))
-        value = INFINITY if over else -horizon(as_seen(child, side), desk)
+        value = WON if over else -horizon(as_seen(child, side), desk)
         # Without a branch, which would be mispredicted.
         better = value > alpha
         best = cell if better else best
         alpha = value if better else alpha
         if value >= beta:
-            alpha = beta
-            break
-    desk[NODES] = ahead - popcount(replies)
-    if best >= 0:
-        end_line(desk, ply, best)
+            desk[NODES] = ahead - popcount(replies)
+            return beta
+    desk[NODES] = ahead
+    # Even if no reply is better than alpha: nobody reads the line then, and to ask would be one branch more.
+    end_line(desk, ply, best)
     return alpha
 
 
-def one_ply(deeper: Any, kind: Any) -> Any:
-    """Alpha-beta over the replies to a position: `deeper` says what each is worth to who moves next."""
+def one_ply(deeper: Any, extend: Any, kind: Any) -> Any:
+    """Alpha-beta over the replies to a position: `deeper` says what each is worth to who moves next.
+
+    After a cut-off no line is kept but that of a win, which ends here: all replies to it lose, and none is the best.
+    """
 
     @kind
-    def search(position: Any, replies: Any, ply: int, given: int, alpha: float, beta: float, desk: Any) -> float:
+    def search(position: Any, replies: Any, ply: int, given: int, alpha: int, beta: int, desk: Any) -> int:
         while not is_empty(replies):
             if not count_node(desk):
                 return alpha
@@ -112,43 +114,42 @@ def one_ply(deeper: Any, kind: Any) -> Any:
             value = -deeper(handed_over(position, cell), ply + 1, given, -beta, -alpha, desk)
             if value > alpha:
                 if value >= beta:
-                    if beta == INFINITY:
-                        extend_line(desk, ply, cell)
+                    if beta == WON:
+                        end_line(desk, ply, cell)
                     return beta
                 alpha = value
-                extend_line(desk, ply, cell)
+                extend(desk, ply, cell)
         return alpha
 
     return search
 
 
-def a_ply_above(search: Any) -> Any:
-    """Alpha-beta a ply above another one of these; what it is given is who moves at the horizon."""
+def a_ply_above(search: Any, plies: int) -> Any:
+    """Alpha-beta a ply above another one of these, which searches so many; it is given who moves at the horizon."""
 
     @inlined
-    def deeper(position: Any, ply: int, side: int, alpha: float, beta: float, desk: Any) -> float:
+    def deeper(position: Any, ply: int, side: int, alpha: int, beta: int, desk: Any) -> int:
         replies = moves_from(position, location_of(position, 0))
-        begin_line(desk, ply)
-        return -INFINITY if is_empty(replies) else search(position, replies, ply, side, alpha, beta, desk)
+        return -WON if is_empty(replies) else search(position, replies, ply, side, alpha, beta, desk)
 
-    return one_ply(deeper, inlined)
+    return one_ply(deeper, extending(plies), inlined)
 
 
 @written_in
-def by_recursion(position: Any, ply: int, depth: int, alpha: float, beta: float, desk: Any) -> float:
+def by_recursion(position: Any, ply: int, depth: int, alpha: int, beta: int, desk: Any) -> int:
     """`descend`, called by itself."""
     return again(position, depth, ply, alpha, beta, desk)
 
 
-three_plies = a_ply_above(a_ply_above(frontier))
-any_plies = one_ply(by_recursion, written_in)
+three_plies = a_ply_above(a_ply_above(frontier, 1), 2)
+any_plies = one_ply(by_recursion, extend_line, written_in)
 
 
 @inner
-def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk: Any) -> float:
+def descend(position: Any, depth: int, ply: int, alpha: int, beta: int, desk: Any) -> int:
     """The value of a position to the side to move, within [alpha, beta], searched `depth` plies deep.
 
-    The side to move is player 0 at even plies. After a cut-off the line is kept only where it may be that of a win.
+    The side to move is player 0 at even plies.
     """
     if ply == ROOT:
         # So that all this is compiled once, and not a second time for the root.
@@ -156,7 +157,7 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
     begin_line(desk, ply)
     replies = moves_from(position, location_of(position, 0))
     if is_empty(replies):
-        return -INFINITY
+        return -WON
     if depth == 0:
         return worth(position, ply & 1, desk)
     if not QUIESCENT:
@@ -170,6 +171,6 @@ def descend(position: Any, depth: int, ply: int, alpha: float, beta: float, desk
 
 
 @inner
-def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -> float:
+def reply_value(position: Any, cell: int, depth: int, bound: int, desk: Any) -> int:
     """What going to a cell is worth at the root, searched `depth` plies deep, if it is more than a bound."""
-    return -descend(handed_over(position, cell), depth - 1, int64(ROOT), -INFINITY, -bound, desk)
+    return -descend(handed_over(position, cell), depth - 1, int64(ROOT), -WON, -bound, desk)

@@ -73,27 +73,6 @@ desk_at = pointer_to(types.int64)
 
 
 @intrinsic
-def next_below(typingctx: Any, value: Any) -> Any:
-    """The largest float64 below a value that is not NaN; −inf stays −inf.
-
-    The bits of a float, read as an integer, count up from zero: one step is one unit in the last place.
-    """
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        int64, double = ir.IntType(64), ir.DoubleType()
-        as_int = builder.bitcast(args[0], int64)
-        zero = builder.fcmp_ordered("==", args[0], ir.Constant(double, 0.0))
-        positive = builder.fcmp_ordered(">", args[0], ir.Constant(double, 0.0))
-        step = builder.select(positive, ir.Constant(int64, -1), ir.Constant(int64, 1))
-        below = builder.bitcast(builder.add(as_int, step), double)
-        below = builder.select(zero, ir.Constant(double, -5e-324), below)
-        lowest = builder.fcmp_ordered("==", args[0], ir.Constant(double, float("-inf")))
-        return builder.select(lowest, args[0], below)
-
-    return types.float64(types.float64), codegen
-
-
-@intrinsic
 def unlikely(typingctx: Any, condition: Any) -> Any:
     """A condition that LLVM may take to be false nearly always."""
 
@@ -180,6 +159,23 @@ def extend_line(desk: Any, ply: int, cell: int) -> None:
     for i in range(below):
         desk[row + 1 + i] = desk[next_row + i]
     desk[LENGTH + ply] = below + 1
+
+
+def extending(most: int) -> Any:
+    """`extend_line` where the line of the ply below has at most `most` cells, of which all are copied.
+
+    That takes no loop, whose end could not be foretold.
+    """
+
+    @inner
+    def extend_short_line(desk: Any, ply: int, cell: int) -> None:
+        row, next_row = LINE + ply * MAX_PLY, LINE + (ply + 1) * MAX_PLY
+        desk[row] = cell
+        for i in range(most):
+            desk[row + 1 + i] = desk[next_row + i]
+        desk[LENGTH + ply] = desk[LENGTH + ply + 1] + 1
+
+    return extend_short_line
 
 
 @inner

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from isolation.native.bits import is_empty, lowest, popcount
-from isolation.native.kernels.desk import count_node, give_up
+from isolation.native.kernels.desk import count_node, give_up, unlikely
 from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import QUIESCENT, score, score_apart
-from isolation.native.layout import HORIZON, PARAMETERS
+from isolation.native.kernels.open_names import QUIESCENT, rank, rank_apart, score
+from isolation.native.layout import HORIZON, NOT_A_NUMBER, PARAMETERS, WON
 from isolation.native.position import after, location_of, moves_from
 
 LARGEST = 1.7976931348623157e308
@@ -37,24 +37,33 @@ def appraise(position: Any, desk: Any) -> float:
 
 
 @inner
-def appraise_apart(position: Any, desk: Any) -> float:
-    """`appraise`, where few nodes of a search are: its code is that of a call."""
-    return finite(float(score_apart(position, 0, desk[PARAMETERS])), desk)
+def known(rank: int, desk: Any) -> int:
+    """A rank; in place of NaN, a failure of the heuristic as in `finite`, any."""
+    if unlikely(rank == NOT_A_NUMBER):
+        give_up(desk)
+        return 0
+    return rank
 
 
 @inner
-def horizon(position: Any, desk: Any) -> float:
-    """The value of an unfinished position to the player to move: the heuristic's, after forced replies if asked for."""
+def ranked_apart(position: Any, desk: Any) -> int:
+    """The rank of an unfinished position to player 0, where few nodes of a search are: its code is that of a call."""
+    return known(rank_apart(position, desk[PARAMETERS]), desk)
+
+
+@inner
+def horizon(position: Any, desk: Any) -> int:
+    """The rank of an unfinished position to the player to move: the heuristic's, after forced replies if asked for."""
     turn = position._turn
     if QUIESCENT:
         replies = moves_from(position, location_of(position, turn))
         while popcount(replies) == 1:
             if not count_node(desk):
-                return 0.0
+                return 0
             position = after(position, lowest(replies))
             replies = moves_from(position, location_of(position, position._turn))
             if is_empty(replies):
-                return float("-inf") if position._turn == turn else float("inf")
+                return -WON if position._turn == turn else WON
     desk[HORIZON] = 1
-    value = appraise(position, desk)
+    value = known(rank(position, desk[PARAMETERS]), desk)
     return value if turn == 0 else -value

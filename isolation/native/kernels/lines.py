@@ -8,11 +8,9 @@ from isolation.native.bits import popcount
 from isolation.native.kernels.calling import float64s_at, int16s_at, int64s_at, uint64s_at
 from isolation.native.kernels.desk import desk_at, open_desk
 from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import COLUMNS, ROWS, descend
-from isolation.native.layout import FAILED, GIVEN_UP, HORIZON, LENGTH, LINE, MAX_PLY, PARAMETERS, STOPPED
+from isolation.native.kernels.open_names import COLUMNS, ROWS, descend, worth_of
+from isolation.native.layout import FAILED, GIVEN_UP, HORIZON, LENGTH, LINE, MAX_PLY, PARAMETERS, STOPPED, WON
 from isolation.native.position import make_position
-
-INFINITY = float("inf")
 
 
 @inner
@@ -40,13 +38,13 @@ def entry(
         deepest = depth if depth > 0 else popcount(position._blank)
         for plies in range(depth if depth > 0 else 1, deepest + 1):
             desk[HORIZON] = 0
-            value = descend(position, plies, int64(0), -INFINITY, INFINITY, desk)
+            value = descend(position, plies, int64(0), -WON, WON, desk)
             if desk[STOPPED] != 0 or desk[GIVEN_UP] != 0:
                 break
-            scores_[i], lengths_[i] = value, desk[LENGTH + 1]
+            scores_[i], lengths_[i] = worth_of(value), desk[LENGTH + 1]
             for ply in range(lengths_[i]):
                 lines_[i * MAX_PLY + ply] = desk[LINE + MAX_PLY + ply]
-            if desk[HORIZON] == 0 or abs(value) == INFINITY:
+            if desk[HORIZON] == 0 or abs(value) == WON:
                 break
         desk[FAILED] = desk[GIVEN_UP]
         if desk[FAILED] != 0:

@@ -10,23 +10,22 @@ from isolation.native.bits import drop_lowest, is_empty, lowest
 from isolation.native.kernels.desk import begin_line, count_node, extend_line
 from isolation.native.kernels.inner import inner
 from isolation.native.kernels.leaves import horizon
-from isolation.native.layout import STOPPED
+from isolation.native.layout import STOPPED, WON
 from isolation.native.position import after, location_of, moves_from
 
-INFINITY = float("inf")
 PRUNES = False
 
 
 @inner
-def descend(position: Any, depth: int, ply: int, desk: Any) -> float:
+def descend(position: Any, depth: int, ply: int, desk: Any) -> int:
     """The value of a position to the side to move, searched `depth` plies deep."""
     begin_line(desk, ply)
     replies = moves_from(position, location_of(position, position._turn))
     if is_empty(replies):
-        return -INFINITY
+        return -WON
     if depth == 0:
         return horizon(position, desk)
-    best = -INFINITY
+    best = -WON
     while not is_empty(replies):
         if not count_node(desk):
             return best
@@ -42,6 +41,6 @@ def descend(position: Any, depth: int, ply: int, desk: Any) -> float:
 
 
 @inner
-def reply_value(position: Any, cell: int, depth: int, bound: float, desk: Any) -> float:
+def reply_value(position: Any, cell: int, depth: int, bound: int, desk: Any) -> int:
     """What going to a cell is worth at the root, searched `depth` plies deep; the bound is not used."""
     return -descend(after(position, cell), depth - 1, int64(1), desk)

@@ -19,8 +19,8 @@ from isolation.native.layout import CHECKPOINT, GIVEN_UP, NODE_LIMIT
 
 @intrinsic
 def again(typingctx: Any, position: Any, depth: Any, ply: Any, alpha: Any, beta: Any, desk: Any) -> Any:
-    """Call the function that this stands in, which takes these arguments and returns a float64."""
-    return types.float64(position, depth, ply, alpha, beta, desk), _call
+    """Call the function that this stands in, which takes these arguments and returns an int64, a rank."""
+    return types.int64(position, depth, ply, alpha, beta, desk), _call
 
 
 @intrinsic

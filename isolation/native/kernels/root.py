@@ -5,25 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from isolation.native.bits import drop_lowest, is_empty, lowest, popcount
-from isolation.native.kernels.desk import begin_line, count_node, extend_line, keep_line, next_below, next_random
+from isolation.native.kernels.desk import begin_line, count_node, extend_line, keep_line, next_random
 from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import PRUNES, reply_value
-from isolation.native.layout import DEPTH, EXACT, HORIZON, MOVE, RANDOM_TIES, STOP_ON_AGREEMENT, STOPPED
+from isolation.native.kernels.open_names import PRUNES, reply_value, worth_of
+from isolation.native.layout import DEPTH, EXACT, HORIZON, MOVE, RANDOM_TIES, STOP_ON_AGREEMENT, STOPPED, WON
 from isolation.native.position import location_of, moves_from
 
-INFINITY = float("inf")
 AGREEING = 3
 
 
 @inner
-def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tuple[int, float]:
-    """The best move and its value at a fixed depth; the lowest cell among equals, or any of them, each as likely.
+def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tuple[int, int]:
+    """The best move and its rank at a fixed depth; the lowest cell among equals, or any of them, each as likely.
 
     To tell equals apart under random ties, a later move is searched with a bound just below the best value.
     """
     begin_line(desk, 0)
     replies = moves_from(position, location_of(position, position._turn))
-    best_cell, best, equals = lowest(replies), -INFINITY, 0
+    best_cell, best, equals = lowest(replies), -WON, 0
     if not count_node(desk):
         return best_cell, best
     while not is_empty(replies):
@@ -31,7 +30,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
             return best_cell, best
         cell = lowest(replies)
         replies = drop_lowest(replies)
-        bound = next_below(best) if random_ties else best
+        bound = max(-WON, best - 1) if random_ties else best
         value = reply_value(position, cell, depth, bound, desk)
         if desk[STOPPED] != 0:
             return best_cell, best
@@ -43,7 +42,7 @@ def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tupl
             if next_random(desk) % equals == 0:
                 best_cell = cell
                 extend_line(desk, 0, cell)
-        if PRUNES and best == INFINITY and not random_ties:
+        if PRUNES and best == WON and not random_ties:
             break
     return best_cell, best
 
@@ -58,7 +57,7 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
     """
     random_ties = flags & RANDOM_TIES != 0
     desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
-    score, agreed = 0.0, 0
+    score, agreed = 0, 0
     deepest = depth_limit if depth_limit > 0 else popcount(position._blank)
     for depth in range(depth_limit if depth_limit > 0 else 1, deepest + 1):
         desk[HORIZON] = 0
@@ -66,14 +65,14 @@ def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
         if desk[STOPPED] != 0:
             break
         agreed = agreed + 1 if cell == desk[MOVE] else 1
-        if value != -INFINITY or desk[DEPTH] == 0:
+        if value != -WON or desk[DEPTH] == 0:
             desk[MOVE] = cell
             keep_line(desk)
         desk[DEPTH] = depth
         score = value
-        if desk[HORIZON] == 0 or abs(value) == INFINITY:
+        if desk[HORIZON] == 0 or abs(value) == WON:
             desk[EXACT] = 1
             break
         if flags & STOP_ON_AGREEMENT != 0 and depth >= AGREEING and agreed >= AGREEING:
             break
-    return score
+    return worth_of(score)

@@ -193,3 +193,19 @@ def first_of(names):
 def kinds_under_another_name(game, player):
     kinds = KINDS  # refused: it uses KINDS, a set whose order changes
     return first_of(kinds)
+
+
+def kinds_made_a_set(game, player):
+    value = 0
+    for kind in set(["corner", "edge"]):  # refused: it uses set(['corner', 'edge']), a set whose order changes
+        value = 3 * value + len(kind)
+    return value
+
+
+def kinds_picked_into_a_set(game, player):
+    return [len(kind) for kind in {name for name in KINDS}][0]  # refused: it uses {name for name in KINDS}, a set whose
+
+
+def kinds_made_a_list_again(game, player):
+    kinds = ["corner", "edge"]
+    return len(list(set(kinds))[0])  # refused: it uses set(kinds), a set whose order changes
