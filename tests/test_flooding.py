@@ -31,7 +31,7 @@ def by_hand(game, player):
         new = unreached & game.reach(front)
         unreached -= front
         front = new & unreached
-    theirs = total + 50 * len(unreached)
+    theirs = total + 50 * len(unreached) + len(game.reach(unreached)) + len(front)
     unreached = blank
     front = game.get_legal_moves(player)
     total, moves = 0, 0
@@ -40,7 +40,9 @@ def by_hand(game, player):
         total -= moves * moves * len(front) + len(front)
         unreached = unreached - front
         front = game.reach(front) & unreached
-    return theirs - total / 7 + 50 * len(unreached)
+    mine = total / 7 + 50 * len(unreached) + len(game.reach(unreached))
+    unreached = blank
+    return theirs - mine + len(unreached)
 
 
 def in_two_statements(game, player):
@@ -130,6 +132,7 @@ CHANGES = {
     "a flood that counts what it reached": ("free = free - own", "free = free | own"),
     "a step from other cells": ("game.reach(own)", "game.reach(free)"),
     "not from legal moves": ("game.get_legal_moves(player), blank", "game.reach(blank), blank"),
+    "from the moves of who is told only once": ("get_legal_moves(player), blank", "get_legal_moves(s.pop()), blank"),
     "not from all blank cells": ("(player), blank, 0", "(player), game.get_legal_moves(player), 0"),
     "a front changed before": ("    while own:", "    own = own - blank\n    while own:"),
     "a front perhaps changed before": ("    while own:", "    if player:\n        own = own - blank\n    while own:"),
