@@ -222,7 +222,24 @@ def indexes_by_fractions(game: Any, player: Any) -> Any:
 def changes_cells(game: Any, player: Any) -> Any:
     free = game.get_blank_spaces()
     free -= game.get_legal_moves(player)
+    free.append((0, 0))
     return len(free)
+
+
+def narrows_cells(game: Any, player: Any) -> Any:
+    free = everything = game.get_blank_spaces()
+    around = game.reach(game.get_legal_moves(player))
+    free -= game.get_legal_moves(player)
+    around &= everything
+    free |= around
+    return len(free) + 100 * len(around) + 10_000 * len(everything)
+
+
+def test_cells_that_a_game_returns_are_narrowed_and_joined_as_in_python() -> None:
+    compiled = compile_heuristic(narrows_cells)
+    for board in sample_positions((7, 7), 30):
+        for index, player in enumerate(board.players):
+            assert compiled.evaluate(board, index) == narrows_cells(board, player)
 
 
 def calls_a_number(game: Any, player: Any) -> Any:

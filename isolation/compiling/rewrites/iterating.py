@@ -82,32 +82,34 @@ class Iterate(Rewrite):
 
     def apply(self, node: ast.FunctionDef) -> None:
         """Rewrite the body of a definition in place."""
-        changed = (changed_name(inner) for inner in ast.walk(node))
-        added_to = (
-            inner.target.id
-            for inner in ast.walk(node)
-            if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name)
-        )
-        self.changed = {*changed, *added_to}
+        changed = {changed_name(inner) for inner in ast.walk(node)}
+        augmented = [inner for inner in ast.walk(node) if isinstance(inner, ast.AugAssign)]
+        added_to = [one for one in augmented if not isinstance(one.op, ast.Sub | ast.BitAnd | ast.BitOr)]
+        self.changed = changed | {one.target.id for one in augmented if isinstance(one.target, ast.Name)}
+        self.changed_lists = changed | {one.target.id for one in added_to if isinstance(one.target, ast.Name)}
         super().apply(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Build a list that will be changed as a list, whatever it is made from."""
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.changed:
-            made = self._changeable(node.value)
+            made = self._changeable(node.value, node.targets[0].id)
             if made is not None:
                 node.value = at(node.value, made)
                 return node
         return self.generic_visit(node)
 
-    def _changeable(self, node: ast.expr) -> ast.expr | None:
-        """Make a list or set that can be changed where a set of cells would do otherwise."""
+    def _changeable(self, node: ast.expr, called: str) -> ast.expr | None:
+        """Make a list or set that can be changed where a set of cells would do otherwise.
+
+        What a game returns is a list to Python, too, which `-=`, `&=` and `|=` do not change: they make another.
+        """
         if isinstance(node, ast.ListComp | ast.SetComp):
             return self._build("list" if isinstance(node, ast.ListComp) else "set", node, self._stream(node))
         if not isinstance(node, ast.Call):
             return None
         if isinstance(node.func, ast.Attribute):
-            lists = node.func.attr in ("get_legal_moves", "get_blank_spaces", "reach", "copy")
+            made_by_games = ("get_legal_moves", "get_blank_spaces", "reach")
+            lists = node.func.attr == "copy" or (node.func.attr in made_by_games and called in self.changed_lists)
             return support("new_list", self.visit(node)) if lists and self.kind(node) is None else None
         kind = self.builtin(node.func)
         if kind in ("list", "set") and len(node.args) == 1:
