@@ -125,6 +125,10 @@ def changed(game, player):
 """
 CHANGES = {
     "a flood that looks at something else": ("while own:", "while free:"),
+    "a flood for as long as it is larger than something": ("while own:", "while len(own) > len(blank) > 0:"),
+    "what may be a list is added to meanwhile": ("    other = 3", "    other = last\n    other += [3]"),
+    "a list with another name changes meanwhile": ("    other = 3", "    other = last\n    other[0] = 3"),
+    "a result meanwhile": ("    other = 3", "    other = 3\n    if last:\n        return 3"),
     "a flood that may be broken off": ("moves += 1", "if moves > 3:\n            break\n        moves += 1"),
     "something else at the end": ("    mine = total", "    else:\n        total = 7\n    mine = total"),
     "a flood over what is reached already": ("game.reach(own) & free", "game.reach(own)"),
@@ -197,6 +201,20 @@ CALLS = {
 }
 
 
+RETURNS_WITHIN = (
+    CALLED_TWICE.replace("return pair", "return late(game, player) + pair")
+    + """
+def late(game, player):
+    turns = 0
+    while turns < 9:
+        if game.get_legal_moves(player):
+            return 1000
+        turns += 1
+    return turns
+"""
+)
+
+
 USED_ANEW = """
 def changed(game, player):
     free, front, far = game.get_blank_spaces(), game.get_legal_moves(player), 0
@@ -267,6 +285,22 @@ def test_a_function_that_is_not_plainly_a_flood_is_not_written_out(written, inst
     assert two_as_one(CALLED_TWICE)
     assert CALLED_TWICE.count(written) == 1
     assert not two_as_one(CALLED_TWICE.replace(written, instead))
+
+
+def test_a_function_that_may_return_from_its_loop_is_not_written_out():
+    late = RETURNS_WITHIN.index("def late")
+    module = ast.parse(RETURNS_WITHIN[late:] + RETURNS_WITHIN[:late])
+    flood(module)
+    assert ast.unparse(module.body[-1]).count("return") == 1
+    assert "late(game, player)" in ast.unparse(module.body[-1])
+
+
+@pytest.mark.parametrize(("calls", "is_told"), [(6, True), (7, False)])
+def test_of_a_few_floods_each_is_looked_at_beside_each(calls, is_told):
+    assert (
+        two_as_one(CALLED_TWICE.replace("return pair", f"return {'pair(game, player) + ' * (calls - 2)}pair"))
+        == is_told
+    )
 
 
 def test_floods_of_two_positions_stay_apart():

@@ -145,6 +145,11 @@ def test_whole_numbers_are_their_own_ranks(value, instructions):
     assert [made.rank(blank) for blank in BLANKS] == [value(blank) for blank in BLANKS]
 
 
+def test_the_negative_of_the_least_count_is_the_largest():
+    made = Ranked(*WHOLE["a negative"][1])
+    assert made.rank(-(1 << 63)) >= made.rank(1 - (1 << 63)) > made.rank(-5)
+
+
 @pytest.mark.parametrize(("value", "instructions"), FLOATS.values(), ids=FLOATS)
 def test_what_may_be_no_whole_number_is_ranked_as_a_float64(floats, value, instructions):
     made, values = Ranked(*instructions), [float(value(blank)) for blank in BLANKS]

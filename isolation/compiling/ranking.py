@@ -118,6 +118,10 @@ define double @{WORTH}(i64 %rank) {{
 }}
 !0 = !{{!"branch_weights", i32 2000, i32 1}}
 """
+_DECLARED = f"""
+declare i64 @{_RANK_OF_WHOLE}(i64)
+declare i64 @llvm.ssub.sat.i64(i64, i64)
+"""
 _NAME = r'%(?:"[^"]*"|[-\w.$]+)'
 _VALUE = rf"({_NAME}|[^\s,)]+)"
 _FUNCTION = re.compile(rf"^define [^\n]*@{RANK}\(.*?^}}$", re.MULTILINE | re.DOTALL)
@@ -199,7 +203,7 @@ def _in_whole_numbers(text: str) -> str | None:
                 return None
             twins[value] = line
     body = _DEFINITION.sub(with_twin, body)
-    return f"{text[: function.start()]}{body}{text[function.end() :]}\ndeclare i64 @{_RANK_OF_WHOLE}(i64)\n"
+    return f"{text[: function.start()]}{body}{text[function.end() :]}\n{_DECLARED}"
 
 
 def _name_of_twin(value: str, definition: str) -> str:
@@ -220,7 +224,7 @@ def _twin_of(value: str, definition: str, twin: Callable[[str], str]) -> str | N
     if found := _SMALL_COUNT.match(definition):
         made = f"{'s' if found[1] == 's' else 'z'}ext {found[2]} {found[3]} to i64"
     elif found := _NEGATIVE.match(definition):
-        made = f"sub i64 0, {twin(found[1])}"
+        made = f"call i64 @llvm.ssub.sat.i64(i64 0, i64 {twin(found[1])})"
     elif found := _CHOICE.match(definition):
         made = f"select i1 {found[1]}, i64 {twin(found[2])}, i64 {twin(found[3])}"
     elif _MEETING.match(definition):

@@ -14,7 +14,8 @@ Such a loop is known by what a round does to the front and to the unreached cell
 with legal moves and all blank cells; what else it does must be to add up what is nothing for an empty front, since the
 flood that ends first goes on with one. Loops in functions are written out where these are called; see `inlining`. Of
 two in one block the first is moved down to the other, with what depends on it, only past statements that neither change
-what it mentions nor mention what it changes.
+what it mentions nor mention what it changes, and only where nothing between them changes anything in place, which might
+have another name as well, or leaves the function.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ from isolation.compiling.rewrites.inlining import (
     write_out,
 )
 from isolation.compiling.rewrites.scopes import SUPPORT
-from isolation.compiling.rewrites.sources import bound_names, changed_name
+from isolation.compiling.rewrites.sources import bound_names
 
 # The truth tables of the front, of the cells unreached before it, and of the blank cells a knight's move away from it.
 _FRONT, _UNREACHED, _NEXT = tables(3)
@@ -63,8 +64,8 @@ _POSSIBLE = (_UNREACHED | ~_FRONT) & (~_NEXT | ~_FRONT)
 _CELLS = "_v_cells"
 """In what a flood counts, the cells that are counted."""
 _LARGEST = 1 << 31
-_LEAVING = (ast.Break, ast.Continue)
-"""What might leave a block before a loop that has been moved down."""
+_MOST = 6
+"""How many floods of a block are looked at, each beside each of the others."""
 _READS = {"abs", "bool", "float", "int", "len", "max", "min", "round", f"{SUPPORT}.number"}
 _OWN_VARIABLES = ("OWN", "ODD", "EVEN", "FRONT", "LEFT", "FIRST_BEGINS", "SECOND_BEGINS", "FIRST_LEFT", "SECOND_LEFT")
 _BEGIN = f"BEGINS = {SUPPORT}.padded_moves(GAME, PLAYER)"
@@ -193,10 +194,11 @@ def _with_two_as_one(
     written: ast.FunctionDef, helpers: Mapping[str, Helper], fresh: Iterator[int]
 ) -> ast.FunctionDef | None:
     """A function with two of its floods told as one; None if there are no two that can be."""
-    floods = sum(isinstance(inner, ast.While) or function_called(inner) in helpers for inner in ast.walk(written))
-    if floods < 2 or any(isinstance(inner, ast.Try) for inner in ast.walk(written)):
+    if any(isinstance(inner, ast.Try) for inner in ast.walk(written)):
         return None
-    for number in range(len(list(blocks(written)))):
+    for number, original in enumerate(blocks(written)):
+        if not 2 <= _floods_at_most(original, helpers) <= _MOST:
+            continue
         trial = copy.deepcopy(written)
         block = list(blocks(trial))[number]
         write_out(trial, block, helpers, fresh)
@@ -208,6 +210,13 @@ def _with_two_as_one(
                 block[:] = together
                 return trial
     return None
+
+
+def _floods_at_most(block: list[ast.stmt], helpers: Mapping[str, Helper]) -> int:
+    """How many floods may stand in a block when helpers are written out, those in blocks within it apart."""
+    loops = sum(isinstance(statement, ast.While) for statement in block)
+    plain = [one for one in block if isinstance(one, ast.Assign | ast.AugAssign | ast.Return)]
+    return loops + sum(function_called(inner) in helpers for one in plain for inner in ast.walk(one))
 
 
 # --- what a flood is ------------------------------------------------------------------------------------------------
@@ -238,7 +247,7 @@ def _flood(written: ast.FunctionDef, block: list[ast.stmt], loop: ast.While) -> 
 
 def _asked(test: ast.expr) -> str:
     """The set that a loop goes on for as long as it has cells, as far as it is asked for in a usual way."""
-    if isinstance(test, ast.Compare) and ast.unparse(test).endswith((") > 0", ") != 0")):
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and ast.unparse(test).endswith((") > 0", ") != 0")):
         test = test.left
     if isinstance(test, ast.Call) and ast.unparse(test.func) == "len" and len(test.args) == 1:
         test = test.args[0]
@@ -310,17 +319,13 @@ def _together(
     stays: list[ast.stmt] = []
     moved: list[ast.stmt] = [first]
     for statement in block[begin + 1 : end]:
-        if not _mentioned([statement]) & _changed(moved, one.game):
-            stays.append(statement)
-        elif isinstance(statement, ast.Assign | ast.AugAssign):
-            moved.append(statement)
-        else:
+        if not _only_names(statement, one.game):
             return None
-        if _changed(stays, one.game) & _mentioned(moved):
+        dependent = _mentioned([statement]) & bound(moved)
+        (moved if dependent else stays).append(statement)
+        if bound(stays) & _mentioned(moved):
             return None
-    if _changed([second], one.game) & _mentioned(moved):
-        return None
-    if any(isinstance(inner, _LEAVING) for statement in stays for inner in ast.walk(statement)):
+    if bound([second]) & _mentioned(moved):
         return None
     names = {kind: renamed(kind.lower(), fresh) for kind in _OWN_VARIABLES}
     after = [*moved[1:], *block[end + 1 :]]
@@ -388,15 +393,14 @@ def _mentioned(body: list[ast.stmt]) -> set[str]:
     return {inner.id for statement in body for inner in ast.walk(statement) if isinstance(inner, ast.Name)}
 
 
-def _changed(body: list[ast.stmt], game: str) -> set[str]:
-    """The variables that statements give values to, or perhaps change: what is given to functions not known to read."""
-    changed = bound(body)
-    for inner in (inner for statement in body for inner in ast.walk(statement)):
-        if (one := changed_name(inner)) is not None:
-            changed.add(one)
-        if isinstance(inner, ast.Call) and not _only_reads(inner, game):
-            changed |= {one for given in inner.args for one in read(given)} - {game}
-    return changed
+def _only_names(statement: ast.stmt, game: str) -> bool:
+    """Whether a statement does nothing but give names to what it computes, and changes nothing in place."""
+    if not isinstance(statement, ast.Assign) or has_scopes(statement):
+        return False
+    with suppress(Unlike):
+        side_by_side(statement)
+        return all(_only_reads(inner, game) for inner in ast.walk(statement) if isinstance(inner, ast.Call))
+    return False
 
 
 def _only_reads(called: ast.Call, game: str) -> bool:

@@ -36,7 +36,8 @@ def as_helper(written: ast.FunctionDef, helpers: Mapping[str, Helper], fresh: It
     *body, last = written.body
     loops = [one for one in body if isinstance(one, ast.While)]
     is_plain = all(isinstance(one, ast.Assign | ast.AugAssign | ast.While) for one in body)
-    has_result = isinstance(last, ast.Return) and last.value is not None
+    returns = [inner for inner in ast.walk(written) if isinstance(inner, ast.Return)]
+    has_result = isinstance(last, ast.Return) and last.value is not None and returns == [last]
     if len(loops) != 1 or not is_plain or not has_result or has_scopes(written):
         return None
     game = _game(written)
