@@ -201,6 +201,15 @@ def test_random_ties_are_between_moves_that_are_worth_as_much(interpreted):
     assert told_apart > 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("moves", "depth"), [([8, 37], 3), ([24, 10, 15, 23], 4)])
+def test_replies_are_ordered_as_far_from_the_horizon_with_quiescence_as_without(moves, depth):
+    board, both = Board.from_moves(moves), {"order_moves": True, "quiescence": True}
+    improved = heuristics.get("improved")
+    compiled, interpreted = (search(board, improved, Limit(depth=depth), interpreted=i, **both) for i in (False, True))
+    assert facts(compiled) == facts(interpreted)
+
+
 def test_quiescence_follows_forced_replies_before_judging():
     improved = heuristics.get("improved")
     differing = 0

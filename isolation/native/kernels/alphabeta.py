@@ -98,7 +98,7 @@ def frontier(position: Any, replies: Any, ply: int, side: int, alpha: int, beta:
     return alpha
 
 
-def one_ply(deeper: Any, extend: Any, kind: Any) -> Any:
+def one_ply(deeper: Any, extend: Any, kind: Any, orders: bool = ORDERED) -> Any:
     """Alpha-beta over the replies to a position: `deeper` says what each is worth to who moves next.
 
     After a cut-off no line is kept but that of a win, which ends here: all replies to it lose, and none is the best.
@@ -109,8 +109,8 @@ def one_ply(deeper: Any, extend: Any, kind: Any) -> Any:
         while not is_empty(replies):
             if not count_node(desk):
                 return alpha
-            cell = best_mobility(position, replies) if ORDERED else lowest(replies)
-            replies = without_cell(replies, cell) if ORDERED else drop_lowest(replies)
+            cell = best_mobility(position, replies) if orders else lowest(replies)
+            replies = without_cell(replies, cell) if orders else drop_lowest(replies)
             value = -deeper(handed_over(position, cell), ply + 1, given, -beta, -alpha, desk)
             if value > alpha:
                 if value >= beta:
@@ -143,6 +143,7 @@ def by_recursion(position: Any, ply: int, depth: int, alpha: int, beta: int, des
 
 three_plies = a_ply_above(a_ply_above(frontier, 1), 2)
 any_plies = one_ply(by_recursion, extend_line, written_in)
+last_ply = one_ply(by_recursion, extend_line, written_in, orders=False)
 
 
 @inner
@@ -167,6 +168,8 @@ def descend(position: Any, depth: int, ply: int, alpha: int, beta: int, desk: An
             return three_plies(position, replies, ply, 1, alpha, beta, desk)
         if depth == 1:
             return watched_frontier(position, replies, ply, (ply + 1) & 1, alpha, beta, desk)
+    elif ORDERED and depth == 1:
+        return last_ply(position, replies, ply, 0, alpha, beta, desk)
     return any_plies(position, replies, ply, depth - 1, alpha, beta, desk)
 
 
