@@ -43,6 +43,8 @@ def heuristics_of(module: ModuleType) -> list[FunctionType]:
 
 FILES = {path.stem: load_module(path) for path in sorted(USER.glob("*.py"))}
 WRITTEN = [function for stem, module in FILES.items() if stem != "refused" for function in heuristics_of(module)]
+# Two in three are compiled with the long proofs: each costs most of a second.
+IN_TURN = [pytest.param(one, marks=[pytest.mark.slow] if place % 3 else []) for place, one in enumerate(WRITTEN)]
 REFUSED = heuristics_of(FILES["refused"])
 
 
@@ -53,7 +55,7 @@ def interpreted(function: Callable[..., Any], board: Board, player: Any) -> floa
         return None
 
 
-@pytest.mark.parametrize("function", WRITTEN, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", IN_TURN, ids=lambda function: function.__name__)
 def test_a_heuristic_as_people_write_it_compiles_and_agrees_with_itself(function: FunctionType) -> None:
     compiled = compile_heuristic(function)
     for board in sample_positions((7, 7), 60, seed=7):
