@@ -57,8 +57,8 @@ def _time(plan: Plan, games: int) -> str:
 def between(seconds: float) -> str:
     """The times between which a forecast lies.
 
-    >>> between(0.3), between(40), between(600)
-    ('about a second', '16 seconds to 1.7 minutes', '4 to 25 minutes')
+    >>> between(0.3), between(0.7), between(40), between(600)
+    ('about a second', 'about a second', '16 seconds to 1.7 minutes', '4 to 25 minutes')
     """
     low, high = duration(seconds / WITHIN), duration(seconds * WITHIN)
     if low == high:
@@ -73,7 +73,7 @@ def duration(seconds: float) -> str:
     >>> duration(0.3), duration(43), duration(437), duration(9000)
     ('a second', '43 seconds', '7.3 minutes', '2.5 hours')
     """
-    if seconds < 1.5:
+    if seconds < 2:
         return "a second"
     if seconds < 100:
         return f"{two_digits(seconds)} seconds"

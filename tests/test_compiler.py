@@ -13,7 +13,7 @@ from random_games import positions
 
 import heuristics
 from isolation import Board, Limit, search
-from isolation.compiling import compiler
+from isolation.compiling import compiler, library
 from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
 
 
@@ -117,7 +117,7 @@ def test_a_function_that_never_answers_is_refused_rather_than_waited_for(monkeyp
 
 
 def test_a_verdict_about_time_is_not_kept_for_good(monkeypatch, tmp_path):
-    monkeypatch.setenv("ISOLATION_CACHE", str(tmp_path))  # where no earlier run has found that it compiles
+    monkeypatch.setattr(library, "folder", lambda: tmp_path)  # where no earlier run has found that it compiles
 
     def patient(game, player):
         return sum(n for n in range(1000)) + game.move_count * 1.0

@@ -141,6 +141,7 @@ def test_the_interval_of_a_difference_covers_it_and_that_of_cells_taken_as_indep
     assert by_cell < 0.85 * 300
 
 
+@pytest.mark.slow
 def test_two_players_on_openings_of_their_own_are_told_apart_no_more_often_than_alpha():
     rng = np.random.default_rng(5)
     rejected = covered = 0
@@ -192,6 +193,7 @@ def test_the_same_gain_against_every_opponent_is_not_heterogeneous_at_all():
     assert comparison.heterogeneity_df == 3
 
 
+@pytest.mark.slow
 def test_heterogeneity_is_claimed_no_more_often_than_alpha():
     rng = np.random.default_rng(13)
     found = 0

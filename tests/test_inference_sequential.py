@@ -98,6 +98,7 @@ def test_without_its_guard_the_sprt_would_err_more_than_it_says():
     assert wrong > 0.05
 
 
+@pytest.mark.slow
 def test_the_normalized_model_errs_less_than_it_says():
     for split in (0.0, 0.5, 0.9):
         _, wrong, still_open = stopping_chances(Sprt(0, 200, model="normalized"), pair_shares(0.5, split), 120)
