@@ -78,6 +78,7 @@ CHANGES = {
     "changed before": ("total, last = 0, a", "total, last = 0, a\n    b = b - a"),
     "perhaps changed before": ("total, last = 0, a", "total, last = 0, a\n    if player:\n        b = b - a"),
     "another position since": ("total, last = 0, a", "total, last = 0, a\n    game = game.forecast_move(a[0])"),
+    "another player since": ("total, last = 0, a", "total, last = 0, a\n    player = game.get_opponent(player)"),
     "a total that is no whole number": ("total, last = 0, a", "total, last = 0.5, a"),
     "a total that may be no whole number": ("total, last = 0, a", "total, last = len(b) / 3, a"),
     "a total that is no whole number by then": ("total, last = 0, a", "total, last = 0, a\n    total += 0.1"),
