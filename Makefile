@@ -12,7 +12,7 @@ test: $(VENV)/installed-dev
 	$(BIN)/pytest
 
 slow: $(VENV)/installed-dev
-	$(BIN)/pytest -m slow --numprocesses=4
+	$(BIN)/pytest -m slow --numprocesses=4 --timeout=1500
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

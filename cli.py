@@ -8,11 +8,14 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from io import TextIOWrapper
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import click
 
@@ -30,7 +33,9 @@ from commands import (
     screening,
     tournaments,
 )
-from commands.errors import one_line_errors
+from commands.errors import WORDS, one_line_errors
+from experiments.play.interrupts import arrived, listen
+from isolation.faults import is_user_file
 
 READING = (
     *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
@@ -70,13 +75,16 @@ class Commands(click.Group):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
-    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        """Read what stands before the command."""
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **options: Any) -> click.Context:
+        """Read what stands before the command, and keep all of it for messages."""
+        words = tuple(args)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows another in its place
                 stream.reconfigure(errors="replace")
         with one_line_errors():
-            return super().make_context(*arguments, **options)
+            context = super().make_context(info_name, args, *rest, **options)
+        context.meta[WORDS] = words
+        return context
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -108,7 +116,15 @@ def _first_sentence(command: click.Command) -> str:
 def main() -> None:
     """Experiment with heuristics in knight's Isolation."""
     errors = sys.stderr  # while people's code runs, another stream is in its place
-    warnings.showwarning = lambda message, *rest, **more: click.echo(f"Note: {message}", file=errors)
+    shown: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], file: str, line: int, *_: Any, **more: Any) -> None:
+        note = f"Note: {message} ({Path(file).name}, line {line})" if is_user_file(file) else f"Note: {message}"
+        if note not in shown:
+            shown.add(note)
+            click.echo(note, file=errors)
+
+    warnings.showwarning = cast("Callable[..., None]", show)
 
 
 for _subject in (
@@ -133,9 +149,12 @@ def run() -> None:
     """The program. It ends when its work is done, whatever threads people's code has left behind."""
     # Matrices are small here: threads that wait for each other's piece of one take five times the processor's time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    listen()
     try:
-        main()
+        main(prog_name="isolation")
     except SystemExit as end:
+        arrived()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to do but to end
         left = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
         if any(not thread.daemon for thread in left):
             atexit._run_exitfuncs()

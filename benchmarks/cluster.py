@@ -56,7 +56,7 @@ def simulated(cores: int, game_us: float) -> None:
         time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
         return machine.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
 
-    machine.use(cores)
+    machine.use(cores, print)
     machine.play = play
 
 

@@ -8,8 +8,9 @@ import pytest
 import heuristics
 from isolation import Board, Limit, perft, search
 from isolation.agents import SearchAgent
+from isolation.cost import measure_costs
 from isolation.match import play_games
-from isolation.speed import nodes_per_second, processor_times, random_openings
+from isolation.speed import random_openings
 
 OPENINGS = random_openings(60, 2)
 DEPTH = 11
@@ -76,9 +77,8 @@ def test_cost_of_a_node_over_improved(benchmark, name):
         SearchAgent(f"ID:{one}", "alphabeta", heuristics.get(one), one, Limit(nodes=10_000))
         for one in ("improved", name)
     ]
-    processor_times(agents, rounds=1)
-    least, cost = benchmark.pedantic(processor_times, (agents,), rounds=1)
-    benchmark.extra_info |= {"ns a node": cost, "over improved": cost / least}
+    _, cost = benchmark.pedantic(measure_costs, (agents,), rounds=1)
+    benchmark.extra_info |= {"ns a node": cost.nanoseconds, "over improved": cost.times, "spread": cost.spread}
 
 
 def test_a_call_from_python(benchmark):
@@ -90,22 +90,26 @@ def test_a_call_from_python(benchmark):
 
 @pytest.mark.parametrize("heuristic", [classic_improved, net_advantage_with_lists])
 def test_alpha_beta_with_a_users_function_against_the_least_source(benchmark, heuristic):
-    least = nodes_per_second(with_popcounts, OPENINGS, DEPTH).per_second
-    speed = searches(benchmark, heuristic, OPENINGS, DEPTH)
-    benchmark.extra_info |= {"M nodes/s": speed / 1e6, "ratio": speed / least}
+    agents = [
+        SearchAgent(one.__name__, "alphabeta", one, one.__name__, Limit(nodes=10_000))
+        for one in (with_popcounts, heuristic)
+    ]
+    _, cost = benchmark.pedantic(measure_costs, (agents,), rounds=1)
+    benchmark.extra_info |= {"M nodes/s": 1e3 / cost.nanoseconds, "ratio": 1 / cost.times}
 
 
 def test_9x11_against_7x7(benchmark):
-    agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=9))
-    (small,) = processor_times([agent], "7x7")
-    (large,) = benchmark.pedantic(processor_times, ([agent], "9x11"), rounds=1)
-    benchmark.extra_info |= {"ns a node": large, "speed over 7x7": small / large}
+    agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(nodes=10_000))
+    (small,) = measure_costs([agent], "7x7")
+    (large,) = benchmark.pedantic(measure_costs, ([agent], "9x11"), rounds=1)
+    benchmark.extra_info |= {"ns a node": large.nanoseconds, "speed over 7x7": small.nanoseconds / large.nanoseconds}
 
 
 def test_compiled_against_interpreted_search(benchmark):
-    slow = nodes_per_second(heuristics.get("improved"), OPENINGS[:5], DEPTH - 1, interpreted=True).per_second
-    speed = searches(benchmark, heuristics.get("improved"), OPENINGS[:5], DEPTH - 1)
-    benchmark.extra_info |= {"M nodes/s": speed / 1e6, "ratio": speed / slow}
+    agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(nodes=10_000))
+    (slow,) = measure_costs([agent], interpreted=True)
+    (fast,) = benchmark.pedantic(measure_costs, ([agent],), rounds=1)
+    benchmark.extra_info |= {"M nodes/s": 1e3 / fast.nanoseconds, "ratio": slow.nanoseconds / fast.nanoseconds}
 
 
 def test_whole_games_between_fixed_depth_players(benchmark):

@@ -7,11 +7,18 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
 
 import click
 
+from experiments.play.interrupts import arrived
+from isolation.faults import CompilerFault
+from isolation.shell import command
 from reports.tables import wrapped
 
+WORDS = f"{__name__}.words"
+"""Where the outermost context has the words of the command line."""
 _BEGINNING = "Error: "
 """What click writes before a message."""
 
@@ -22,6 +29,43 @@ class BadInput(click.ClickException):
     exit_code = 2
 
 
+class Interrupted(click.ClickException):
+    """Ctrl-C or SIGTERM has ended a command."""
+
+    def __init__(self, kept: str, goes_on: str) -> None:
+        """Say what was kept, if anything, and which command goes on from there."""
+        if kept:
+            super().__init__(f"Interrupted: {kept}. Go on with: {goes_on}")
+        else:
+            super().__init__(f"Interrupted: nothing was kept. Start again with: {goes_on}")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message: it is no error."""
+        click.echo(self.message, file=file, err=True)
+
+
+@contextmanager
+def interruptible(kept: str = "", place: Path | None = None, goes_on: str = "") -> Iterator[None]:
+    """End on Ctrl-C or SIGTERM with a line that says what was kept, and which command goes on from there.
+
+    Args:
+        kept: what is kept; nothing if this is empty, or if there is nothing at `place`.
+        place: where it is kept, if `kept` does not say so.
+        goes_on: the command, if it is not the same again.
+
+    Raises:
+        Interrupted: with that line.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        arrived()
+        if place:
+            kept = f"{kept} is in {place}" if place.exists() else ""
+        words = click.get_current_context().find_root().meta.get(WORDS, ())
+        raise Interrupted(kept, goes_on or command(*words)) from None
+
+
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """What a user can cause ends in one line: exit code 2 for what was asked wrongly, 1 for what went wrong.
@@ -30,10 +74,10 @@ def one_line_errors() -> Iterator[None]:
         click.ClickException: with that line, broken between words where a terminal ends.
     """
     try:
-        with _told():
+        with _told(), interruptible():
             yield
     except click.ClickException as error:
-        if not sys.stderr.isatty() or isinstance(error, click.UsageError):
+        if not sys.stderr.isatty() or isinstance(error, click.UsageError | Interrupted):
             raise
         width = shutil.get_terminal_size().columns
         kind = BadInput if error.exit_code == BadInput.exit_code else click.ClickException
@@ -52,6 +96,8 @@ def _told() -> Iterator[None]:
         raise BadInput(f"{told}{hint}") from error
     except ValueError as error:
         raise BadInput(_in_one_line(str(error))) from error
+    except CompilerFault as error:
+        raise click.ClickException(str(error)) from error
     except OSError as error:
         text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
         if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):

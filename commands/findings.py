@@ -118,16 +118,19 @@ def ratings(
 @click.option("--elo1", "high", type=float, help="H1: stronger by this. In a gauntlet: percentage points.")
 @click.option("--alpha", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
 @click.option("--beta", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@click.option("--elo-model", "model", type=click.Choice(["logistic", "normalized"]),
+              help="Which Elo, head to head; the run's own by default.")  # fmt: skip
 @table_option
 @format_option
 def sprt(
     runs: tuple[Path, ...], baseline: str | None, mixed: bool, low: float | None, high: float | None, alpha: float,
-    beta: float, only: str | None, output: Format,
+    beta: float, model: str | None, only: str | None, output: Format,
 ) -> None:  # fmt: skip
     """Test contenders sequentially against the baseline: Elo head to head, percentage points in a gauntlet."""
     from reports.sprt import sprt_sections
 
-    print_sections(sprt_sections(read_findings(runs, baseline, mixed), low, high, alpha, beta), output, only)
+    findings = read_findings(runs, baseline, mixed)
+    print_sections(sprt_sections(findings, low, high, alpha, beta, model), output, only)
 
 
 @click.command("diff")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ import click
 from commands.completion import complete_run, complete_spec
 from commands.options import board_option, format_option, moves_option, position_asked_for, run_or_latest
 from commands.output import print_rows, write_pieces
+from experiments.play.interrupts import until_interrupted
 from isolation.shell import command
 from reports.tables import Format, terminal_width, without_room, wrapped
 
@@ -121,16 +121,19 @@ def show_screen(text: str) -> None:
 def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Format) -> None:
     """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
     from experiments.find_games import found_rows
+    from experiments.runs import missing_sentence
 
     path = run_or_latest(run)
     rows, total = found_rows(path, kind, where, limit)
     are_apart = output == "table" and kind == "forfeits" and "detail" in without_room(rows)
     print_rows([{key: row[key] for key in row if key != "detail"} for row in rows] if are_apart else rows, output)
+    if missing := missing_sentence(path):
+        click.echo(wrapped(missing, terminal_width()), err=True)
     if output != "table":
         return
     for row in rows if are_apart else ():
         click.echo(wrapped(f"Game {row['game_id']}: {row['detail']}", terminal_width()))
-    click.echo(f"{len(rows):,} of {total:,} games." if total else "No game is like that.")
+    click.echo(f"{len(rows):,} of {total:,} games." if total else "No matching games.")
     if rows and "mistakes" not in rows[0]:
         told = f"Who threw a won game away, and how often, is known after {command('label', path)}."
         click.echo(wrapped(told, terminal_width()))
@@ -160,7 +163,7 @@ def analysis_board(
         own = own_heuristics(references)
     found = run_paths or tuple(run.info.path for run in list_runs())
     offered = {agent.name: agent for agent in map(parse_agent, agents)}
-    with suppress(KeyboardInterrupt):
+    with until_interrupted():
         serve(
             Shelf(tuple(found), own, offered),
             port,

@@ -35,7 +35,7 @@ def new_heuristic(file: Path) -> None:
 @click.command("try")
 @click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
 def try_out(reference: str) -> None:
-    """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does at first sight."""
+    """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does in a quick test."""
     go_on_in_a_child(reference)
     from experiments.catalogue import heuristic_named
     from experiments.trial import try_heuristic
@@ -60,19 +60,21 @@ def try_out(reference: str) -> None:
 def evaluate_position(
     size: str, moves: str, fen: str | None, references: tuple[str, ...], output: Format
 ) -> None:  # fmt: skip
-    """Show what every heuristic says of a position, to both players."""
+    """Show what every heuristic says of a position, to both players; exit code 1 if one of yours fails there."""
     if references:
         go_on_in_a_child(", ".join(references))
-    from experiments.catalogue import evaluate, own_heuristics, registered
+    from experiments.catalogue import evaluate, failures, own_heuristics, registered
     from isolation.render import to_text
 
     board = position_asked_for(moves, size, fen)
     with containing(", ".join(references)):
-        functions = registered() | own_heuristics(references)
-        rows = evaluate(functions, board)
+        own = own_heuristics(references)
+        rows = evaluate(registered() | own, board)
     if output == "table":
         click.echo(to_text(board) + "\n")
     print_rows(rows, output)
+    if failed := failures([row for row in rows if row["heuristic"] in own]):
+        raise click.ClickException("; ".join(failed))
 
 
 @click.command("heuristics")
@@ -97,9 +99,16 @@ def list_heuristics(file: Path | None, output: Format) -> None:
         print_rows([asdict(one) for one in listings], output)
         return
     print_rows([_answer_first(one) for one in listings], output)
+    names: dict[str, list[str]] = {}
     for one in listings:
-        if reason := one.compiles.partition(": ")[2]:
-            click.echo(wrapped(f"{one.name} does not compile: {reason}", terminal_width()))
+        names.setdefault(one.compiles, []).append(one.name)
+    for compiles, alike in names.items():
+        answer, _, reason = compiles.partition(": ")
+        if reason:
+            verdict = ("do" if alike[1:] else "does") + " not compile"
+            if answer != "no":
+                verdict = ("run" if alike[1:] else "runs") + " interpreted"
+            click.echo(wrapped(f"{', '.join(alike)} {verdict}: {reason}", terminal_width()))
 
 
 def _answer_first(listing: Listing) -> dict[str, str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commands.completion import complete_run
+from commands.errors import Interrupted, interruptible
 from commands.options import jobs_option
 from commands.output import print_sections
 
@@ -41,19 +40,13 @@ def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **
 
     Nothing of a submission runs outside confined processes; docs/league.md says what that protects against.
     """
-    from experiments.play.interrupts import heard_once
-
     given = {{"format_": "format"}.get(key, key): value for key, value in options.items() if value is not None}
     if resume and (unfit := [key for key in _OF_THE_RUN if key in given]):
         raise ValueError(f"--resume plays by the settings of {resume}: leave --{unfit[0].replace('_', '-')} out")
-    with heard_once():
-        try:
-            book, outcome = _resumed(submissions, Path(resume), jobs, out) if resume else _begun(
-                submissions, {**given, "jobs": jobs, "out": out}
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            click.echo("Interrupted before there was a game to play.")
-            sys.exit(1)
+    with interruptible(f"{resume} is as it was" if resume else ""):
+        book, outcome = _resumed(submissions, Path(resume), jobs, out) if resume else _begun(
+            submissions, {**given, "jobs": jobs, "out": out}
+        )  # fmt: skip
     _tell(submissions, book, outcome, jobs)
 
 
@@ -140,23 +133,26 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
 def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
     """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
     from isolation.shell import command
-    from reports.tables import terminal_width, wrapped
+    from reports.progress import what_is_kept
 
-    games = f"{outcome.logged:,} of {outcome.total:,} games"
+    kept, goes_on = what_is_kept(outcome), command("league", submissions, "--resume", outcome.path)
     if not outcome.finished:
-        goes_on = command("league", submissions, "--resume", outcome.path)
-        click.echo(f"Interrupted with {games} played. Go on with: {goes_on}")
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
-        sys.exit(1)
+        raise Interrupted(kept, goes_on)
+    with interruptible(kept, goes_on=goes_on):
+        _judge(book, outcome, jobs)
+
+
+def _judge(book: Book, outcome: Outcome, jobs: int) -> None:
     from experiments.league.results import read_results
     from reports.league.pages import write_pages
     from reports.league.tables import league_sections
+    from reports.tables import terminal_width, wrapped
 
     results = read_results(outcome.path, _labelled(outcome, jobs))
     for note in outcome.plan.notes:
         click.echo(wrapped(f"Note: {note}", terminal_width()))
     print_sections(league_sections(book, results), "table")
-    click.echo(f"{games}, logged in {outcome.path}")
+    click.echo(f"{outcome.logged:,} of {outcome.total:,} games, logged in {outcome.path}")
     click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commands.completion import complete_file, complete_spec
+from commands.errors import interruptible
 from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import check_tables, containing, print_sections
-from commands.perfect_play import kept_if_interrupted, save_plot
+from commands.perfect_play import save_plot
 from isolation.shell import command
 from isolation.survival import go_on_in_a_child
 from reports.tables import Format
@@ -132,7 +133,7 @@ def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
 
 
 def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float], is_better: bool) -> None:
-    """Write new defaults as a patch, and how to take them over if they were judged to be better; say if there are none.
+    """Write new defaults as a patch, and how to take them over, if they were judged to be better; else say why not.
 
     Raises:
         ValueError: the file cannot be written.
@@ -140,15 +141,15 @@ def write_patch(patch: Path, path: str, function: str, values: Mapping[str, floa
     from experiments.learn.patching import patch_of_defaults
     from isolation.durable import write_text
 
-    if not values:
-        click.echo(f"{patch} was not written, as the values stay.", err=True)
+    if not is_better:
+        why = "the new values are not significantly better" if values else "the values stay"
+        click.echo(f"{patch} was not written, as {why}.", err=True)
         return
-    take_over = f"; to take the new defaults over: patch {path} {patch}" if is_better else ""
     try:
         write_text(patch, patch_of_defaults(Path(path), function, values))
     except OSError as error:
         raise ValueError(f"--patch: {patch} cannot be written: {error.strerror}") from None
-    click.echo(f"Wrote {patch}. {path} is as it was{take_over}", err=True)
+    click.echo(f"Wrote {patch}. {path} is as it was; to take the new defaults over: patch {path} {patch}", err=True)
 
 
 def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., Any]]:
@@ -224,8 +225,7 @@ def tune_agent(
     tell_of_choices(space, wanted)
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
-    kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
-    with kept_if_interrupted(kept), containing(spec):
+    with interruptible("what was played" if out else "", out), containing(spec):
         with watching() as show:
             found = tune(question, out, jobs=jobs, cluster=cluster, show=show)
         sections = list(tuning_sections(found))
@@ -282,8 +282,7 @@ def sweep_agent(
     agent = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
     bare = named(parse_spec(spec))
     other = opponent_of(opponent) if opponent else None
-    kept = f"what was played is in {out}" if out else "nothing was kept: name a file with --out"
-    with kept_if_interrupted(kept), containing(spec), counting("batches") as show:
+    with interruptible("what was played" if out else "", out), containing(spec), counting("batches") as show:
         points = sweep(
             bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
             cluster=cluster, show=show,

@@ -64,9 +64,9 @@ def run_or_latest(run: Path | None) -> Path:
 
 
 def whole_number(option: str, text: str, alternative: str = "") -> int:
-    """A whole number given as text."""
-    if not text.isdecimal():
-        raise ValueError(f"{option} is a whole number {alternative}".rstrip() + f", not {text!r}")
+    """A positive whole number given as text."""
+    if not text.isdecimal() or not int(text):
+        raise ValueError(f"{option} is a positive whole number {alternative}".rstrip() + f", not {text!r}")
     return int(text)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from commands.completion import complete_heuristics, complete_run
+from commands.errors import interruptible
 from commands.options import (
     board_option,
     cluster_option,
@@ -74,7 +73,7 @@ def solve_board(
 
     if plot_path:
         check_plot(plot_path)
-    with kept_if_interrupted(f"what was solved is in {path}"), counting("placement pairs") as show:
+    with interruptible("what was solved", path), counting("placement pairs") as show:
         jobs, cluster = workers
         winners = solve_all(size, path, jobs=jobs, cluster=cluster, limit=limit, show=show)
     summary = summarise(winners, size)
@@ -94,14 +93,14 @@ def label(
     run: Path | None, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
 ) -> None:  # fmt: skip
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
-    from experiments.labels import DEFAULT_LIMIT, label_run
+    from experiments.labels import DEFAULT_LIMIT, FILE, label_run
     from experiments.roster import parse_limit
     from reports.cells import counted
     from reports.progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
     labelled = run_or_latest(run)
-    with kept_if_interrupted(f"what was labelled is in {labelled}"), counting("games") as show:
+    with interruptible("what was labelled", labelled / FILE), counting("games") as show:
         games = label_run(
             labelled, sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster, show=show
         )
@@ -186,15 +185,6 @@ def refuse(companion: str, *names: str) -> None:
         is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
         if parameter.name in names and is_given:
             raise ValueError(f"{parameter.opts[0]} goes with {companion}")
-
-
-@contextmanager
-def kept_if_interrupted(what: str) -> Iterator[None]:
-    """End on Ctrl-C with a line that says what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise click.ClickException(f"interrupted; {what}, and the same command goes on from there") from None
 
 
 def save_plot(figure: Figure, path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from commands.completion import complete_spec
+from commands.errors import interruptible
 from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import print_sections
-from commands.perfect_play import kept_if_interrupted
 from isolation.shell import command
 from reports.tables import Format
 
@@ -45,7 +45,7 @@ def screen_agents(
     """
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
-    from experiments.suite.asking import ask_all
+    from experiments.suite.asking import ask_all, costs_over_first, failing_positions
     from experiments.suite.history import known_agreements
     from experiments.suite.screening import screen, where_it_errs, worst_mistakes
     from isolation.durable import write_text
@@ -61,7 +61,10 @@ def screen_agents(
         )  # fmt: skip
     if not others:
         raise ValueError(f"{own.name} is the baseline itself: name a contender, or another --baseline")
-    sections = list(screening_sections(screen(suite, own, others), known_agreements(suite.name)))
+    costs = costs_over_first([own.spec, *(one.spec for one in others)], suite.size)
+    failing = failing_positions([own, *others], suite.positions)
+    found = screen(suite, own, others)
+    sections = list(screening_sections(found, known_agreements(suite.name), costs=costs, failing=failing))
     mistakes = {one.name: worst_mistakes(suite, one, own, MISTAKES) for one in others}
     if len(others) == 1:
         sections.append(parts_section(others[0].name, own.name, where_it_errs(suite, others[0], own)))
@@ -110,7 +113,7 @@ def build(
     first, last = usual_plies(size)
     plies = (first_ply - 1 if first_ply else first, last_ply - 1 if last_ply else last)
     recipe = Recipe(size, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
-    with kept_if_interrupted(f"what was found is in {path}"), counting("openings") as show:
+    with interruptible("what was found", path), counting("openings") as show:
         table = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)
     click.echo(f"{counted(len(table), 'position')} in {path}. Next: {command('screen', 'ID:*', '--suite', path)}")
 

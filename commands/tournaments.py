@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commands.completion import complete_run, complete_spec
+from commands.errors import Interrupted, interruptible
 from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
+from experiments.play.interrupts import until_interrupted
+from isolation.shell import command
 from reports.tables import Format
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             "--hard-cap", type=float, help="Seconds after which a user's agent hangs: 60 if not given; 0 is never."
         ),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
+        click.option("--elo-model", type=click.Choice(["logistic", "normalized"]), help="Which Elo --sprt means."),
         click.option("--out", help="Directory of the run."),
         click.option(
             "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
@@ -122,7 +124,7 @@ def watch_run(run: Path | None, port: int, no_open: bool) -> None:
     from reports.watch import server
 
     path = load_run(run_or_latest(run)).path
-    with suppress(KeyboardInterrupt):
+    with until_interrupted():
         server.watch(
             path, port, lambda address: click.echo(f"The run is shown at {address} (Ctrl-C ends it)."), not no_open
         )
@@ -191,32 +193,22 @@ def play_watched(wanted: Wanted) -> None:
     with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
         play_told(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
         click.echo("The page stays until Ctrl-C.")
-        with suppress(KeyboardInterrupt):
+        with until_interrupted():
             stay()
 
 
 def play_told(wanted: Wanted) -> None:
     """Play, shown on the terminal, and say how it ended."""
-    from experiments.play.interrupts import heard_once
+    from reports.progress import play_shown, print_outcome, what_is_kept, what_next
 
-    with heard_once():
-        try:
-            from reports.progress import play_shown, print_outcome, what_next
-
-            config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
-            resume, retry = wanted.resume is not None, wanted.retry
-            outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
-        except KeyboardInterrupt:
-            kept = f"{wanted.resume} is as it was" if wanted.resume else "nothing was written"
-            click.echo(f"Interrupted before there was a game to play; {kept}.")
-            is_finished = False
-        else:
-            print_outcome(outcome)
-            click.echo(what_next(outcome))
-            is_finished = outcome.finished
-    if not is_finished:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Nothing is left to do but to end.
-        sys.exit(1)
+    with interruptible(f"{wanted.resume} is as it was" if wanted.resume else ""):
+        config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
+        resume, retry = wanted.resume is not None, wanted.retry
+        outcome = play_shown(config, resume=resume, retry_forfeits=retry, extends=extends)
+    print_outcome(outcome)
+    if not outcome.finished:
+        raise Interrupted(what_is_kept(outcome), command("tournament", "--resume", outcome.path))
+    click.echo(what_next(outcome))
 
 
 def say_what_would_be_played(wanted: Wanted) -> None:

@@ -23,9 +23,10 @@ from experiments.play.runner import play_tournament
 from experiments.published import analyse_file
 from experiments.runs import is_finished, is_run
 from experiments.verdicts.comparisons import Verdicts, judge
-from experiments.verdicts.effort import measure_price
+from experiments.verdicts.costs import relative_costs
 from experiments.verdicts.findings import Findings, load_findings
 from reports.cells import Points, Share, counted, estimate_of
+from reports.costs import cost_cell
 from reports.page import write_report
 from reports.plots.limits import draw_limits
 from reports.plots.style import save
@@ -34,7 +35,7 @@ from reports.wording import claim_words, control_sentence, repetition_words
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
-SIGNS = {"better": "▲", "worse": "▼", "equal": "=", "cannot tell": ""}
+SIGNS = {"better": "▲", "worse": "▼", "equal": "=", "no significant difference": ""}
 
 PUBLISHED_NAMES = {
     "ID_net_advantage_score": "ID_Net_Advantage",
@@ -52,7 +53,7 @@ PUBLISHED_NAMES = {
 
 NEW = ("learned", "territory", "two_step_mobility", "horizon", "phased")
 OUTCOMES = (
-    *("better at every limit", "better at some limits", "not told apart anywhere"),
+    *("better at every limit", "better at some limits", "no significant difference anywhere"),
     *("worse at some limits", "worse at every limit"),
 )
 
@@ -168,11 +169,11 @@ def played(path: Path, keys: dict[str, Any]) -> Findings:
 
 
 def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
-    claims = sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
+    claims = sorted(verdicts.claims, key=lambda one: -one.jointly.estimate)
 
     def those(verdict: str) -> list[str]:
         return [
-            f"`{_bare(one.contender)}` by {estimate_of(one.difference, Points).shown}"
+            f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).shown}"
             for one in claims
             if one.verdict == verdict
         ]
@@ -181,7 +182,7 @@ def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
         "limit": f"{nodes:,}",
         "better": ", ".join(those("better")),
         "worse": ", ".join(reversed(those("worse"))),
-        "open": ", ".join(f"`{_bare(one.contender)}`" for one in claims if one.verdict == "cannot tell"),
+        "open": ", ".join(f"`{_bare(one.contender)}`" for one in claims if one.verdict == "no significant difference"),
     }
 
 
@@ -189,8 +190,8 @@ def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
     """Those better at equal nodes of whom nobody can say so at equal cost."""
     better = {one.contender for one in last.verdicts.claims if one.verdict == "better"}
     there = [one for one in priced.claims if one.contender in better and one.verdict != "better"]
-    there.sort(key=lambda one: one.difference.estimate)
-    return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.difference, Points).shown}" for one in there)
+    there.sort(key=lambda one: one.jointly.estimate)
+    return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).shown}" for one in there)
 
 
 def _games(runs: Sequence[Findings]) -> int:
@@ -212,8 +213,8 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
                 groups.setdefault((kind, f"{verdict} at some limits"), []).append(
                     f"`{_bare(name)}` ({', '.join(where)})"
                 )
-        if not set(found) - {"cannot tell"}:
-            groups.setdefault((kind, "not told apart anywhere"), []).append(f"`{_bare(name)}`")
+        if not set(found) - {"no significant difference"}:
+            groups.setdefault((kind, "no significant difference anywhere"), []).append(f"`{_bare(name)}`")
     order = [(kind, what) for kind in ("published", "new here") for what in OUTCOMES if (kind, what) in groups]
     return [(f"{kind}, {what}", ", ".join(groups[kind, what])) for kind, what in order]
 
@@ -221,15 +222,14 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
 def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: Findings) -> list[list[str]]:
     """By contender: the difference at each limit, that at equal cost, and the cost of a node in a run of all."""
     fair = {one.contender: one for one in priced.claims}
-    prices = measure_price(timed)
-    base = prices[results[-1].verdicts.baseline].nanoseconds_a_node
+    costs = relative_costs(timed)
     by_limit = [{one.contender: one for one in result.verdicts.claims} for result in results]
-    order = sorted(by_limit[-1].values(), key=lambda one: -one.difference.estimate)
+    order = sorted(by_limit[-1].values(), key=lambda one: -one.jointly.estimate)
     return [
         [
             f"`{_bare(one.contender)}`",
             *(_difference_cell(found[one.contender]) for found in (*by_limit, fair)),
-            f"{prices[one.contender].nanoseconds_a_node / base:.2f} ×",
+            cost_cell(costs, one.contender).shown,
         ]
         for one in order
     ]
@@ -244,7 +244,7 @@ def _duel_rows(results: Sequence[AtLimit]) -> list[list[str]]:
 
 
 def _difference_cell(one: Comparison) -> str:
-    return f"{estimate_of(one.difference, Points).shown} {SIGNS[one.verdict]}".rstrip()
+    return f"{estimate_of(one.jointly, Points).shown} {SIGNS[one.verdict]}".rstrip()
 
 
 def _duel_cell(duel: Duel) -> str:

@@ -32,8 +32,8 @@ from experiments.suite.asking import ask_all
 from experiments.suite.screening import Score, score
 from experiments.suite.store import split_of
 from experiments.verdicts.comparisons import judge as judge_run
+from isolation.cost import Cost, measure_costs
 from isolation.limits import Limit
-from isolation.speed import processor_times
 from reports.cells import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
@@ -65,7 +65,6 @@ class Scale:
     )  # fmt: skip
     positions: int | None = None
     tried: int = 1_000
-    rounds: int = 300
 
 
 QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50, 1)
@@ -145,7 +144,7 @@ def _meeting(
     home: Path, board: str, openings: str, pairs: int, contender: str, cost: int, scale: Scale, jobs: int
 ) -> Meeting:
     """A duel at equal cost: each has as many nodes as take the time of `cost` of the baseline's."""
-    base, *slower = _costs((BASELINE, contender, BEST_BEFORE), board, scale.rounds, home)
+    base, *slower = _costs((BASELINE, contender, BEST_BEFORE), board, home)
     nodes = tuple(max(1, round(cost * base / one)) for one in slower)
     keys: dict[str, Any] = {
         "format": "head-to-head", "board": board, "openings": openings, "jobs": jobs,
@@ -167,16 +166,15 @@ def _on_held_out(run: Path, board: str, name: str) -> float:
     return float((winner == name).mean())
 
 
-def _costs(specs: Sequence[str], board: str, rounds: int, home: Path) -> list[float]:
-    """Nanoseconds of processor time a node, the least of several rounds in turn; kept, so that runs can go on."""
-    kept = home / f"costs-{board}.txt"
+def _costs(specs: Sequence[str], board: str, home: Path) -> list[float]:
+    """Processor time a node over the baseline's, kept, so that runs can go on."""
+    kept = home / f"processor-costs-{board}.txt"
     known = dict(line.split("=", 1) for line in kept.read_text().split()) if kept.exists() else {}
     missing = [spec for spec in specs if spec not in known]
     if missing:
         both = [BASELINE, *missing] if BASELINE not in missing else missing
-        found = processor_times([parse_agent(f"{spec}@nodes=1000") for spec in both], board, rounds)
-        scaled = float(known.get(BASELINE, found[0])) / found[0]
-        known |= {spec: repr(one * scaled) for spec, one in zip(both, found, strict=True)}
+        found = measure_costs([parse_agent(f"{spec}@nodes=1000") for spec in both], board)
+        known |= {spec: repr(one.times) for spec, one in zip(both, found, strict=True) if isinstance(one, Cost)}
         kept.write_text("\n".join(f"{spec}={one}" for spec, one in known.items()))
     return [float(known[spec]) for spec in specs]
 

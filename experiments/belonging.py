@@ -22,6 +22,7 @@ from experiments.runs import RunInfo
 from experiments.schedule import Schedule, game_seeds
 from isolation.geometry import parse_size
 from isolation.outcome import REASON_WORDS
+from isolation.shell import command
 
 Flags = NDArray[np.bool_]
 
@@ -90,7 +91,9 @@ def checked_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
         return found
     order = np.argsort(ids, kind="stable")
     if not np.diff(ids[order]).all():
-        raise ValueError(f"{info.path}: the log holds a game twice")
+        raise ValueError(
+            f"{info.path}: contains duplicate games; to remove them: {command('tournament', '--resume', info.path)}"
+        )
     return found.take(to_arrow(order))
 
 

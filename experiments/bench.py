@@ -7,17 +7,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import heuristics
 from isolation.agents import SearchAgent
+from isolation.cost import Cost, measure_costs
 from isolation.limits import Limit
-from isolation.speed import games_per_second, nodes_per_second, random_openings
+from isolation.speed import games_per_second, random_openings
 
-DEPTH = 11
-"""Deep enough that a search takes milliseconds."""
-COMMAND = (sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')")
+LIMIT = Limit(nodes=10_000)
+"""That of tournaments."""
+COMMAND = (sys.executable, "-P", "-c", "from cli import run; run()")
 """Starts the command line as `isolation` does; `-m cli` would run a file cli.py of the working directory."""
 _COMPARATOR = "improved"
 _SHOWN = ("net_advantage", "edge_distance_dynamic", "territory")
@@ -39,23 +41,29 @@ def measure() -> list[dict[str, Any]]:
 
 
 def _searches() -> list[dict[str, Any]]:
-    openings = random_openings(60, 2)
-    improved = heuristics.get(_COMPARATOR)
-    reference = nodes_per_second(improved, openings, DEPTH).per_second
-    rows = [_row(f"alpha-beta, {_COMPARATOR}, 7x7, depth {DEPTH}", reference / 1e6, "M nodes/s", None, "")]
-    for name in _SHOWN:
-        speed = nodes_per_second(heuristics.get(name), openings, DEPTH).per_second
-        ratio = speed / reference
-        rows.append(_row(f"alpha-beta, {name}, 7x7, depth {DEPTH}", speed / 1e6, "M nodes/s", ratio, _COMPARATOR))
-    large = nodes_per_second(improved, random_openings(20, 2, "9x11"), DEPTH - 2, "9x11").per_second
-    rows.append(
-        _row(f"alpha-beta, improved, 9x11, depth {DEPTH - 2}", large / 1e6, "M nodes/s", large / reference, "7x7")
-    )
-    few = openings[:5]
-    slow = nodes_per_second(improved, few, DEPTH - 1, interpreted=True).per_second
-    fast = nodes_per_second(improved, few, DEPTH - 1).per_second
-    rows.append(_row(f"the first, interpreted, depth {DEPTH - 1}", slow / 1e6, "M nodes/s", slow / fast, "compiled"))
+    """Nodes a second of processor time; ratios to others are those of `measure_costs`."""
+    compared = [_agent(name) for name in (_COMPARATOR, *_SHOWN)]
+    reference, *others = _costs(compared)
+    rows = [_search_row(compared[0].name, reference, None, "")]
+    for agent, cost in zip(compared[1:], others, strict=True):
+        rows.append(_search_row(agent.name, cost, 1 / cost.times, _COMPARATOR))
+    (large,) = _costs(compared[:1], "9x11")
+    rows.append(_search_row(f"{compared[0].name} on 9x11", large, reference.nanoseconds / large.nanoseconds, "7x7"))
+    (slow,) = _costs(compared[:1], interpreted=True)
+    rows.append(_search_row("the first, interpreted", slow, reference.nanoseconds / slow.nanoseconds, "compiled"))
     return rows
+
+
+def _search_row(what: str, cost: Cost, ratio: float | None, to: str) -> dict[str, Any]:
+    return _row(what, 1e3 / cost.nanoseconds, "M nodes/s", ratio, to)
+
+
+def _agent(name: str) -> SearchAgent:
+    return SearchAgent(f"ID:{name}@{LIMIT}", "alphabeta", heuristics.get(name), name, LIMIT)
+
+
+def _costs(agents: Sequence[SearchAgent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost]:
+    return [cost for cost in measure_costs(agents, size, interpreted=interpreted) if isinstance(cost, Cost)]
 
 
 def _games() -> list[dict[str, Any]]:

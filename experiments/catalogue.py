@@ -11,10 +11,10 @@ from typing import Any
 
 import heuristics
 from experiments.roster.naming import heuristics_in, names_game_and_player, only_heuristic, only_player
+from isolation.agents import as_loss
 from isolation.board import Board
 from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
-from isolation.faults import told
 from isolation.loading import load_heuristic
 from isolation.parameters import ParameterError, no_parameters, parameters_of
 from isolation.patience import TookTooLong, at_most, unless_silent
@@ -105,6 +105,15 @@ def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str,
     return [_evaluation(name, function, board) for name, function in functions.items()]
 
 
+def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A clause for each row of `evaluate` with something else than a number: the name, and the first such value."""
+    found = []
+    for row in rows:
+        name, *values = row.values()
+        found += [f"{name}: {value}" for value in values if isinstance(value, str) or value != value][:1]
+    return found
+
+
 def heuristic_named(reference: str) -> tuple[str, str]:
     """The file and the name in it of ``FILE:FUNCTION``; of a bare file, `only_heuristic`'s."""
     return _split(reference, only_heuristic)
@@ -116,12 +125,12 @@ def player_named(reference: str) -> tuple[str, str]:
 
 
 def compiles(function: Heuristic) -> str:
-    """Whether a heuristic compiles, or why not."""
+    """Whether a heuristic compiles, or why not, or where compiled code differs from Python."""
     try:
         compile_heuristic(function)
     except CompileError as error:
         line = f" (line {error.line})" if error.line else ""
-        return f"no: {error.reason}{line}"
+        return f"{'differs' if error.is_difference else 'no'}: {error.reason}{line}"
     return "yes"
 
 
@@ -149,7 +158,7 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
         except (TookTooLong, WantsToEnd) as error:
             row[f"player {player}"] = str(error)
         except Exception as error:
-            row[f"player {player}"] = told(error)
+            row[f"player {player}"] = as_loss(error).detail
     return row
 
 

@@ -115,6 +115,7 @@ class Config(BaseModel):
     limit: str = "nodes=10000"
     equal_cost: bool = False
     sprt: tuple[float, ...] | None = None
+    elo_model: Literal["normalized"] | None = None
     seed: int = Field(default=1, ge=0, lt=2**63)
     hard_cap: float | None = Field(default=None, ge=0)
     jobs: int = Field(default=0, ge=0)
@@ -145,6 +146,8 @@ class Config(BaseModel):
             raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
         if self.sprt and "baseline" not in _DEFAULTS[self.format]:
             raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
+        if self.elo_model and not (self.sprt and self.format == "head-to-head"):
+            raise ValueError("elo_model goes with the sprt of a head-to-head; a gauntlet's is of percentage points")
         if self.cluster and self.jobs:
             raise ValueError(
                 "jobs and cluster do not go together: each machine of a cluster has jobs of its own, which isolation "
@@ -195,6 +198,13 @@ class Config(BaseModel):
         if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
             raise ValueError(f"differences lie between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
         return value
+
+    @field_validator("elo_model", mode="before")
+    @classmethod
+    def _check_elo_model(cls, value: object) -> object:
+        if value not in (None, "logistic", "normalized"):
+            raise ValueError('Elo is "logistic" (the default) or "normalized"')
+        return None if value == "logistic" else value
 
     @field_validator("engines")
     @classmethod
@@ -388,6 +398,8 @@ equal_cost = false
 # Stop a contender as soon as a sequential test of these two differences to the baseline is decided: in a
 # head-to-head of Elo, in a gauntlet of percentage points of the win rate.
 # sprt = [0, 20]
+# In a head-to-head the differences may be of normalized Elo, an effect size: the mean over its standard deviation.
+# elo_model = "normalized"
 
 # The run's seed: openings, random players and random choices between equal moves all derive from it.
 seed = 1

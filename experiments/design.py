@@ -302,9 +302,6 @@ def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) ->
         for why, those in whose.items()
         if why
     ]
-    in_python = [entrant for entrant in entrants if entrant.agent.is_user_code and not entrant.agent.is_compilable]
-    if len(in_python) > 1 and not config.hard_cap:
-        notes.append(f"{_names(in_python)} play in one process, where one's code can harm another: hard_cap parts them")
     on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
     if on_wall and jobs > cpu_count():
         while_sharing = (

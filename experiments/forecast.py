@@ -45,6 +45,15 @@ def of_unknown_speed(plan: Plan) -> list[str]:
     return [entrant.agent.name for entrant in plan.entrants if _has_unknown_speed(read_facts(entrant.settings))]
 
 
+def whole_limits(plan: Plan) -> list[str]:
+    """Clauses on classic players, which may answer long before the limit of time that the forecast counts in full."""
+    return [
+        f"{entrant.agent.name} uses its whole {_seconds_a_move(entrant) * 1000:g} ms a move"
+        for entrant in plan.entrants
+        if entrant.spec.kind == "classic"
+    ]
+
+
 def _has_unknown_speed(facts: AgentFacts) -> bool:
     return facts.is_unknown and (facts.limit is None or facts.limit[0] in ("depth", "nodes"))
 

@@ -171,7 +171,6 @@ def _write(run: Path, schedule: Schedule, settings: Sequence[str], played: Playe
         population=0,
         is_census=False,
         notes=list(notes),
-        costs={},
         fingerprint=schedule.fingerprint,
         versions=log.versions(),
         seeds_by=schedule.seeds_by,

@@ -98,7 +98,7 @@ def label_run(
     with locked(Path(run)):
         sweep(path)
         labels = _resumed(path, made)
-        _check_fit(run, labels, games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())))
+        _check_fit(run, labels, games)
         missing = table.filter(pc.invert(pc.is_in(table["game_id"], labels["game_id"].combine_chunks())))
         done, written = len(table) - len(missing), time.monotonic()
         show(done, len(table))
@@ -122,7 +122,7 @@ def read_labels(run: str | Path) -> pd.DataFrame:
     """The labels of a run, by ascending game id; per-ply columns hold an array a game.
 
     Raises:
-        ValueError: the run has none.
+        ValueError: the run has none, or they belong to another run's games.
     """
     frame: pd.DataFrame = read_label_table(run).to_pandas()
     return frame
@@ -132,7 +132,9 @@ def read_label_table(run: str | Path) -> pa.Table:
     """Like `read_labels`, as an Arrow table."""
     if not has_labels(run):
         raise ValueError(f"{run} has no exact values yet: make them with {command('label', run)}")
-    return _read(Path(run) / FILE)
+    labels = _read(Path(run) / FILE)
+    _check_fit(run, labels, log.read_table(run, ("game_id", "plies")))
+    return labels
 
 
 def has_labels(run: str | Path) -> bool:
@@ -147,25 +149,24 @@ def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table
         games: with the columns `game_id` and `plies`.
 
     Raises:
-        ValueError: the run has no labels, or they belong to other games.
+        ValueError: the run has no labels, or they belong to another run's games.
     """
     labels = read_label_table(run)
-    games = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by("game_id")
-    _check_fit(run, labels, games)
-    return games, labels.sort_by("game_id")
+    return games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by(
+        "game_id"
+    ), labels.sort_by("game_id")
 
 
-def mistakes(run: str | Path, game_id: int, plies: int) -> tuple[int, ...]:
+def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
     """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels.
 
     Raises:
-        ValueError: the labels belong to other games: this one has so many plies.
+        ValueError: the labels belong to another run's games.
     """
     if not has_labels(run):
         return ()
     labels = read_label_table(run)
     found = labels.filter(pc.equal(labels["game_id"], game_id))
-    _check_fit(run, found, pa.table({"game_id": found["game_id"], "plies": [plies] * len(found)}))
     return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
 
 
@@ -173,7 +174,7 @@ def mistake_counts(run: str | Path) -> dict[int, int]:
     """By id, in how many plies of a game a win was thrown away, as far as that is known; only of games with labels.
 
     Raises:
-        ValueError: the run has no labels.
+        ValueError: the run has no labels, or they belong to another run's games.
     """
     labels = read_label_table(run)
     kept, games = pc.list_flatten(labels["kept"]).to_numpy(), pc.list_parent_indices(labels["kept"]).to_numpy()
@@ -312,8 +313,9 @@ def _resumed(path: Path, made: str) -> pa.Table:
 
 def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
     """Refuse labels of games that the run does not have, or has with other plies."""
-    ids, plies = (games.sort_by("game_id")[name].to_numpy() for name in ("game_id", "plies"))
-    labels = labels.sort_by("game_id")
+    games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
+    labelled = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks()))
+    ids, plies = (labelled[name].to_numpy() for name in ("game_id", "plies"))
     if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(
         pc.list_value_length(labels["value"]).to_numpy(), plies
     ):

@@ -14,6 +14,15 @@ class RunLockedError(ValueError):
     """Another process is writing to the run."""
 
 
+def lock_file(run: Path) -> tuple[int, int] | None:
+    """Which file the lock of a run is, whatever its path; None if there is none. Another run has another one."""
+    try:
+        found = (run / LOCK).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 @contextmanager
 def locked(run: Path) -> Iterator[None]:
     """Keep other processes from writing to a run meanwhile. The lock dies with the process.

@@ -305,6 +305,42 @@ def take_back(folder: Path, detail: str) -> int:
     return removed
 
 
+def remove_duplicates(folder: Path) -> int:
+    """Keep each game once, as it was written first; returns how many copies were removed.
+
+    Killed at any moment, it has removed some of them and lost no game.
+
+    Raises:
+        ValueError: copies of a game differ in more than times; nothing was removed.
+        OSError: the folder cannot be written.
+    """
+    files = live_files(folder)
+    ids = [to_numpy(read_part(path, ["game_id"])["game_id"]) for path in files]
+    games, first, counts = np.unique(np.concatenate(ids), return_index=True, return_counts=True)
+    _check_copies(files, games[counts > 1])
+    is_first = np.zeros(sum(map(len, ids)), bool)
+    is_first[first] = True
+    for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
+        if not keeps.all():
+            save_sealed(path, packed(_read([path]).filter(pa.array(keeps))))
+    return len(is_first) - len(games)
+
+
+def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
+    """Raise if copies of one of these games differ in anything but the times that its moves took."""
+    columns = [name for name in SCHEMA.names if name not in ("time_us", "started_at")]
+    known: dict[int, tuple[str, Path]] = {}
+    for path in files:
+        table = read_part(path, columns)
+        for row in table.filter(pc.is_in(table["game_id"], pa.array(duplicates))).to_pylist():
+            text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text NaN equals itself
+            if text != repr(row):
+                raise ValueError(
+                    f"{path}: contains duplicate games, and game {row['game_id']} is not as it is in {earlier}; "
+                    "delete one of the two files, and --resume plays the games that are then missing"
+                )
+
+
 def sweep(folder: Path) -> None:
     """Remove what a killed process left behind: half-written files, and parts that have been merged."""
     live = live_files(folder)

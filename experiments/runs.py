@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -26,6 +26,7 @@ from experiments.facts import read_facts
 from experiments.locks import LOCK, locked
 from experiments.schedule import SeedsBy
 from experiments.sealed import read_json, write_json
+from isolation.cost import Cost
 from isolation.durable import leftovers, make_folder, sweep, write_text
 from isolation.geometry import parse_size
 from isolation.loading import expanded
@@ -52,6 +53,7 @@ class _Agent:
 
 _AGENT = TypeAdapter(_Agent)
 _SEED = TypeAdapter(int)
+_GAMES: TypeAdapter[int | None] = TypeAdapter(int | None)
 _FREE = ("jobs", "cluster", "out")
 """Keys that may differ when a run is resumed: they do not change what is played."""
 
@@ -62,10 +64,11 @@ class RunInfo:
 
     `requested` is the configuration as it was given, without what may change when resuming. `agents` maps each name to
     its `spec`, `roles` (baseline, contender, control, opponent), `settings`, as JSON text like in the log, and whether
-    it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these. `costs` is
-    what `equal_cost` measured: nodes per second by name. `games` is how many there are to play, `openings` and
-    `population` how many different openings are played and exist. `seeds_by` is the rule of `schedule.game_seeds`; runs
-    from before there was more than one do not name it. `pools_control` is that of the plan; runs from before do not.
+    it is `deterministic`, unless the run is from before that was written; `facts.run_facts` reads these.
+    `processor_costs` is what their searches cost by name, over the baseline's if there is one; see `isolation.cost`.
+    `games` is how many there are to play, `openings` and `population` how many different openings are played and exist.
+    `seeds_by` is the rule of `schedule.game_seeds`; runs from before there was more than one do not name it.
+    `pools_control` is that of the plan; runs from before do not.
     """
 
     path: Path
@@ -77,11 +80,11 @@ class RunInfo:
     population: int
     is_census: bool
     notes: list[str]
-    costs: dict[str, float]
     fingerprint: str
     versions: dict[str, str]
     seeds_by: SeedsBy = "agents"
     pools_control: bool = False
+    processor_costs: dict[str, Cost] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def clear_up(path: Path) -> None:
         sweep(path / name)
 
 
-def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float] | None = None) -> None:
+def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, Cost] | None = None) -> None:
     """Make the directory of a run, ready for its first game.
 
     Raises:
@@ -165,11 +168,11 @@ def create(path: Path, plan: Plan, requested: Config, costs: Mapping[str, float]
         population=plan.population,
         is_census=plan.is_census,
         notes=list(plan.notes),
-        costs=dict(costs or {}),
         fingerprint=plan.schedule.fingerprint,
         versions=log.versions(),
         seeds_by=plan.schedule.seeds_by,
         pools_control=plan.pools_control,
+        processor_costs=dict(costs or {}),
     )
     try:
         make_folder(log.games_folder(path))
@@ -191,6 +194,15 @@ def write_info(info: RunInfo) -> None:
         write_json(info.path / FACTS, facts)
     except OSError as error:
         raise ValueError(f"{info.path}: cannot write there: {error.strerror}") from None
+
+
+def note_costs(path: Path, costs: Mapping[str, Cost]) -> None:
+    """Write down what the searches of a run's agents cost.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    write_info(replace(load_run(path), processor_costs=dict(costs)))
 
 
 def is_run(path: Path) -> bool:
@@ -295,6 +307,36 @@ def latest_run(home: Path = HOME) -> Path:
 def is_finished(path: Path) -> bool:
     """Whether a run came to its end: all games played, or its stop rule decided, and the log's parts merged."""
     return (path / END).exists()
+
+
+def games_at_end(path: Path) -> int | None:
+    """How many games were in the log of a run when it came to its end; None if it has not, or does not say.
+
+    Raises:
+        ValueError: `finished.json` is damaged.
+    """
+    try:
+        return _GAMES.validate_python(read_json(path / END).get("games"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        why = str(error).partition("\n")[0]
+        raise ValueError(f"{path / END}: cannot be read: {why}") from None
+
+
+def missing_sentence(path: Path) -> str:
+    """That games are missing from the log of a finished run, as after the loss of a part; empty if none are.
+
+    Raises:
+        ValueError: `finished.json` or a part of the log is damaged.
+    """
+    missing = (games_at_end(path) or 0) - log.count_games(path)
+    if missing <= 0:
+        return ""
+    return (
+        f"{missing:,} of the {games_at_end(path):,} games of {path} are missing from its log: parts of it were lost. "
+        f"Play them again with {command('tournament', '--resume', path)}"
+    )
 
 
 def finish(path: Path, games: int, ended_by_clock: int, *, reproducible: bool) -> None:

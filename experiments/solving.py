@@ -27,9 +27,9 @@ from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.play.spreading import spread
 from isolation.board import Board
 from isolation.compiling.specialise import native_function
-from isolation.durable import write_text
 from isolation.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from isolation.limits import Limit
+from isolation.shipped import read_shipped, write_shipped
 from isolation.solved import FILE, is_covered, pair_is_won
 from isolation.solver import Meter, is_mirrored
 
@@ -225,12 +225,12 @@ def _table(cells: int, won: Iterable[tuple[int, int]]) -> str:
 
 
 def _tables_in(path: Path) -> dict[str, str]:
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    return dict(json.loads(read_shipped(path))) if path.exists() else {}
 
 
 def _save_tables(path: Path, tables: dict[str, str]) -> None:
     ordered = dict(sorted(tables.items(), key=lambda table: parse_size(table[0])))
-    write_text(path, json.dumps(ordered, indent=1) + "\n")
+    write_shipped(path, json.dumps(ordered, indent=1) + "\n")
 
 
 def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:

@@ -167,7 +167,7 @@ def _label_player(
     who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
 ) -> tuple[tuple[str, int], _Judged]:
     """One player's decisions, or the end of all if it does not answer."""
-    player, marker = _make_player(*who, files), np.full(3, _NOBODY)
+    player, marker = _make_player(*who, files), np.full(4, _NOBODY)
     player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
 
     def being_asked() -> list[int] | None:

@@ -1,35 +1,41 @@
-"""A quick trial of a heuristic: does it compile, what does it cost, is it sound, and how does it do at first sight?"""
+"""A quick trial of a heuristic: does it compile, what does it cost, is it sound, and how does it do in a quick test?"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import heuristics
 from experiments.inference.pairs import PairCounts, PairInterval, pair_interval
-from experiments.suite.asking import ask
+from experiments.suite.asking import ask, failing_position
 from experiments.suite.screening import Screening, screen
 from experiments.suite.store import read_suite
 from isolation.agents import SearchAgent
-from isolation.checkup import Finding, check_values, interpreted_cost
+from isolation.board import Board
+from isolation.checkup import Finding, check_values
 from isolation.compiling.compiler import CompileError, compile_heuristic
 from isolation.contained import WantsToEnd, unending
+from isolation.cost import Cost, measure_costs
+from isolation.games import Games
 from isolation.limits import Limit
 from isolation.match import play_games
-from isolation.speed import nodes_per_second, random_openings
+from isolation.outcome import Reason
+from isolation.speed import random_openings
 
 Heuristic = Callable[[Any, Any], float]
 BASELINE = "improved"
 NODES = 1000
 OPENING_PLIES = 4
-MOST_PAIRS = 500
+PAIRS, PYTHON_PAIRS = 500, 10
+"""How many are played with code that compiles, and with code that does not, however long they take."""
+PYTHON_POSITIONS = 100
+"""In so many positions of the suite code is asked that does not compile."""
 SUITE = "7x7"
-FEWEST_POSITIONS = 100
-"""Fewer positions than that tell nothing worth waiting for."""
-SLOW = 5000.0
-"""Microseconds a call, from which on a search of that many nodes takes longer than anybody waits."""
+SLOW = 200_000.0
+"""Nanoseconds a node, from which on code that does not compile plays no games: they would take a minute and more."""
 
 
 @dataclass(frozen=True)
@@ -39,83 +45,108 @@ class Trial:
     Attributes:
         problem: why the heuristic does not compile, or None.
         line: the line of the construct that keeps it from compiling, where known.
-        nanoseconds: what a node costs in alpha-beta search, the heuristic's share and the search's together.
-        baseline_nanoseconds: the same for the baseline.
-        interpreted_microseconds: what a call costs in Python.
-        findings: whether its values are sound.
+        cost: of a node of its search compiled, over the baseline's; None if it does not compile or is not sound,
+            and a text that says why it cannot be measured.
+        python_cost: the same where both search in Python.
+        findings: whether it returns numbers, in test positions and in all that was played here.
         interval: score against the baseline over pairs of games, or None if its values are not sound or it is too slow.
         screening: the same search beside the baseline's in telling positions; None for the same reasons.
+        is_difference: the problem is that it compiles, and computes something else than Python.
     """
 
     problem: str | None
     line: int | None
-    nanoseconds: float
-    baseline_nanoseconds: float
-    interpreted_microseconds: float
+    cost: Cost | str | None
+    python_cost: Cost | str | None
     findings: list[Finding]
     interval: PairInterval | None
     screening: Screening | None
+    is_difference: bool = False
 
 
-def try_heuristic(heuristic: Heuristic, seconds: float = 4.0, seed: int = 1) -> Trial:
-    """Try a heuristic out, with at most `seconds` of games against iterative deepening with the baseline."""
+def try_heuristic(heuristic: Heuristic, pairs: int = PAIRS, python_pairs: int = PYTHON_PAIRS, seed: int = 1) -> Trial:
+    """Try a heuristic out, with `pairs` of games against iterative deepening with the baseline.
+
+    Of code that does not compile there are `python_pairs`, and none if it is slow.
+    """
     findings = check_values(heuristic)
     is_sound = findings[0].ok
-    problem, line = None, None
+    problem, line, is_difference = None, None, False
     try:
         with unending():
             compile_heuristic(heuristic)
     except CompileError as error:
-        problem, line = error.reason, error.line
+        problem, line, is_difference = error.reason, error.line, error.is_difference
     except WantsToEnd as error:
         problem = f"it {error}"
-    microseconds = interpreted_cost(heuristic) if is_sound else float("nan")
-    is_slow = problem is not None and microseconds > SLOW
     if not is_sound:
-        nanoseconds = float("nan")
-    else:
-        nanoseconds = 1000 * microseconds if is_slow else _cost(heuristic, problem is not None)
-    return Trial(
-        problem,
-        line,
-        nanoseconds,
-        _cost(heuristics.get(BASELINE), interpreted=False),
-        microseconds,
-        findings,
-        _quick_match(heuristic, seconds, seed) if is_sound and not is_slow else None,
-        _screening(heuristic, nanoseconds, seconds, seed) if is_sound and not is_slow else None,
-    )
+        return Trial(problem, line, None, None, findings, None, None, is_difference)
+    python_cost = _cost(heuristic, interpreted=True)
+    cost = None if problem else _cost(heuristic, interpreted=False)
+    if problem and _is_slow(python_cost):
+        return Trial(problem, line, cost, python_cost, findings, None, None, is_difference)
+    if isinstance(why := python_cost if problem else cost, str):
+        findings.append(Finding("cost", False, f"fails while its cost is measured: {why}"))
+    match = _quick_match(heuristic, python_pairs if problem else pairs, seed)
+    screening = _screening(heuristic, problem is not None, seed)
+    findings += _failures_in_play(heuristic, match, screening)
+    return Trial(problem, line, cost, python_cost, findings, match.interval, screening, is_difference)
 
 
-def _cost(heuristic: Heuristic, interpreted: bool) -> float:
-    openings = random_openings(20, OPENING_PLIES)
-    depth = 3 if interpreted else 6
-    speed = nodes_per_second(heuristic, openings, depth, interpreted=interpreted, at_least=0.2)
-    return 1e9 / speed.per_second
+def _is_slow(cost: Cost | str) -> bool:
+    return cost.nanoseconds >= SLOW if isinstance(cost, Cost) else "takes longer than" in cost
 
 
-def _quick_match(heuristic: Heuristic, seconds: float, seed: int) -> PairInterval:
-    """Pairs of games from openings drawn at random, until the time or the openings are used up."""
+def _cost(heuristic: Heuristic, interpreted: bool) -> Cost | str:
+    agents = [_searching(BASELINE, heuristics.get(BASELINE)), _searching("it", heuristic)]
+    return measure_costs(agents, interpreted=interpreted)[1]
+
+
+@dataclass(frozen=True)
+class _Match:
+    """The score of a quick match, how many games it had, and those lost by an error: details, and moves before it."""
+
+    interval: PairInterval
+    games: int
+    failures: list[tuple[str, list[int]]]
+
+
+def _quick_match(heuristic: Heuristic, pairs: int, seed: int) -> _Match:
+    """Pairs of games from openings drawn at random."""
     contender, baseline = _searching("contender", heuristic), _searching("baseline", heuristics.get(BASELINE))
-    openings = list(dict.fromkeys(random_openings(2 * MOST_PAIRS, OPENING_PLIES, seed=seed)))[:MOST_PAIRS]
-    counts, size, started = [0, 0, 0], 1, time.perf_counter()
-    while openings and time.perf_counter() - started < seconds:
-        batch, openings = openings[:size], openings[size:]
-        size = min(2 * size, 50)
-        first = play_games(contender, baseline, batch, range(len(batch)))
-        second = play_games(baseline, contender, batch, range(len(batch)))
-        for won_first, won_second in zip(first.winner == 1, second.winner == 2, strict=True):
-            counts[int(won_first) + int(won_second)] += 1
-    return pair_interval(PairCounts(*counts))
+    openings = list(dict.fromkeys(random_openings(2 * pairs, OPENING_PLIES, seed=seed)))[:pairs]
+    first = play_games(contender, baseline, openings, range(len(openings)))
+    second = play_games(baseline, contender, openings, range(len(openings)))
+    won = (first.winner == 1).astype(int) + (second.winner == 2)
+    counts = PairCounts(*(int((won == number).sum()) for number in range(3)))
+    return _Match(pair_interval(counts), 2 * len(openings), [*_errors(first, side=1), *_errors(second, side=2)])
 
 
-def _screening(heuristic: Heuristic, nanoseconds: float, seconds: float, seed: int) -> Screening | None:
-    """What telling positions say, as many as there are or as time allows; None if that is too few."""
+def _errors(games: Games, side: int) -> Iterator[tuple[str, list[int]]]:
+    """The games that a side lost by an error: the detail, and the moves before it."""
+    for index in np.flatnonzero((games.reason == Reason.ERROR) & (games.winner != side)).tolist():
+        yield games.detail[index], games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
+
+
+def _failures_in_play(heuristic: Heuristic, match: _Match, screening: Screening) -> list[Finding]:
+    """In how many games and solved positions a heuristic failed, why first, and a position at which it fails."""
+    failures, counts = match.failures, [f"{len(match.failures):,} of {match.games:,} games"]
+    ((score, _),) = screening.contenders
+    counts.append(f"{score.failed:,} of {score.repeats * len(screening.suite):,} solved positions")
+    failures = failures + [(score.detail, list(score.failed_at))] * (score.failed > 0)
+    if not failures:
+        return []
+    detail, moves = failures[0]
+    seen = f"fails in {' and '.join(counts)}, first by {detail}"
+    root = Board.from_moves(moves, SUITE)
+    board = failing_position(_searching("it", heuristic), root) or root
+    return [Finding("play", False, seen, fen=board.fen)]
+
+
+def _screening(heuristic: Heuristic, in_python: bool, seed: int) -> Screening:
+    """What telling positions say."""
     suite = read_suite(SUITE, "screen")
-    positions = int(seconds * 1e9 / (NODES * nanoseconds))
-    if positions < FEWEST_POSITIONS:
-        return None
-    suite = suite.sample(positions, seed) if positions < len(suite) else suite
+    suite = suite.sample(PYTHON_POSITIONS, seed) if in_python else suite
     agents = _searching("ID:improved", heuristics.get(BASELINE)), _searching("it", heuristic)
     baseline, contender = (ask(agent, suite.positions) for agent in agents)
     return screen(suite, baseline, [contender])

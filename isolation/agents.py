@@ -21,7 +21,7 @@ from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.editions.players import THIRD, TOO_LATE, edition_of, open_player, seat
 from isolation.editions.third.scores import StateScore
 from isolation.editions.third.translating import why_unfit
-from isolation.faults import LONGEST_LINE, clean, shown, told
+from isolation.faults import LONGEST, LONGEST_LINE, clean, origin, shown, told
 from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.limits import Limit
 from isolation.outcome import Reason
@@ -124,6 +124,9 @@ class Agent(Protocol):
     def placing(self) -> Agent:
         """Who places its knight while a person waits: itself, or itself under a limit that keeps nobody waiting."""
 
+    def searching(self, nodes: int) -> SearchAgent | None:
+        """Itself under a limit of so many nodes at most, as its cost is measured; None if it does not count nodes."""
+
     def open(self) -> Player:
         """What chooses its moves in a game, or in one game after another; see `closing`."""
 
@@ -157,10 +160,12 @@ def check_fit(agents: Iterable[Agent], size: tuple[int, int]) -> None:
 
 
 def as_loss(error: BaseException) -> Forfeit:
-    """How a player has lost that raised an exception: as it says itself, or by error."""
+    """How a player has lost that raised an exception: as it says itself, or by error, with file and line."""
     if isinstance(error, Forfeit):
         return Forfeit(error.reason, clean(error.detail, LONGEST_LINE))
-    return Forfeit(Reason.ERROR, told(error))
+    place = origin(error)
+    tail = f" ({place})" if place else ""
+    return Forfeit(Reason.ERROR, f"{told(error, LONGEST - len(tail))}{tail}")
 
 
 class Plain:
@@ -192,6 +197,10 @@ class Plain:
     def placing(self) -> Self:
         """Itself."""
         return self
+
+    def searching(self, nodes: int) -> SearchAgent | None:
+        """None: it does not count nodes."""
+        return None
 
 
 class Memoryless(Plain):
@@ -352,7 +361,11 @@ class SearchAgent(Memoryless):
         Compiled search begins once both knights are placed. Before that there are dozens of moves and each position
         costs a hundred times as much, so that an ordinary limit would take minutes.
         """
-        return replace(self, limit=Limit(nodes=min(self.limit.nodes or PLACING_NODES, PLACING_NODES)))
+        return self.searching(PLACING_NODES)
+
+    def searching(self, nodes: int) -> SearchAgent:
+        """Itself under a limit of so many nodes at most."""
+        return replace(self, limit=Limit(nodes=min(self.limit.nodes or nodes, nodes)))
 
     @property
     def _late_ms(self) -> float | None:
@@ -361,19 +374,25 @@ class SearchAgent(Memoryless):
 
     def choose(self, board: Board, seed: int) -> SearchResult:
         """The move its search finds, unless it is late."""
-        result = self.find(board, seed)
+        return self.in_time(self.find(board, seed))
+
+    def in_time(self, result: SearchResult) -> SearchResult:
+        """The result of a search.
+
+        Raises:
+            Forfeit: it took longer than the wall time of a move.
+        """
         if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
             raise Forfeit(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return result
 
     def find(self, board: Board, seed: int) -> SearchResult:
         """The move its search finds, however long it took."""
-        return _choose(
-            self,
-            board,
-            seed,
-            lambda: search_in_python(board, self.heuristic, self.limit, self.method, self.options, seed),
-        )
+        return _choose(self, board, seed, lambda: self.find_in_python(board, seed))
+
+    def find_in_python(self, board: Board, seed: int) -> SearchResult:
+        """The same, searched in Python."""
+        return search_in_python(board, self.heuristic, self.limit, self.method, self.options, seed)
 
 
 @dataclass(frozen=True)
@@ -417,14 +436,57 @@ class ClassicAgent(Plain):
         """That the board is too large for the states of the third edition, if its player knows those."""
         return why_unfit(*size) if edition_of(self.factory) is THIRD else ""
 
+    @property
+    def overruns(self) -> bool:
+        """Whether it may go on computing beyond its limit: see `judged`."""
+        return edition_of(self.factory) is THIRD
+
     def open(self) -> Player:
         """What makes a fresh player object for each game, and asks it for moves."""
         _seed_numpy(0)  # imports it now, before anybody waits for a move
-        return _ClassicPlayer(self.factory, self.limit)
+        return ClassicPlayer(self.factory, self.limit)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a player object has given for a move, before anybody judges it.
+
+    Attributes:
+        cell: a legal move; None for anything else.
+        text: what it gave, for people, where that is no legal move.
+        seconds: how long it took by the clock of its limit.
+        computed: seconds of processor time.
+        is_missing: whether there is none, as where a player of the third edition has put nothing on its queue.
+    """
+
+    cell: int | None
+    text: str
+    seconds: float
+    computed: float
+    is_missing: bool = False
+
+
+def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
+    """The move that a player object has given, judged as the engine of its edition does: late first, then legal.
+
+    Args:
+        overruns: whether it may take longer than its limit, as players of the third edition do: what they have put on
+            their queue before counts.
+
+    Raises:
+        Forfeit: there is none, or it is late, or illegal.
+    """
+    if given.is_missing or (given.seconds * 1e3 > limit.value and not overruns):
+        raise Forfeit(Reason.TIMEOUT, _lateness(given, limit))
+    if given.cell is None:
+        raise Forfeit(Reason.ILLEGAL_MOVE, f"played {given.text}")
+    return SearchResult(given.cell, float("nan"), 0, 0, given.seconds, (given.cell,), False)
 
 
 @dataclass
-class _ClassicPlayer:
+class ClassicPlayer:
+    """The player of a `ClassicAgent`."""
+
     factory: Callable[[], Any]
     limit: Limit
     player: Any = None
@@ -438,14 +500,15 @@ class _ClassicPlayer:
         self.player = None
 
     def choose(self, board: Board, seed: int) -> SearchResult:
-        """The move that the player gives, judged as the engine of its edition does: late first, then legal."""
-        return self._ask(board, seed, is_timed=True)
+        """The move that the player gives; see `judged`."""
+        return judged(self.give(board, seed), self.limit, overruns=edition_of(self.player) is THIRD)
 
     def find(self, board: Board, seed: int) -> SearchResult:
         """The move that the player gives, however long it took."""
-        return self._ask(board, seed, is_timed=False)
+        return judged(self.give(board, seed), self.limit, overruns=True)
 
-    def _ask(self, board: Board, seed: int, *, is_timed: bool) -> SearchResult:
+    def give(self, board: Board, seed: int) -> Given:
+        """Whatever the player gives."""
         if self.player is None:
             self.player = open_player(self.factory, board.active_index)
         random.seed(seed)
@@ -458,26 +521,22 @@ class _ClassicPlayer:
         def time_left() -> float:
             return self.limit.value - 1e3 * (clock() - started)
 
-        edition = edition_of(self.player)
-        move = edition.ask(self.player, game, time_left)
-        seconds = clock() - started
-        if move is TOO_LATE or (is_timed and edition.is_late(move, time_left)):
-            computed = time.process_time() - computing
-            raise Forfeit(Reason.TIMEOUT, _lateness(move, seconds, computed, self.limit))
+        move = edition_of(self.player).ask(self.player, game, time_left)
+        seconds, computed = clock() - started, time.process_time() - computing
         if not isinstance(move, tuple) or move not in legal_moves:
-            raise Forfeit(Reason.ILLEGAL_MOVE, f"played {shown(move)}")
-        cell = int(move[0]) * board.width + int(move[1])
-        return SearchResult(cell, float("nan"), 0, 0, seconds, (cell,), False)
+            return Given(None, shown(move), seconds, computed, move is TOO_LATE)
+        return Given(int(move[0]) * board.width + int(move[1]), "", seconds, computed)
 
 
-def _lateness(move: Any, seconds: float, computed: float, limit: Limit) -> str:
+def _lateness(given: Given, limit: Limit) -> str:
     """How late a move was, and whether it would have been in time by the processor's clock."""
-    if move is TOO_LATE:
+    if given.is_missing:
         return f"put no action on its queue within {limit.value:g} ms" + (" of processor time" if limit.cpu_ms else "")
-    late = f"took {seconds * 1e3:.1f} ms of {limit.value:g} ms, {seconds * 1e3 - limit.value:.1f} ms too long"
-    if limit.ms is None or computed * 1e3 > limit.value:
+    took, computed = given.seconds * 1e3, given.computed * 1e3
+    late = f"took {took:.1f} ms of {limit.value:g} ms, {took - limit.value:.1f} ms too long"
+    if limit.ms is None or computed > limit.value:
         return late
-    return f"{late}; it computed for {computed * 1e3:.1f} ms of them, in time under cpu_ms={limit.value:g}"
+    return f"{late}; it computed for {computed:.1f} ms of them, in time under cpu_ms={limit.value:g}"
 
 
 def _seed_numpy(seed: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 NO_ANSWER = -1
 
 _WORD_BITS = 64
+_FIRST_BATCH = 4
+_GROWTH = 32
+_BATCH_SECONDS = 0.25
+
+IsCancelled = Callable[[], bool]
+"""Says whether nobody wants the answers any more."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class Answers:
     Attributes:
         cells: int16[n], its moves, -1 where it lost by something else.
         failure: int8[n], the number of a `Reason` there, otherwise 0.
-        detail: what happened at the first of these; empty if it always moved.
+        detail: what happened at the `first_failure`; empty if it always moved.
         nodes: int64[n], positions it visited; 0 if it does not tell.
         nanoseconds: int64[n], what it took.
     """
@@ -84,33 +92,69 @@ class Answers:
     def __len__(self) -> int:
         return len(self.cells)
 
+    @property
+    def first_failure(self) -> int | None:
+        """The first answer that was lost by an error, or else otherwise; None if the agent always moved."""
+        return first_failure(self.failure)
 
-def answer_all(agent: Agent, positions: Positions, seeds: NDArray[np.uint64]) -> Answers:
+
+def first_failure(failure: NDArray[np.int8]) -> int | None:
+    """The place of the first error among the numbers of reasons, or else of the first other failure; None if all are 0.
+
+    >>> first_failure(np.array([0, Reason.TIMEOUT, Reason.ERROR, Reason.ERROR], np.int8))
+    2
+    """
+    errors, failures = np.flatnonzero(failure == Reason.ERROR), np.flatnonzero(failure)
+    return int((errors if len(errors) else failures)[0]) if len(failures) else None
+
+
+def answer_all(
+    agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled = lambda: False
+) -> Answers:
     """Ask an agent once in every position, each as if in a game of its own.
 
-    Compiled agents are asked in compiled code, which runs without Python's lock: any number of threads may ask.
+    Compiled agents are asked in compiled code, which runs without Python's lock: any number of threads may ask. A call
+    of it answers about a quarter of a second's positions, so that Python can handle a signal after it.
 
     Args:
         seeds: uint64, one a move.
+        is_cancelled: called between positions, for threads, which receive no signals.
+
+    Raises:
+        CancelledError: `is_cancelled` returned True.
     """
     rows, columns = parse_size(positions.size)
     player = agent.compiled((rows, columns))
     if player is None:
-        return _answer_interpreted(agent, positions, seeds)
-    answers = _answer_compiled(player, positions, seeds)
-    broken = np.flatnonzero(answers.failure)
-    return answers if not len(broken) else _with_detail(answers, agent, positions, seeds, int(broken[0]))
+        return _answer_interpreted(agent, positions, seeds, is_cancelled)
+    answers = asking(player, positions, seeds, is_cancelled)()
+    if answers.first_failure is None:
+        return answers
+    return _with_detail(answers, agent, positions, seeds, is_cancelled)
 
 
 def join_answers(parts: Sequence[Answers]) -> Answers:
-    """The answers to one set of positions after another; the detail is the first there is."""
+    """The answers to one set of positions after another."""
     cells, failure, nodes, nanoseconds = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure", "nodes", "nanoseconds")
     )
-    return Answers(cells, failure, next((part.detail for part in parts if part.detail), ""), nodes, nanoseconds)
+    first = first_failure(failure)
+    if first is None:
+        return Answers(cells, failure, "", nodes, nanoseconds)
+    part = int(np.searchsorted(np.cumsum([len(part) for part in parts]), first, side="right"))
+    return Answers(cells, failure, parts[part].detail, nodes, nanoseconds)
 
 
-def _answer_compiled(player: CompiledPlayer, positions: Positions, seeds: NDArray[np.uint64]) -> Answers:
+def asking(
+    player: CompiledPlayer,
+    positions: Positions,
+    seeds: NDArray[np.uint64],
+    is_cancelled: IsCancelled = lambda: False,
+) -> Callable[[], Answers]:
+    """What asks a compiled player once in every position, all being ready for it: calling that takes no more than this.
+
+    What it returns says nothing of what happened where the player failed, and is overwritten by the next call.
+    """
     from isolation.compiling.specialise import native_function
     from isolation.native import desks
     from isolation.search.compiled import as_row
@@ -120,12 +164,40 @@ def _answer_compiled(player: CompiledPlayer, positions: Positions, seeds: NDArra
     nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
     asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
     row = np.array(as_row(player), np.int64)
-    with desks.lent() as desk:
-        native_function("answers", None, *parse_size(positions.size)).call(
-            *map(desks.address_of, asked), count, desks.address_of(row), desk.address,
-            *(desks.address_of(column) for column in (cells, failure, nodes, nanoseconds)),
-        )  # fmt: skip
-    return Answers(cells, failure, "", nodes, nanoseconds)
+    call = native_function("answers", None, *parse_size(positions.size)).call
+
+    def ask() -> Answers:
+        given, filled = (
+            [(desks.address_of(column), column.itemsize) for column in columns]
+            for columns in (asked, (cells, failure, nodes, nanoseconds))
+        )
+        with desks.lent() as desk:
+            for first, batch in batches(count, is_cancelled):
+                call(
+                    *(address + first * width for address, width in given), batch, desks.address_of(row), desk.address,
+                    *(address + first * width for address, width in filled),
+                )  # fmt: skip
+        return Answers(cells, failure, "", nodes, nanoseconds)
+
+    return ask
+
+
+def batches(count: int, is_cancelled: IsCancelled = lambda: False) -> Iterator[tuple[int, int]]:
+    """The first position and the number of positions of each compiled call, which should take a quarter of a second.
+
+    How many that are is estimated from the time that the caller has taken so far.
+
+    Raises:
+        CancelledError: `is_cancelled` returned True.
+    """
+    first, batch, started = 0, _FIRST_BATCH, time.perf_counter()
+    while first < count:
+        if is_cancelled():
+            raise CancelledError
+        yield first, min(batch, count - first)
+        first += batch
+        affordable = int(first * _BATCH_SECONDS / (time.perf_counter() - started))
+        batch = max(1, min(affordable, _GROWTH * batch))
 
 
 def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
@@ -142,26 +214,41 @@ def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
     return low & ~visited[0], high & ~visited[1], moves[last - 2], moves[last - 1]
 
 
-def _with_detail(answers: Answers, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], row: int) -> Answers:
-    """The answers with what happened at the first failure, which compiled code cannot tell."""
-    if answers.failure[row] == Reason.TIMEOUT:
-        detail = "late"
-    else:
-        detail = _answer_interpreted(agent, positions.take(np.array([row])), seeds[row : row + 1]).detail
-    return Answers(answers.cells, answers.failure, detail, answers.nodes, answers.nanoseconds)
+def _with_detail(
+    answers: Answers, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+) -> Answers:
+    """The answers with what happened at the first failure, which compiled code cannot tell.
+
+    Where Python finds no error, a number was too large for compiled code, and the answer is Python's.
+    """
+    errors = np.flatnonzero(answers.failure == Reason.ERROR)
+    again = _answer_interpreted(agent, positions.take(errors), seeds[errors], is_cancelled)
+    for column, values in zip(_columns(answers), _columns(again), strict=True):
+        column[errors] = values
+    first = answers.first_failure
+    is_late = first is not None and answers.failure[first] == Reason.TIMEOUT
+    return Answers(answers.cells, answers.failure, "late" if is_late else again.detail, *_columns(answers)[2:])
 
 
-def _answer_interpreted(agent: Agent, positions: Positions, seeds: NDArray[np.uint64]) -> Answers:
+def _columns(answers: Answers) -> tuple[NDArray[Any], ...]:
+    return answers.cells, answers.failure, answers.nodes, answers.nanoseconds
+
+
+def _answer_interpreted(
+    agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+) -> Answers:
+    rows = []
     with closing(agent.open()) as player, heeding_ctrl_c() as is_ctrl_c:
-        rows = [
-            _ask(player, Board.from_moves(positions[i], positions.size), int(seeds[i]), is_ctrl_c)
-            for i in range(len(positions))
-        ]
+        for i in range(len(positions)):
+            if is_cancelled():
+                raise CancelledError
+            rows.append(_ask(player, Board.from_moves(positions[i], positions.size), int(seeds[i]), is_ctrl_c))
     columns = list(zip(*rows, strict=True)) or [()] * 5
     cells, failure, details, nodes, nanoseconds = columns
-    detail = next((text for text, why in zip(details, failure, strict=True) if why), "")
+    reasons = np.array(failure, np.int8)
+    first = first_failure(reasons)
     costs = np.array(nodes, np.int64), np.array(nanoseconds, np.int64)
-    return Answers(np.array(cells, np.int16), np.array(failure, np.int8), detail, *costs)
+    return Answers(np.array(cells, np.int16), reasons, "" if first is None else details[first], *costs)
 
 
 def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:

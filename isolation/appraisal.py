@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.answers import Positions, packed
+from isolation.answers import Positions, batches, packed
 from isolation.geometry import knight_masks, parse_size
 
 if TYPE_CHECKING:
@@ -106,14 +106,17 @@ def expected_lines(
     given = [np.ascontiguousarray(column) for column in packed(positions)]
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
+    call = native_function("lines", heuristic.score, *parse_size(positions.size)).call
     with desks.lent() as desk:
-        native_function("lines", heuristic.score, *parse_size(positions.size)).call(
-            *map(desks.address_of, given), count, depth or 0, desks.address_of(most), desk.address,
-            desks.address_of(parameters), desks.address_of(found.scores), desks.address_of(found.plies),
-            desks.address_of(found.cells),
-        )  # fmt: skip
-        if count and desk.numbers[FAILED]:
-            raise ArithmeticError("the heuristic raises an exception or returns NaN in a search")
+        for first, batch in batches(count):
+            remaining = slice(first, None)
+            call(
+                *(desks.address_of(column[remaining]) for column in given), batch, depth or 0,
+                desks.address_of(most[remaining]), desk.address, desks.address_of(parameters),
+                *(desks.address_of(column[remaining]) for column in (found.scores, found.plies, found.cells)),
+            )  # fmt: skip
+            if desk.numbers[FAILED]:
+                raise ArithmeticError("the heuristic raises an exception or returns NaN in a search")
     return found
 
 

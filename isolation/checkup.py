@@ -13,7 +13,7 @@ from isolation.contained import WantsToEnd, unending
 from isolation.editions.players import THIRD, TOO_LATE, Edition, edition_of, open_player, seat
 from isolation.editions.third.sample_players import minimax_value
 from isolation.editions.third.translating import state_of
-from isolation.faults import name_of, shown, told
+from isolation.faults import name_of, origin, origin_of_value, shown, told
 from isolation.geometry import format_size
 from isolation.limits import Limit
 from isolation.patience import TookTooLong, at_most
@@ -39,7 +39,7 @@ LONGEST_MOVE = 5.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked: what, whether it is well, and what was seen.
+    """One thing that was checked: what, whether it is well, what was seen, and the first position where it is not.
 
     One that is a note and not well should be known, and keeps nobody from playing.
     """
@@ -48,6 +48,7 @@ class Finding:
     ok: bool
     seen: str
     is_note: bool = False
+    fen: str = ""
 
 
 def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[Finding]:
@@ -72,20 +73,43 @@ def _early_positions(size: tuple[int, int]) -> list[Board]:
 
 
 def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Finding:
-    started = time.perf_counter()
-    for asked, board in enumerate(boards):
+    started, asked = time.perf_counter(), 0
+    failures: list[tuple[str, Board]] = []
+    for board in boards:
         if time.perf_counter() - started > LONGEST_CHECK:
-            seen = f"numbers on the {asked} positions that {LONGEST_CHECK:g} s were enough for, for both players"
-            return Finding(check, True, seen)
-        for player in board.players:
-            try:
-                with at_most(LONGEST_CALL), unending():
-                    value = heuristic(board.copy(), player)
-            except Exception as error:
-                return Finding(check, False, f"{_explain(error)} at {board!r} for player {player}")
-            if not _is_number(value):
-                return Finding(check, False, f"{_unfit(value)} at {board!r} for player {player}")
-    return Finding(check, True, f"numbers on all of {len(boards)} positions, for both players")
+            break
+        if why := _failing_for_any(heuristic, board):
+            failures.append((why, board))
+        asked += 1
+    of = f"{asked} test positions"
+    if asked < len(boards):
+        of += f", as many as {LONGEST_CHECK:g} s were enough for"
+    if not failures:
+        return Finding(check, True, f"returned a number in all of {of}, for both players")
+    why, board = failures[0]
+    return Finding(check, False, f"{why}; it fails in {len(failures):,} of {of}", fen=board.fen)
+
+
+def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
+    """How a heuristic fails at a position for the first player that it fails for; empty if it returns numbers."""
+    for player in board.players:
+        if why := _failing(heuristic, board, player):
+            return f"{why} at {board!r} for player {player}"
+    return ""
+
+
+def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
+    """How a heuristic fails at a position for a player; empty if it returns a number."""
+    try:
+        with at_most(LONGEST_CALL), unending():
+            value = heuristic(board.copy(), player)
+    except Exception as error:
+        return _explain(error)
+    if _is_number(value):
+        return ""
+    with unending():  # without a timeout: an alarm while calls are watched once made Python spin for good
+        where = origin_of_value(lambda: heuristic(board.copy(), player))
+    return f"{_unfit(value)} ({where})" if where else _unfit(value)
 
 
 def _unfit(value: object) -> str:
@@ -93,7 +117,7 @@ def _unfit(value: object) -> str:
     if value is None:
         return "returns None, as where a function ends without a return, instead of a number"
     if isinstance(value, float):
-        return "returns nan, which is not a number,"
+        return "returns NaN, which is not a number,"
     text = shown(value)
     return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
 
@@ -103,22 +127,6 @@ def _is_number(value: object) -> bool:
         return not math.isnan(value)  # type: ignore[arg-type]
     except TypeError:
         return False
-
-
-def interpreted_cost(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> float:
-    """Microseconds a call costs in Python; NaN if it always raises."""
-    from isolation.compiling.compiler import sample_positions
-
-    calls, started = 0, time.perf_counter()
-    for board in sample_positions(size, 100):
-        try:
-            heuristic(board, board.active_player)
-        except Exception:
-            continue
-        calls += 1
-        if time.perf_counter() - started > LONGEST_CHECK / 3:
-            break
-    return 1e6 * (time.perf_counter() - started) / calls if calls else math.nan
 
 
 def check_player(factory: Callable[[], Any]) -> list[Finding]:
@@ -308,4 +316,7 @@ def _explain(error: BaseException) -> str:
     """What a call did that ended in an exception."""
     if isinstance(error, NotImplementedError):
         return "raises NotImplementedError, as what is still to be written does,"
-    return str(error) if isinstance(error, TookTooLong | WantsToEnd) else f"raises {told(error)}"
+    if isinstance(error, TookTooLong | WantsToEnd):
+        return str(error)
+    where = origin(error)
+    return f"raises {told(error)} ({where})" if where else f"raises {told(error)}"

@@ -38,6 +38,7 @@ from isolation.editions.state import look_beside_files
 from isolation.editions.third.scores import StateScore, score_of_states
 from isolation.extended import extended_board, space_of
 from isolation.faults import clean, heeding_ctrl_c, name_of, told
+from isolation.integrity import ChangedError, unchanged
 from isolation.patience import at_most
 from isolation.survival import tell_at_once
 from isolation.syntax import SilentLoader, doubtful_lines, parse
@@ -248,7 +249,7 @@ def load_module(path: str | Path) -> ModuleType:
             with heeding_ctrl_c() as is_ctrl_c:
                 try:
                     slow = (SLOW_IMPORT, say_slow)
-                    with hushed() as printed, at_most(LONGEST_IMPORT, slow), unending(), _staying():
+                    with hushed() as printed, unchanged(), at_most(LONGEST_IMPORT, slow), unending(), _staying():
                         spec.loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)
@@ -379,6 +380,8 @@ def _describe(value: Any) -> str:
 def _explain(error: BaseException, file: Path) -> str:
     """The exception in one line, with the place in the user's code it came from."""
     what = f"{name_of(error)}: {clean(error.msg)}" if isinstance(error, SyntaxError) else told(error)
+    if isinstance(error, ChangedError):
+        what = str(error)
     if isinstance(error, WantsToEnd):
         what, error = f"it {error}", error.__cause__ or error
     source, line = _place(error, file)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from isolation.engines.crossing import CannotCross
 from isolation.faults import IsCtrlC, heeding_ctrl_c
 from isolation.games import BY_PLY, Games, joined
 from isolation.geometry import format_size, parse_size
+from isolation.loading import origin_of
 from isolation.outcome import REASON_WORDS, Reason
+from isolation.parameters import untuned
 from isolation.search.result import SearchResult
 from isolation.seeds import move_seed
 
@@ -102,8 +105,10 @@ def play_games(
     Args:
         openings: legal sequences of cells; compiled play needs both placements in each.
         seeds: one unsigned 64-bit number a game.
-        hard_cap: seconds after which a move counts as a hang. Agents that might hang then live in a child process.
-        marker: int64[3], kept at the index of the game being played, the index (0, 1) of its mover, and its ply.
+        hard_cap: seconds after which a move counts as a hang. All user code then lives in child processes; without it,
+            what comes from files and does not compile, and a move is a hang after a minute.
+        marker: int64[4], kept at the index of the game being played, the index (0, 1) of its mover, its ply, and a
+            count that rises every second while a process is waited for.
         interpreted: play in the interpreted loop even if both agents are compiled.
 
     Raises:
@@ -152,7 +157,7 @@ def play_many(
     for opening in dict.fromkeys(map(tuple, openings)):
         Board.from_moves(opening, size)
     marks = np.arange(len(openings)) if marks is None else marks
-    marker = np.zeros(3, np.int64) if marker is None else marker
+    marker = np.zeros(4, np.int64) if marker is None else marker
     fixtures = _Fixtures(agents, np.asarray(sides, np.int64), openings, seeds, marks)
     native = [None] * len(agents) if interpreted else _native_players(fixtures, parse_size(size), hard_cap)
     in_code = np.array([len(opening) >= 2 for opening in openings], bool)
@@ -197,7 +202,7 @@ def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float 
     native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
     for place in np.unique(fixtures.sides).tolist():
         agent = fixtures.agents[place]
-        if hard_cap is None or not might_hang(agent):
+        if not (_is_capped(hard_cap) and might_hang(agent)):
             native[place] = agent.compiled(size)
     return native
 
@@ -258,11 +263,15 @@ def _play_compiled(
         )  # fmt: skip
     offsets = np.concatenate(([0], ends)).astype(np.int64)
     games = Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
-    return _with_details(games, fixtures, size)
+    return _with_details(games, fixtures, size, marker)
 
 
-def _with_details(games: Games, fixtures: _Fixtures, size: str) -> Games:
-    """The games, those lost by an error or a late move with their details, which compiled code cannot tell."""
+def _with_details(games: Games, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> Games:
+    """The games, those lost by an error or a late move with their details, which compiled code cannot tell.
+
+    Where Python finds no error, a number was too large for compiled code, and the game is played again in Python.
+    """
+    unplayed = []
     for index in np.flatnonzero(games.reason).tolist():
         moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
         if games.reason[index] == Reason.TIMEOUT:
@@ -272,17 +281,40 @@ def _with_details(games: Games, fixtures: _Fixtures, size: str) -> Games:
         loser = fixtures.agents[fixtures.sides[index, board.active_index]]
         with heeding_ctrl_c() as is_ctrl_c:
             try:
-                ask_once(loser, board, move_seed(fixtures.seeds[index], len(moves)))
+                _ask_again(loser, board, move_seed(fixtures.seeds[index], len(moves)))
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
                 games.detail[index] = as_loss(error).detail
-    return games
+            else:
+                unplayed.append(index)
+    if not unplayed:
+        return games
+    places = np.array(unplayed)
+    others = np.delete(np.arange(len(games)), places)
+    again = [
+        (places[group], _play_interpreted(fixtures.at(places[group]), size, None, marker))
+        for group in _by_sides(fixtures.sides[places], np.arange(len(places)))
+    ]
+    return _in_order([(others, games.taken(others)), *again])
+
+
+def _ask_again(agent: Agent, board: Board, seed: int) -> None:
+    """Have an agent search in Python what it has failed at; code from files in a process of its own."""
+    if not _is_from_file(agent):
+        ask_once(agent, board, seed)
+        return
+    from isolation.engines.guard import guard, patience
+
+    with closing(guard(agent, (board.height, board.width), patience(agent))) as player:
+        player.new_game()
+        player.choose(board, seed)
 
 
 def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> Games:
     """Games of the same two agents on the same sides."""
     from isolation.engines.agent import EnginePlayer
+    from isolation.engines.guard import Guard
 
     agents = [fixtures.agents[place] for place in fixtures.sides[0]]
     with ExitStack() as stack:
@@ -290,6 +322,9 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
         is_ctrl_c = stack.enter_context(heeding_ctrl_c())
         played = []
         engines = [player for player in players if isinstance(player, EnginePlayer)]
+        for player in players:
+            if isinstance(player, Guard):
+                player.heartbeat = _heart(marker)
         for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
             for engine in engines:
                 engine.game = mark
@@ -299,18 +334,36 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
 
 
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
-    if hard_cap is None:
-        return agent.open()
+    """The player of an agent; user code that runs interpreted has a process of its own if a cap is asked for, or if it
+    comes from a file."""
     from isolation.engines.agent import EngineAgent
-    from isolation.engines.apart import ApartAgent
-    from isolation.engines.guard import guard
+    from isolation.engines.file_agent import FileAgent
+    from isolation.engines.guard import guard, patience
 
-    if isinstance(agent, EngineAgent | ApartAgent):
-        return agent.capped(hard_cap).open()
-    if not might_hang(agent):
-        return agent.open()
+    if isinstance(agent, EngineAgent | FileAgent):
+        return agent.open() if hard_cap is None else agent.capped(hard_cap).open()
+    if might_hang(agent) and (_is_capped(hard_cap) or (_is_from_file(agent) and agent.compiled(size) is None)):
+        return guard(agent, size, patience(agent) if hard_cap is None else hard_cap)
+    return agent.open()
 
-    return guard(agent, size, hard_cap)
+
+def _is_capped(hard_cap: float | None) -> bool:
+    """Whether moves are given up: not without a cap, nor with one that never comes."""
+    return hard_cap is not None and hard_cap < inf
+
+
+def _is_from_file(agent: Agent) -> bool:
+    """Whether what an agent evaluates by was loaded from a user's file."""
+    return origin_of(untuned(agent.heuristic)) is not None
+
+
+def _heart(marker: NDArray[np.int64]) -> Callable[[], None]:
+    """What shows that this process still waits for an answer."""
+
+    def beat() -> None:
+        marker[3:] += 1
+
+    return beat
 
 
 @dataclass(frozen=True)
@@ -333,7 +386,7 @@ def _play_one(
     has_begun = [False, False]
     while True:
         turn = board.active_index
-        marker[:] = (mark, turn, board.move_count)
+        marker[:3] = (mark, turn, board.move_count)
         loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
         if loss is None:
             try:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from isolation.geometry import cell_of, format_size, move_of
+from isolation.shipped import read_shipped
 
 FILE = Path(__file__).parent / "data" / "solved.json"
 
@@ -41,4 +42,4 @@ def covered_sizes() -> tuple[str, ...]:
 
 @cache
 def _tables() -> dict[str, int]:
-    return {size: int(table, 16) for size, table in json.loads(FILE.read_text(encoding="utf-8")).items()}
+    return {size: int(table, 16) for size, table in json.loads(read_shipped(FILE)).items()}

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 _PR_SET_PDEATHSIG = 1
 _stderr_of_a_child: list[int] = []
-_PASSED_ON = ("SIGTERM", "SIGHUP", "SIGQUIT")
+_PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
 def die_with_parent() -> None:
@@ -45,7 +45,6 @@ def go_on_in_a_child(code: str) -> None:
             os._exit(1)
         return
     os.close(finishing)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the child hears it too, and ends
     for name in _PASSED_ON:
         signal.signal(getattr(signal, name), lambda number, frame: os.kill(child, number))
     os._exit(_end_of(code, child, finished))

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.accuracy import Accuracy
+from experiments.inference.clusters import of_pool
+from experiments.inference.pairing import record_of
+from experiments.inference.standings import share_seen
 from experiments.theory import by_theory, opening_winners
 from experiments.verdicts.findings import Findings
 from reports.cells import Estimate, Mean, Share, estimate_of
@@ -60,14 +63,15 @@ def theory_section(findings: Findings) -> Section | None:
         return None
     found = {one.agent: one for one in by_theory(findings.games, winners, findings.measured)}
     splits = [found[name] for name in findings.in_order(found)]
+    seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in found}
     has_unknown = any(one.unknown for one in splits)
     rows = tuple(
         {
             "agent": one.agent,
             "won_openings": one.won,
-            "converted": estimate_of(one.converted),
+            "converted": estimate_of(of_pool(one.converted, seen[one.agent])),
             "lost_openings": one.lost,
-            "saved": estimate_of(one.saved),
+            "saved": estimate_of(of_pool(one.saved, seen[one.agent])),
             **({"unknown": one.unknown} if has_unknown else {}),
         }
         for one in splits

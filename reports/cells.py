@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+_NOISE = 1e-12
+"""Nearer to no difference an end is rounding noise; one that is open there is further off (`clusters.OPEN`)."""
 _ALL_NAMED = 3
 """Of more equals, a sentence names the first."""
 
@@ -83,13 +85,24 @@ class Elo(float):
         return f"{self:+.0f}".replace("-", "−") if round(self) else "0"
 
 
+class Minutes(float):
+    """A time in minutes."""
+
+    @property
+    def shown(self) -> str:
+        """Such as 4 s, 12 min or 2.5 h."""
+        if self < 1:
+            return "< 1 s" if self * 60 < 1 else f"{self * 60:.0f} s"
+        return f"{self:.2g} min" if self < 99.5 else f"{self / 60:,.2g} h" if self < 5970 else f"{self / 60:,.0f} h"
+
+
 class Times(float):
     """A ratio."""
 
     @property
     def shown(self) -> str:
-        """Such as 2.6 ×; times vary too much for more."""
-        return "–" if math.isnan(self) else f"{self:.1f} ×"
+        """Such as 2.26 ×, or 104 ×."""
+        return "–" if math.isnan(self) else f"{self:.2f} ×" if self < 10 else f"{self:,.0f} ×"
 
 
 class Mean(float):
@@ -127,8 +140,7 @@ class Estimate:
             return "–"
         if self.low == self.high:
             return shown(self.value) if isinstance(self.value, Elo) else f"{shown(self.value)} exactly"
-        ends = (shown(end).removesuffix(" %") for end in (self.low, self.high))
-        return f"{shown(self.value)} ({' to '.join(ends)})"
+        return f"{shown(self.value)} ({' to '.join(end_text(end) for end in (self.low, self.high))})"
 
 
 @dataclass(frozen=True)
@@ -143,7 +155,7 @@ class Range:
         """Such as +0.4 to +3.1."""
         if isinstance(self.low, float) and math.isnan(self.low):
             return "–"
-        return "exact" if self.low == self.high else f"{shown(self.low).removesuffix(' %')} to {shown(self.high)}"
+        return "exact" if self.low == self.high else f"{end_text(self.low)} to {end_text(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -183,6 +195,19 @@ def together(names: Sequence[str]) -> str:
 def shown(value: Any) -> str:
     """The text of a cell of this module, or of a plain number."""
     return str(value.shown) if hasattr(value, "shown") else f"{value:.4g}"
+
+
+def end_text(value: Any) -> str:
+    """An end of an interval; one that would be rounded to no difference is said to be above or below it.
+
+    >>> end_text(Points(0.031)), end_text(Points(0.0003)), end_text(Share(0.49996))
+    ('+3.1', 'above 0', 'below 50')
+    """
+    null = 0.5 if isinstance(value, Share) else 0.0
+    is_rounded = isinstance(value, (Share, Points, Elo)) and shown(value) == shown(type(value)(null))
+    if is_rounded and abs(value - null) > _NOISE:
+        return f"{'above' if value > null else 'below'} {'50' if null else '0'}"
+    return shown(value).removesuffix(" %").removesuffix(" ×")
 
 
 def _signed(value: float) -> str:

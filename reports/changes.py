@@ -7,7 +7,6 @@ from typing import Any
 from experiments.facts import said, told_apart
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
-from experiments.inference.standings import standings
 from experiments.verdicts.changes import DesignChange, SharedGames, design_changes, difference_of, shared_games
 from experiments.verdicts.comparisons import judge
 from experiments.verdicts.findings import Findings
@@ -49,7 +48,7 @@ def _told(change: DesignChange, place: int) -> str:
 
 
 def _results_section(before: Findings, after: Findings, shared: SharedGames) -> Section:
-    rates = [{one.agent: one.rate for one in standings(findings.pairs)} for findings in (before, after)]
+    rates = [{one.agent: one.rate for one in findings.standings} for findings in (before, after)]
     verdicts = [_verdicts(findings) for findings in (before, after)]
     rows: list[dict[str, Any]] = [
         {

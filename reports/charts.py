@@ -19,14 +19,13 @@ from experiments.inference.pairing import record_of
 from experiments.inference.standings import matchups
 from experiments.verdicts.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
 from experiments.verdicts.comparisons import Verdicts
-from experiments.verdicts.effort import Price
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.placements import FEWEST, Placement
 from experiments.verdicts.plies import Distribution
 from experiments.verdicts.sequential import run_tests
+from isolation.cost import Cost
 from isolation.notation import cell_name, column_name
 from reports.cells import Elo, Points, Share, Times, counted, estimate_of
-from reports.compare import cost_of
 from reports.sections import Section
 
 _TICKS = 6
@@ -118,7 +117,7 @@ class Scatter:
 
 
 def forest(findings: Findings, verdicts: Verdicts) -> RowChart | None:
-    """Every contender's lead: the interval that holds by itself, and behind it that of all contenders together."""
+    """Every contender's lead, with the interval of all contenders together."""
     claims: list[Comparison | Duel] = [*verdicts.comparisons, *verdicts.duels]
     found = {one.contender: one for one in claims if not one.is_empty}
     if not found:
@@ -126,12 +125,9 @@ def forest(findings: Findings, verdicts: Verdicts) -> RowChart | None:
     rows = []
     for name in findings.in_order(found):
         one, is_control = found[name], name in verdicts.controls
-        shift = 0.5 if isinstance(one, Duel) else 0.0
-        own = one.rate if isinstance(one, Duel) else one.difference
-        at, low, high = (100 * (value - shift) for value in (own.estimate, own.low, own.high))
-        wide = None if is_control else (100 * one.lead[0], 100 * one.lead[1])
+        at, low, high = (100 * value for value in (one.estimate, *one.lead))
         kind = "control" if is_control else one.verdict
-        rows.append((name, kind, at, (low, high), wide, Points(at / 100).shown))
+        rows.append((name, kind, at, (low, high), None, Points(at / 100).shown))
     return _row_chart(rows, 0.0, "difference to the baseline in percentage points", _signed)
 
 
@@ -314,17 +310,17 @@ def _points(x: np.ndarray, y: np.ndarray) -> str:
     return " ".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
 
 
-def strength_by_cost(findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price]) -> Scatter | None:
+def strength_by_cost(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost]) -> Scatter | None:
     """Each contender's difference to the baseline over what a node costs it, on a scale of doublings."""
     known: list[tuple[str, str, float, float]] = []
     for one in verdicts.comparisons:
-        cost = float(cost_of(prices, one.contender, verdicts.baseline))
-        if not (math.isnan(cost) or one.is_empty or one.contender in verdicts.controls):
+        if one.contender in costs and not (one.is_empty or one.contender in verdicts.controls):
+            cost = costs[one.contender].times
             known.append((one.contender, one.verdict, cost, 100 * one.difference.estimate))
     if len(known) < 2:
         return None
-    costs = [math.log2(cost) for *_, cost, _ in known]
-    least, most = min(*costs, 0) - 0.15, max(*costs, 0) + 0.15
+    doublings = [math.log2(cost) for *_, cost, _ in known]
+    least, most = min(*doublings, 0) - 0.15, max(*doublings, 0) + 0.15
     low, high = min(*(lead for *_, lead in known), 0) - 1, max(*(lead for *_, lead in known), 0) + 1
 
     def x(cost: float) -> float:
@@ -338,7 +334,7 @@ def strength_by_cost(findings: Findings, verdicts: Verdicts, prices: Mapping[str
     for name, kind, cost, lead in sorted(known, key=lambda one: -one[3]):
         is_beaten = any(other_cost < cost and other_lead > lead for *_, other_cost, other_lead in known)
         label = None if is_beaten else place_label(name, x(cost), y(lead), taken)
-        text = f"{name}: {Points(lead / 100).shown} points, {Times(cost).shown} the time"
+        text = f"{name}: {Points(lead / 100).shown} points, {Times(cost).shown} the processor time"
         dots.append(Dot(name, kind, x(cost), y(lead), text, label))
     powers = range(math.ceil(2 * least), math.floor(2 * most) + 1)
     x_ticks = tuple((x(2 ** (power / 2)), f"{2 ** (power / 2):.2g} ×") for power in powers if power % 2 == 0)

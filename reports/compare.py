@@ -6,28 +6,29 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.inference.clusters import Interval
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.pairs import PairInterval
 from experiments.inference.planning import WORTH
-from experiments.inference.standings import standings
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Price, measure_price
+from experiments.verdicts.costs import relative_costs
 from experiments.verdicts.equal_cost import known_at_equal_cost
 from experiments.verdicts.findings import Findings
+from isolation.cost import Cost
 from reports.accuracy import theory_section
 from reports.best_of import contest_section
-from reports.cells import Elo, Estimate, Points, PValue, Range, Share, Times, counted, estimate_of
+from reports.cells import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
+from reports.costs import cost_cell, cost_sentence
 from reports.sections import Section
 from reports.summary import pair_cells, run_notes
 from reports.wording import (
     against_all_sentence,
+    anytime_cells,
+    at_any_time,
     baseline_openings_words,
     control_sentence,
     excluded_sentence,
-    holm_sentence,
     interval_sentence,
     reach_sentences,
     short_verdict,
@@ -37,7 +38,7 @@ from reports.wording import (
 )
 
 DEAR = 1.5
-"""From this on, a node's time over the baseline's is said beside a verdict."""
+"""From this on, a node's cost over the baseline's is said beside a verdict."""
 
 
 def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section, ...]:
@@ -54,43 +55,38 @@ def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section,
         theory = theory_section(findings)
         return each_section(findings, each, worth), *([theory] if theory else [])
     verdicts = judge(findings)
-    prices = measure_price(findings)
+    costs = relative_costs(findings)
     sections = []
     if verdicts.comparisons or not verdicts.duels:
-        sections += [verdict_section(findings, verdicts, prices, worth), effects_section(findings, verdicts)]
+        sections += [verdict_section(findings, verdicts, costs, worth), effects_section(findings, verdicts)]
     if verdicts.duels:
-        sections.append(duels_section(findings, verdicts, prices, worth))
+        sections.append(duels_section(findings, verdicts, costs, worth))
     if theory := theory_section(findings):
         sections.append(theory)
     return tuple(sections)
 
 
-def verdict_section(
-    findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price], worth: float = WORTH
-) -> Section:
+def verdict_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
     """One row a contender, in the order of all tables."""
-    rates = {
-        one.agent: estimate_of(one.rate) for one in (*standings(findings.pairs), *standings(findings.pooled_pairs))
-    }
-    rows = []
+    rates = {one.agent: estimate_of(one.rate) for one in (*findings.standings, *findings.pooled_standings)}
+    rows, anytime = [], anytime_cells(findings)
     for one in ranked_comparisons(findings, verdicts):
         is_control = one.contender in verdicts.controls
         row: dict[str, Any] = {
             "contender": one.contender,
-            "difference": estimate_of(one.difference, Points),
+            "difference": estimate_of(one.jointly, Points),
+            **at_any_time(anytime, one.contender),
             "verdict": told_control(one) if is_control else told_verdict(one, worth),
-            "jointly": None if is_control else _ends(one.jointly, Points),
-            "cost": cost_of(prices, one.contender, verdicts.baseline),
+            "cost": cost_cell(costs, one.contender),
             "win_rate": rates[one.contender],
-            "p": PValue(one.p_value),
-            "adjusted_p": None if is_control else PValue(one.adjusted_p),
+            "adjusted_p": p_value_of(one),
             "better_against_all": told_against_all(one),
             "heterogeneity_p": PValue(one.heterogeneity_p),
             "openings": one.openings,
         }
         rows.append(row)
     title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
-    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, prices, worth))
+    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, costs, worth))
 
 
 def ranked_comparisons(findings: Findings, verdicts: Verdicts) -> list[Comparison]:
@@ -112,7 +108,7 @@ def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
                 "contender_rate": Share(effect.contender_rate),
                 "baseline_rate": Share(effect.baseline_rate),
                 "difference": estimate_of(effect.difference, Points),
-                "p_better": PValue(effect.p_better),
+                "p_better": PValue(math.nan if effect.difference.low == effect.difference.high else effect.p_better),
             }
             for effect in map(against.__getitem__, findings.in_order(against))
         ]
@@ -123,39 +119,40 @@ def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
                 "openings": one.openings,
                 "contender_rate": Share(one.contender_rate),
                 "baseline_rate": Share(one.baseline_rate),
-                "difference": estimate_of(one.difference, Points),
+                "difference": estimate_of(one.jointly, Points),
                 "p_better": None,
             }
         )
     note = (
-        "Intervals hold with 95 %, each by itself. p better: one-sided, against no better than the baseline; not "
-        "adjusted for the number of opponents or contenders."
+        "Intervals against an opponent hold with 95 %, each by itself; that of the mean is the verdict's. One-sided "
+        "p: against no better than the baseline, 0.025 or less where the interval lies above 0; not adjusted "
+        "for the number of opponents or contenders."
     )
-    return Section("effects", "Difference to the baseline by opponent", tuple(rows), (note,) if rows else ())
+    notes = (note,) if not all(one.is_census for one in verdicts.comparisons) else ()
+    return Section("effects", "Difference to the baseline by opponent", tuple(rows), notes)
 
 
-def duels_section(findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price], worth: float = WORTH) -> Section:
+def duels_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
-    rows = []
+    rows, anytime = [], anytime_cells(findings)
     found = {one.contender: one for one in verdicts.duels}
     for one in map(found.__getitem__, findings.in_order(found)):
         row: dict[str, Any] = {
             "contender": one.contender,
-            "win_rate": estimate_of(one.rate),
-            "jointly": _ends(one.jointly, Share),
+            "win_rate": estimate_of(one.jointly),
+            **at_any_time(anytime, one.contender),
             "elo": elo_of(one),
             "verdict": told_verdict(one, worth),
-            "p": PValue(one.p_value),
-            "adjusted_p": PValue(one.adjusted_p),
-            "cost": cost_of(prices, one.contender, verdicts.baseline),
+            "adjusted_p": p_value_of(one),
+            "cost": cost_cell(costs, one.contender),
             **pair_cells(one.pairs),
         }
         rows.append(row)
     claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
-    notes += filter(None, [interval_sentence(claims), holm_sentence(claims), excluded_sentence(claims)])
+    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
-    notes += filter(None, [cost_sentence(prices, [one.contender for one in verdicts.duels], verdicts.baseline)])
+    notes += filter(None, [cost_sentence(costs, [one.contender for one in verdicts.duels])])
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
@@ -168,23 +165,21 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
         {
             "agent": one.contender,
             "against": one.baseline,
-            "win_rate": estimate_of(one.rate),
-            "jointly": _ends(one.jointly, Share),
+            "win_rate": estimate_of(one.jointly),
             "elo": elo_of(one),
             "verdict": told_verdict(one, worth),
-            "p": PValue(one.p_value),
-            "adjusted_p": PValue(one.adjusted_p),
+            "adjusted_p": p_value_of(one),
             **pair_cells(one.pairs),
         }
         for one in clearest_first(duels)
     ]
     notes = (
         *run_notes(findings),
-        f"Nobody is the baseline: each against each, of their own games, p-values Holm-adjusted over "
+        f"Nobody is the baseline: each against each, of their own games, adjusted for "
         f"{counted(len(duels), 'match')}. {population_words(findings, duels)} With "
         "--baseline AGENT the others are compared with that one, over the opponents both have met.",
         interval_sentence(duels),
-        *filter(None, [holm_sentence(duels), excluded_sentence(duels)]),
+        *filter(None, [excluded_sentence(duels)]),
         *reach_sentences(duels, worth, findings.population),
     )
     return Section("each_against_each", "Each against each", tuple(rows), notes)
@@ -197,9 +192,14 @@ def clearest_first(duels: Sequence[Duel]) -> list[Duel]:
 
 def elo_of(duel: Duel) -> Estimate:
     """The contender's lead in Elo."""
-    rate = duel.rate
+    rate = duel.jointly
     of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
     return Estimate(*(Elo(value) for value in of_pairs.elo))
+
+
+def p_value_of(one: Comparison | Duel) -> PValue:
+    """The adjusted p-value; NaN after a census, where nothing is uncertain."""
+    return PValue(math.nan if one.is_census else one.adjusted_p)
 
 
 def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -> str:
@@ -209,14 +209,14 @@ def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -
     if results and all(one.is_census for one in results):
         words += ", each of which was played: exact."
     elif any(one.pool for one in results):
-        words += "; where no player leaves anything to chance, only the unplayed ones are uncertain."
+        words += "; only the unplayed ones, and what is left to chance, are uncertain."
     else:
         words += ", those played as a sample, clustered by symmetry."
     return f"{words} Other boards and longer openings are another question."
 
 
 def verdict_notes(
-    findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price], worth: float = WORTH
+    findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
 ) -> tuple[str, ...]:
     """What the verdicts rest on, and what was left out of them."""
     notes = [*run_notes(findings)]
@@ -227,22 +227,21 @@ def verdict_notes(
     notes.append(
         f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
         f"{baseline_openings_words(claims)}. "
-        f"{population_words(findings, claims or verdicts.comparisons)} Verdicts: p-values of exact sign flips, "
-        f"Holm-adjusted over {counted(verdicts.family, 'contender')}."
+        f"{population_words(findings, claims or verdicts.comparisons)}"
     )
     if claims:
-        notes += filter(None, [interval_sentence(claims), holm_sentence(claims), excluded_sentence(claims)])
+        notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
     if chance and not any(one.pool for one in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
     if sentence := against_all_sentence(claims, worth):
         notes.append(sentence)
-    if sentence := price_sentence(findings, verdicts, prices):
+    if sentence := price_sentence(findings, verdicts, costs):
         notes.append(sentence)
     notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     notes += left_out(verdicts.comparisons)
-    notes += filter(None, [cost_sentence(prices, [one.contender for one in verdicts.comparisons], verdicts.baseline)])
+    notes += filter(None, [cost_sentence(costs, [one.contender for one in verdicts.comparisons])])
     return tuple(notes)
 
 
@@ -271,11 +270,7 @@ def left_out(comparisons: Sequence[Comparison]) -> list[str]:
     return [f"Left out beside the baseline: {what} ({', '.join(names)})." for what, names in whom.items()]
 
 
-def _ends(interval: Interval, kind: type[Share] | type[Points]) -> Range:
-    return Range(kind(interval.low), kind(interval.high))
-
-
-def price_sentence(findings: Findings, verdicts: Verdicts, prices: Mapping[str, Price]) -> str:
+def price_sentence(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
     """What those that are better pay for it: time a node, where nodes limit the search; empty if nothing to speak of.
 
     Where contenders were given the baseline's time, or the clock limits them, the price is in the result already.
@@ -285,15 +280,15 @@ def price_sentence(findings: Findings, verdicts: Verdicts, prices: Mapping[str, 
     claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
     dear = []
     for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
-        limit, cost = findings.agents[name].limit, cost_of(prices, name, verdicts.baseline)
-        if limit and limit[0] == "nodes" and cost >= DEAR:
+        limit, cost = findings.agents[name].limit, costs.get(name)
+        if limit and limit[0] == "nodes" and cost and cost.times >= DEAR:
             dear.append(name)
     if not dear:
         return ""
-    words = ", ".join(f"{name} {cost_of(prices, name, verdicts.baseline).shown}" for name in dear)
+    words = ", ".join(f"{name} {Times(costs[name].times).shown}" for name in dear)
     return (
-        f"The price: a node takes {words} the time of {verdicts.baseline}'s. Equal nodes do not charge for that; "
-        f"{_equal_cost_words(findings, dear)}"
+        f"The price: a node takes {words} the processor time of {verdicts.baseline}'s. "
+        f"Equal nodes do not charge for that; {_equal_cost_words(findings, dear)}"
     )
 
 
@@ -313,27 +308,3 @@ def _equal_cost_words(findings: Findings, names: Sequence[str]) -> str:
 
 def _lead_words(one: Comparison | Duel) -> str:
     return Share(one.rate.estimate).shown if isinstance(one, Duel) else Points(one.difference.estimate).shown
-
-
-def cost_of(prices: Mapping[str, Price], name: str, baseline: str) -> Times:
-    """Time per node over the baseline's; NaN where too little searching of either was timed."""
-    own, usual = prices[name], prices[baseline]
-    is_known = own.is_enough and usual.is_enough and usual.nanoseconds_a_node > 0
-    return Times(own.nanoseconds_a_node / usual.nanoseconds_a_node if is_known else math.nan)
-
-
-def cost_sentence(prices: Mapping[str, Price], names: Sequence[str], baseline: str) -> str:
-    """What cost means, and why it is not told of some, or of none; nothing where nobody is named."""
-    told = "Cost: time per node over the baseline's, on the machine that played"
-    unknown = [math.isnan(cost_of(prices, name, baseline)) for name in names]
-    if not unknown:
-        return ""
-    if not any(unknown):
-        return f"{told}."
-    if all(unknown):
-        enough = f"{FEWEST_MOVES} moves and {LEAST_SECONDS} second of search"
-        return f"Cost: –, as it would rest on too little; {enough} would do."
-    return (
-        f"{told}; – where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} second of "
-        "search of either, or moves too quick for the clock."
-    )

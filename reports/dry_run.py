@@ -8,7 +8,7 @@ import joblib
 
 from experiments.design import Plan
 from experiments.facts import read_facts
-from experiments.forecast import WITHIN, of_unknown_speed, seconds_to_play
+from experiments.forecast import WITHIN, of_unknown_speed, seconds_to_play, whole_limits
 from reports.cells import counted, together
 from reports.sections import Section
 from reports.wording import two_digits
@@ -46,12 +46,21 @@ def _time(plan: Plan, games: int) -> str:
     seconds, engines = seconds_to_play(plan, games), together(of_unknown_speed(plan))
     beside = f" How long {engines} would take is not known, and not in it." if engines else ""
     if plan.config.cluster:
-        return f"That is {between(seconds)} of one core of the cluster's.{beside}"
+        return f"That is {_bounds(plan, seconds)} of one core of the cluster's.{beside}"
     cores = plan.config.jobs or joblib.cpu_count()
     less = ", less where it is decided sooner" if plan.config.sprt or plan.config.format == "best-of" else ""
     unknown = " Code of yours that does not compile takes some hundred times as long."
-    yours = unknown if any(entrant.agent.is_user_code for entrant in plan.entrants) else ""
-    return f"It takes {between(seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}{beside}"
+    searches = [entrant.agent for entrant in plan.entrants if entrant.spec.kind != "classic"]
+    yours = unknown if any(agent.is_user_code for agent in searches) else ""
+    return (
+        f"It takes {_bounds(plan, seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}{beside}"
+    )
+
+
+def _bounds(plan: Plan, seconds: float) -> str:
+    """Between which times a forecast lies, or where classic players may answer at once, below which."""
+    whole = together(whole_limits(plan))
+    return f"at most {duration(seconds * WITHIN)} (if {whole})" if whole else between(seconds)
 
 
 def between(seconds: float) -> str:

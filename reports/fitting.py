@@ -47,15 +47,15 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
 
     >>> games = Column("games", ("1,400", "1,400", "1,400"), True)
     >>> without_constants([Column("agent", ("A", "B", "C"), False), games])[1]
-    'In every row: games 1,400.'
+    'The same in every row: games: 1,400.'
     """
     if len(columns[0].cells) < _FEWEST_ALIKE:
         return list(columns), ""
     alike = [column for column in columns[1:] if len(set(column.cells)) == 1]
     if not alike:
         return list(columns), ""
-    told = ", ".join(f"{column.title} {column.cells[0]}" for column in alike if column.cells[0])
-    return [column for column in columns if column not in alike], f"In every row: {told}." if told else ""
+    told = "; ".join(f"{column.title}: {column.cells[0]}" for column in alike if column.cells[0])
+    return [column for column in columns if column not in alike], f"The same in every row: {told}." if told else ""
 
 
 def fitted(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:

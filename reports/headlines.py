@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
 from experiments.inference.planning import WORTH
-from experiments.inference.standings import Standing, standings
+from experiments.inference.standings import Standing
 from experiments.theory import knows_winners
 from experiments.verdicts.best_of import Contest, read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import measure_price
+from experiments.verdicts.costs import relative_costs
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
 from reports.best_of import contest_rows, contest_sentence
-from reports.cells import Estimate, Points, Share, counted, estimate_of, together
-from reports.compare import clearest_first, cost_of, cost_sentence, price_sentence, ranked_comparisons
+from reports.cells import Points, Range, Share, counted, estimate_of, together
+from reports.compare import clearest_first, price_sentence, ranked_comparisons
+from reports.costs import cost_cell, cost_sentence
 from reports.ratings import TABLES as RATING_TABLES
 from reports.ratings import highest, rating_rows
 from reports.sections import Section
 from reports.summary import TABLES as SUMMARY_TABLES
-from reports.summary import run_notes
-from reports.wording import finding_sentence, holm_sentence, pooled_sentence, short_verdict, told_control
+from reports.summary import interval_note, rate_at_any_time, run_notes
+from reports.wording import anytime_cells, at_any_time, finding_sentence, pooled_sentence, short_verdict, told_control
 
 _AROUND = 9
 """Lines of the terminal for the sentences around a table."""
@@ -52,17 +53,19 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
         return _contest_headline(findings, contest, lines)
     if each := judge_each(findings):
         return _each_headline(findings, each, worth, lines)
-    verdicts, prices = judge(findings), measure_price(findings)
+    verdicts, costs = judge(findings), relative_costs(findings)
     found: Sequence[Comparison | Duel] = ranked_comparisons(findings, verdicts)
     if not found:
         duels = {one.contender: one for one in verdicts.duels}
         found = [duels[name] for name in findings.in_order(duels)]
+    anytime = anytime_cells(findings)
     rows = [
         {
             "contender": one.contender,
-            **_difference(one, one.contender in verdicts.controls),
+            **_difference(one),
+            **at_any_time(anytime, one.contender),
             "verdict": _verdict(one, verdicts, worth),
-            "cost": cost_of(prices, one.contender, verdicts.baseline),
+            "cost": cost_cell(costs, one.contender),
         }
         for one in found
     ]
@@ -71,25 +74,25 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
     pooled = pooled_sentence(findings) if verdicts.comparisons else ""
     notes = [
         _interval_note(found, verdicts),
-        holm_sentence(claims),
         f"Here {pooled}." if pooled else "",
-        cost_sentence(prices, [one.contender for one in found], verdicts.baseline) if claims else "",
-        price_sentence(findings, verdicts, prices),
+        cost_sentence(costs, [one.contender for one in found]) if claims else "",
+        price_sentence(findings, verdicts, costs),
     ]
-    notes.append(f"{counted(left_out, 'contender')} more that cannot be told from it: --full." if left_out else "")
-    title = finding_sentence(verdicts)
+    notes.append(f"{counted(left_out, 'contender')} more without a significant difference: --full." if left_out else "")
+    title = _so_far(findings, found, anytime) + finding_sentence(verdicts)
     tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
     return _headline(findings, title, shown, notes, (*(tables or ("verdicts",)), *_theory(findings)))
 
 
 def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
     """Who won how much: one line an agent, on `lines` at most if given."""
-    found = standings(findings.pairs)
+    found = findings.standings
     rows = [
         {
             "agent": one.agent,
             "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
             "win_rate": estimate_of(one.rate),
+            **rate_at_any_time(findings, one.agent),
             "both_won": one.pairs.won,
             "split": one.pairs.split,
             "both_lost": one.pairs.lost,
@@ -100,7 +103,7 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
     told = f"{counted(findings.played, 'game')} of {counted(len(found), 'agent')}" if findings.played else "No result"
     if found and not math.isnan(found[0].rate.estimate):
         told += f": {_won_most(found, findings.baseline)}"
-    notes = ["Win rates with 95 % intervals, each by itself."] if rows else []
+    notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
         notes.append(f"Here every name stands by itself; in compare {pooled}.")
     notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
@@ -116,7 +119,8 @@ def ratings_headline(findings: Findings, zero: str | None = None, lines: int | N
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
     told = f"{highest(ratings)} rated highest of {counted(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
-    notes = [f"Elo in this pool, {of_zero}; 95 % intervals, openings resampled."]
+    how = "exact for these openings, all of their kind" if ratings.is_exact else "95 % intervals, openings resampled"
+    notes = [f"Elo in this pool, {of_zero}; {how}."]
     if added := ratings.half_game_added:
         notes.append(f"Half a game won and half a game lost were added for {', '.join(added)}: no finite rating fits.")
     notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
@@ -140,7 +144,7 @@ def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, line
         {
             "agent": one.contender,
             "against": one.baseline,
-            **_difference(one, False),
+            **_difference(one),
             "verdict": short_verdict(one, worth),
         }
         for one in clearest_first(duels)
@@ -149,7 +153,7 @@ def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, line
     told = f"{len(decided)} of {counted(len(duels), 'match')} are decided; in the others nobody is shown to be better."
     if len(decided) == len(duels):
         told = f"All {counted(len(duels), 'match')} are decided."
-    notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once.", holm_sentence(duels)]
+    notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once."]
     notes += [f"{counted(left_out, 'match')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
 
@@ -174,19 +178,31 @@ def _headline(
     return Headline(section, tuple(tables))
 
 
+def _so_far(findings: Findings, found: Sequence[Comparison | Duel], anytime: Mapping[str, Mapping[str, Range]]) -> str:
+    """What comes before the finding of a run that is not over; and whose verdicts a look at any time does not bear."""
+    if not findings.is_interim:
+        return ""
+    judged = [one.contender for one in found if one.verdict in ("better", "worse") and one.contender in anytime]
+    ranges = {name: anytime[name]["at_any_time"] for name in judged}
+    unsure = [
+        name for name, ends in ranges.items() if ends.low <= (0.5 if isinstance(ends.low, Share) else 0) <= ends.high
+    ]
+    if not unsure:
+        return "So far, not yet final: "
+    return f"So far, not yet final, as intervals at any time contain no difference for {together(unsure)}: "
+
+
 def _verdict(one: Comparison | Duel, verdicts: Verdicts, worth: float) -> str:
     if one.contender not in verdicts.controls:
         return short_verdict(one, worth)
     return str(told_control(one).value) if isinstance(one, Comparison) else "control"
 
 
-def _difference(one: Comparison | Duel, is_control: bool) -> dict[str, Any]:
+def _difference(one: Comparison | Duel) -> dict[str, Any]:
     """Its lead with the interval that its verdict is about: of all contenders together, or the control's by itself."""
     if isinstance(one, Comparison):
-        ends = one.difference if is_control else one.jointly
-        return {"difference": Estimate(Points(one.difference.estimate), Points(ends.low), Points(ends.high))}
-    ends = one.rate if is_control else one.jointly
-    return {"win_rate": Estimate(Share(one.rate.estimate), Share(ends.low), Share(ends.high))}
+        return {"difference": estimate_of(one.jointly, Points)}
+    return {"win_rate": estimate_of(one.jointly)}
 
 
 def _interval_note(found: Sequence[Comparison | Duel], verdicts: Verdicts) -> str:
@@ -195,13 +211,15 @@ def _interval_note(found: Sequence[Comparison | Duel], verdicts: Verdicts) -> st
         return ""
     points = "Percentage points of the win rate, mean over opponents"
     unit = points if verdicts.comparisons else "Shares of games won head to head"
+    if all(one.is_census for one in claims):
+        return f"{unit}, exact for these openings, all of their kind."
     together = f" for all {counted(len(claims), 'contender')} at once" if len(claims) > 1 else ""
     by_itself = ", the control's by itself" if together and len(claims) < len(found) else ""
     return f"{unit}, with 95 % intervals{together}{by_itself}."
 
 
 def _shortened(rows: Sequence[dict[str, Any]], lines: int | None) -> tuple[tuple[dict[str, Any], ...], int]:
-    """The rows that fit: of those that cannot be told from the baseline the nearest to it are left out first."""
+    """The rows that fit: of those without a significant difference the nearest to it are left out first."""
     room = len(rows) if lines is None else max(lines - _AROUND, _FEWEST)
     surplus = max(len(rows) - room, 0)
     near = sorted((row for row in rows if row["verdict"] not in _KEPT), key=_distance)

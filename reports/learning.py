@@ -31,14 +31,15 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
             "before": short(one.before),
             "after": short(one.after),
             "interval": f"{short(one.low)} to {short(one.high)}",
-            "matters": one.matters,
+            "differs": one.differs,
         }
         for one in fit.parameters
     )
     kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
     notes = [
         f"{fit.heuristic} is {kind}. {counted(fit.decisions, 'decision')} with {counted(fit.pairs, 'pair')} of moves, "
-        f"seen at {fit.at}. Intervals are 95 %, by opening up to symmetry.",
+        f"seen at {fit.at}. Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
+        "significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
         _ranked("fitted on", fit.ranked),
         _ranked("of openings held out", fit.ranked_held_out),
         *_remarks(fit.parameters),
@@ -54,7 +55,7 @@ def _profiles(fit: Fit) -> Section:
     )
     note = (
         "Each value with all other parameters fitted again. Worse by: twice the loss of log likelihood, as clustered "
-        "openings make it; beyond 3.8 it is more than chance."
+        "openings make it; beyond 3.8, outside the interval, it is more than chance."
     )
     return Section("profiles", "Profiles", rows, (note,))
 
@@ -135,7 +136,7 @@ def _tuned(tuning: Tuning) -> Section:
             "before": short(one.before),
             "after": short(one.after),
             "best": f"{short(one.low)} to {short(one.high)}",
-            "p_value": PValue(one.p_value),
+            "adjusted_p": PValue(one.p_value),
         }
         for one in tuning.parameters
     )
@@ -143,7 +144,7 @@ def _tuned(tuning: Tuning) -> Section:
     notes = [
         f"{tuning.games:,} games in {counted(rounds, 'round')} and finals. Best: where 95 % of the "
         "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
-        "moving a parameter changes nothing; then it stays.",
+        "moving a parameter changes nothing, Holm-adjusted for the number of parameters; above 0.05 it stays.",
         *_told(tuning.parameters),
         *_forfeits(tuning.forfeits),
     ]
@@ -211,14 +212,14 @@ def judged_sentence(judgement: Judgement) -> str:
     """The verdict of the openings held out."""
     lead, whom = told_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
     if not lead:
-        return f"On openings held out the new values cannot be told from the old ones {whom}: keep the old ones."
+        return f"On openings held out: no significant difference from the old values {whom} yet: keep the old ones."
     if lead > 0:
         return f"On openings held out the new values are better than the old ones {whom}."
     return f"On openings held out the new values are worse than the old ones {whom}: keep the old ones."
 
 
 def told_lead(judgement: Judgement) -> float:
-    """By how much the new values lead on the openings held out; 0 if they cannot be told from the old ones."""
+    """By how much the new values lead on the openings held out; 0 if there is no significant difference."""
     if judgement.gain is not None:
         lead, p_value = judgement.gain.estimate, judgement.gain_p_value
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from experiments.labels import has_labels
 from experiments.runs import CONFIG
 from experiments.verdicts.best_of import read_contest
 from experiments.verdicts.comparisons import Verdicts, judge, judge_each
-from experiments.verdicts.effort import Effort, measure_effort
+from experiments.verdicts.costs import relative_costs
+from experiments.verdicts.effort import measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.placements import commonest_size, placements, visits
 from experiments.verdicts.plies import game_lengths, searched
+from isolation.cost import Cost
 from isolation.durable import write_text
 from isolation.shell import command
 from reports import charts
@@ -26,6 +28,7 @@ from reports.accuracy import accuracy_sections, theory_section
 from reports.best_of import contest_section, contest_sentence
 from reports.cells import Points, Share, counted, estimate_of
 from reports.compare import duels_section, each_section, effects_section, verdict_section
+from reports.costs import equal_cost_sentences
 from reports.lines import accuracy_chart, limits_chart
 from reports.ratings import rating_sections
 from reports.sections import Section
@@ -42,7 +45,7 @@ from reports.templating import data_url, page_template, script_of
 from reports.titles import titles_of
 from reports.wording import control_sentence, forfeit_sentences
 
-_MORE_COLUMNS = ["p", "better against all", "heterogeneity p", "openings"]
+_MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
 """Columns of the verdicts that stand in a table of their own: with them the first is wider than a page."""
 _FEW_LIMITS = 2
 _SPREAD = "thin: 90 % of them, thick: half of them, dot: median"
@@ -85,7 +88,7 @@ def write_report(findings: Findings, out: str | Path) -> Path:
 def report_page(findings: Findings) -> str:
     """The page as text. Whatever comes from agents, such as names and error texts, is escaped."""
     verdicts = judge(findings) if findings.baseline is not None else None
-    efforts = measure_effort(findings)
+    costs = relative_costs(findings)
     decisions = _decisions(findings)
     ratings, superiority = rating_sections(findings)
     script, script_hash = script_of("report.js")
@@ -93,8 +96,8 @@ def report_page(findings: Findings) -> str:
         title=_title(findings),
         facts=_facts(findings),
         headline=headline(findings, verdicts),
-        titles=titles_of(findings, verdicts, efforts, ratings),
-        verdicts=_verdict_sections(findings, verdicts, efforts),
+        titles=titles_of(findings, verdicts, costs, ratings),
+        verdicts=_verdict_sections(findings, verdicts, costs),
         more_columns=_MORE_COLUMNS,
         effects=effects_section(findings, verdicts) if verdicts and verdicts.comparisons else None,
         standings=standings_section(findings),
@@ -105,7 +108,7 @@ def report_page(findings: Findings) -> str:
         superiority=superiority,
         forfeits=forfeits_section(findings),
         lengths=lengths_section(findings),
-        search=search_section(findings, efforts),
+        search=search_section(findings, measure_effort(findings)),
         agents=agents_section(findings),
         accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
         accuracy_by_ply=None if decisions is None else accuracy_chart(decisions),
@@ -114,12 +117,12 @@ def report_page(findings: Findings) -> str:
         script=script,
         script_hash=script_hash,
         closed=_CLOSED,
-        **_charts(findings, verdicts, efforts, ratings),
+        **_charts(findings, verdicts, costs, ratings),
     )
 
 
 def _charts(
-    findings: Findings, verdicts: Verdicts | None, efforts: dict[str, Effort], ratings: Section
+    findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
 ) -> dict[str, Any]:
     """The plots that the template draws, by name; None, or nothing, where there is nothing to draw."""
     size, found = commonest_size(findings), placements(findings)
@@ -129,7 +132,7 @@ def _charts(
     return {
         "has_baseline": findings.baseline is not None,
         "forest": charts.forest(findings, verdicts) if verdicts else None,
-        "scatter": charts.strength_by_cost(findings, verdicts, efforts) if verdicts else None,
+        "scatter": charts.strength_by_cost(findings, verdicts, costs) if verdicts else None,
         "running": charts.running(findings, verdicts),
         "differences": charts.differences(findings, leads, links.by_opponent),
         "limits": limits_chart(findings),
@@ -149,7 +152,7 @@ def _charts(
 
 def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
     """The findings in a few sentences: forfeits first, as the rest stands on the games, then the most important."""
-    return forfeit_sentences(findings) + _judgement(findings, verdicts)
+    return equal_cost_sentences(findings) + forfeit_sentences(findings) + _judgement(findings, verdicts)
 
 
 def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
@@ -165,11 +168,11 @@ def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
         equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
         return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
     found = {
-        one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.difference, Points).shown}")
+        one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.jointly, Points).shown}")
         for one in sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
     }
     found |= {
-        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.rate).shown}")
+        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.jointly).shown}")
         for duel in sorted(verdicts.duels, key=lambda duel: -duel.rate.estimate)
     }
     if not found:
@@ -180,20 +183,20 @@ def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
         names = [text for kind, text in found.values() if kind == verdict]
         if names:
             sentences.append(
-                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals, "
-                "each by itself."
+                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
+                f"{' for all contenders at once' if verdicts.family > 1 else ''}."
             )
     equal = [name for name, (kind, _) in found.items() if kind == "equal"]
     if equal:
         sentences.append(f"Equal to {verdicts.baseline} on all openings there are: {', '.join(equal)}.")
-    alike = [one.contender for one in verdicts.claims if one.verdict == "cannot tell" and one.plays_alike]
+    alike = [one.contender for one in verdicts.claims if one.verdict == "no significant difference" and one.plays_alike]
     if alike:
         sentences.append(f"Play like {verdicts.baseline}, chance aside: {', '.join(alike)}.")
-    open_ones = [name for name, (kind, _) in found.items() if kind == "cannot tell" and name not in alike]
+    open_ones = [name for name, (kind, _) in found.items() if kind == "no significant difference" and name not in alike]
     if len(open_ones) == len(found):
-        sentences.append(f"No contender can be told from {verdicts.baseline} yet.")
+        sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
     elif open_ones:
-        sentences.append(f"Cannot be told from {verdicts.baseline}: {', '.join(open_ones)}.")
+        sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
     sentences += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
     sentences += _exact(verdicts)
     return sentences
@@ -214,7 +217,7 @@ def agents_section(findings: Findings) -> Section:
     return Section("agents", "Agents", rows)
 
 
-def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: Any) -> list[Section]:
+def _verdict_sections(findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost]) -> list[Section]:
     if contest := read_contest(findings):
         return [contest_section(findings, contest)]
     if verdicts is None:
@@ -222,9 +225,9 @@ def _verdict_sections(findings: Findings, verdicts: Verdicts | None, efforts: An
         return [each_section(findings, each)] if each else []
     sections = []
     if verdicts.comparisons:
-        sections.append(verdict_section(findings, verdicts, efforts))
+        sections.append(verdict_section(findings, verdicts, costs))
     if verdicts.duels:
-        sections.append(duels_section(findings, verdicts, efforts))
+        sections.append(duels_section(findings, verdicts, costs))
     return sections
 
 

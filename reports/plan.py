@@ -10,6 +10,7 @@ from experiments.inference.planning import TYPICAL_VARIANCE, FixedPlan, pairs_fo
 from experiments.inference.sequential import Sprt
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.pilot import games_a_second, plan_contenders
+from reports.cells import Minutes
 from reports.sections import Section
 
 GAMES_A_SECOND = 500.0
@@ -62,17 +63,18 @@ def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float
     if elo is not None and not all(one.is_duel for one in plans):
         raise ValueError("Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates")
     speed = games_a_second(pilot, GAMES_A_SECOND)
+    rate = f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
     rows = [
         {**_row(one.contender, elo, one.plan, one.games, speed), "pilot": one.played, "more": one.more} for one in plans
     ]
     is_duel = any(one.is_duel for one in plans)
     unit = "pairs" if is_duel else "openings, each met by contender and baseline against every opponent"
     notes = [
-        f"Counted in {unit}. Time for what is still to be played, at {speed:,.0f} games a second: the "
-        "pilot's time a move, on all of this machine's cores."
+        f"Counted in {unit}. Time for what is still to be played, at {rate} games a second: the "
+        "pilot's by the clock on the wall."
     ]
     if len(plans) > 1:
-        notes.append(f"Alpha is shared between {len(plans)} contenders, as the verdicts' p-values are Holm-adjusted.")
+        notes.append(f"Alpha is shared between {len(plans)} contenders, as their verdicts hold together.")
     return Section("plan", "To be played", tuple(rows), tuple(notes))
 
 
@@ -85,7 +87,7 @@ def _row(name: str, elo: float | None, plan: FixedPlan, games: int, speed: float
         "variance": plan.variance,
         "needed": plan.pairs,
         "games": games,
-        "minutes": games / speed / 60,
+        "minutes": Minutes(games / speed / 60),
     }
     if elo is not None:
         test = sprt_plan(Sprt(0.0, abs(elo)), abs(elo), plan.variance)

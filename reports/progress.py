@@ -26,11 +26,15 @@ from experiments.config import Config
 from experiments.design import Plan
 from experiments.play.pool import Machine
 from experiments.play.runner import Outcome, Progress, Show, play_tournament
+from experiments.verdicts.findings import load_findings
 from experiments.verdicts.live import live_standings
+from experiments.verdicts.sequential import own_tests
+from isolation.cost import Cost
 from isolation.shell import command
 from reports.cells import Share, counted
 from reports.fitting import shortened
 from reports.tables import render_rows, terminal_width, wrapped
+from reports.wording import stopped_sentences
 
 _SHOWN = 12
 _SHARE_OF_TIME = 0.02
@@ -83,16 +87,17 @@ def _rate(cells: Sequence[tuple[int, int]]) -> Share:
     return Share(sum(won for won, _ in cells) / played if played else math.nan)
 
 
-def cost_table(plan: Plan, costs: Mapping[str, float]) -> Table:
-    """What `equal_cost` found: speeds, what a node costs in units of the baseline's, and the nodes a move for it."""
-    baseline = next(entrant for entrant in plan.entrants if "baseline" in entrant.roles).agent.name
+def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
+    """What `equal_cost` measured: what a node costs, over the baseline's, its spread, and the nodes a move for it."""
     table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
-    for title in ("nodes/s", "cost of a node", "nodes a move"):
+    for title in ("ns a node", "cost", "spread", "nodes a move"):
         table.add_column(title, justify="right")
     for entrant in plan.entrants:
         name, limit = entrant.agent.name, entrant.spec.limit
         if name in costs and limit:
-            table.add_row(name, f"{costs[name]:,.0f}", f"{costs[baseline] / costs[name]:.2f}", f"{limit.nodes:,}")
+            cost, nodes = costs[name], "" if limit.nodes is None else f"{limit.nodes:,}"
+            spread = f"{100 * cost.spread:.1f} %"
+            table.add_row(name, f"{cost.nanoseconds:.3g}", f"{cost.times:.2f} ×", spread, nodes)
     return table
 
 
@@ -111,17 +116,24 @@ def print_outcome(outcome: Outcome) -> None:
     if outcome.logged:
         elsewhere = command("summary", outcome.path, "--table", "opponents")
         print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
-    for note in outcome.notes:
-        print(wrapped(f"Note: {note}", terminal_width()))
+    notes = [f"Note: {note}" for note in outcome.notes]
+    if outcome.finished and outcome.plan.config.sprt:
+        notes += stopped_sentences(own_tests(load_findings([outcome.path])))
+    for note in notes:
+        print(wrapped(note, terminal_width()))
 
 
 def what_next(outcome: Outcome) -> str:
-    """How far a run came, where it lies, and the command to go on with."""
-    games = f"{outcome.logged:,} of {outcome.total:,} games"
-    if not outcome.finished:
-        return f"Interrupted with {games} played. Go on with: {command('tournament', '--resume', outcome.path)}"
-    played = f"{games} in {outcome.seconds:.0f} s, logged in {outcome.path}"
+    """How far a finished run came, where it lies, and the command to go on with."""
+    played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}"
     return f"{played}\nNext: {command('compare', outcome.path)}"
+
+
+def what_is_kept(outcome: Outcome) -> str:
+    """How far an interrupted run came, and where it lies."""
+    if outcome.logged == outcome.total and not outcome.finished:
+        return f"all {outcome.total:,} games are played and in {outcome.path}, and only closing the run is left"
+    return f"{outcome.logged:,} of {outcome.total:,} games are in {outcome.path}"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
-from reports.cells import Elo, Estimate, Resampled, Share, counted, together
+from reports.cells import Chance, Elo, Estimate, Resampled, Share, counted, together
 from reports.sections import Section
 from reports.summary import run_notes
 
@@ -21,9 +21,10 @@ def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Sectio
     """The ratings, best first, and the matrix of likelihoods of superiority."""
     ratings = rate(findings, zero)
     names = [one.agent for one in ratings.ratings]
+    likelihood = Chance if ratings.is_exact else Resampled
     matrix = [
         {"rank": rank, "agent": name}
-        | {str(other): None if rank == other else Resampled(p) for other, p in enumerate(row, start=1)}
+        | {str(other): None if rank == other else likelihood(p) for other, p in enumerate(row, start=1)}
         for rank, (name, row) in enumerate(zip(names, ratings.superiority, strict=True), start=1)
     ]
     return (
@@ -72,6 +73,9 @@ def rating_notes(findings: Findings, ratings: Ratings, have_intervals: bool = Tr
         f"{', '.join(boards)} at {', '.join(limits)}, not for any other."
     )
     if not have_intervals:
+        return (*notes, *_helped(ratings))
+    if ratings.is_exact:
+        notes[-1] += f" Every opening of its kind was played, {ratings.openings:,} up to symmetry: exact for these."
         return (*notes, *_helped(ratings))
     notes[-1] += (
         f" {100 * ratings.confidence:.0f} % intervals by resampling {counted(ratings.openings, 'opening')} "

@@ -79,7 +79,7 @@ def replay_of_run(run: str | Path, game_id: int) -> Replay:
         ValueError: there is no such run or game.
     """
     row = read_game(run, game_id)
-    mistakes = tuple(ply + 1 for ply in labels.mistakes(run, game_id, row["plies"]))
+    mistakes = tuple(ply + 1 for ply in labels.mistakes(run, game_id))
     return replay_of_row(f"{Path(run).name}, game {game_id}", row, mistakes)
 
 

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.suite.history import Agreement
 from experiments.suite.screening import Against, Mistake, Part, Score, Screening
 from isolation.board import Board
+from isolation.cost import Cost
 from isolation.geometry import parse_size
 from isolation.notation import format_moves
 from isolation.render import to_svg, to_text
 from isolation.scene import Marks
 from isolation.shell import command
-from reports.cells import Estimate, Points, PValue, Share, counted, estimate_of
+from reports.cells import Estimate, Points, PValue, Share, counted, estimate_of, together
+from reports.costs import cost_cell, cost_sentence
 from reports.sections import Section
 from reports.tables import terminal_width, wrapped
 from reports.templating import data_url, page_template
+from reports.verdict_words import Word, verdict_of, verdict_sentence
 
 ALPHA = 0.05
 
 _NOTES = (
     "Kept: the share of won positions, with a move that loses, in which its move keeps the win. Trouble: by how many "
     "points more often the reference field errs after its moves in lost positions than after the average legal move.",
-    "Difference: kept and trouble together, the mean over all positions, in points beyond the baseline's; 95 % "
-    "intervals over openings. Adjusted p: exchanges contender and baseline in whole openings, by Holm.",
+    "Difference: kept and trouble together, the mean over all positions, in points beyond the baseline's. Verdicts, "
+    "adjusted p and 95 % intervals hold for all contenders at once: contender and baseline change places in whole "
+    "openings.",
 )
 
 
 def screening_sections(
-    screening: Screening, history: Sequence[Agreement] = (), more_notes: Sequence[str] = ()
+    screening: Screening,
+    history: Sequence[Agreement] = (),
+    more_notes: Sequence[str] = (),
+    costs: Mapping[str, Cost] | None = None,
+    failing: Mapping[str, tuple[str, Board]] | None = None,
 ) -> tuple[Section, ...]:
-    """The verdicts, the best contender first, and both halves of the difference apart."""
+    """The verdicts, the best contender first, and both halves of the difference apart.
+
+    `costs` are those of a node over the baseline's, `failing` see `asking.failing_positions`.
+    """
     ranked = sorted(screening.contenders, key=lambda one: -one[1].both.estimate)
     base = screening.baseline
     rows = [
@@ -40,7 +50,12 @@ def screening_sections(
         for score, against in ranked
     ]
     rows.append(_row(base, "the baseline", None, None))
-    notes = [*more_notes, *_failures([base, *(score for score, _ in ranked)]), *_NOTES, described(screening)]
+    notes = [
+        *more_notes,
+        *_failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {}),
+        *_NOTES,
+        described(screening),
+    ]
     notes += [sentence] if (sentence := history_sentence(history)) else []
     halves = tuple(
         {
@@ -48,14 +63,13 @@ def screening_sections(
             "kept": estimate_of(against.kept, Points),
             "trouble": estimate_of(against.trouble, Points),
             "other_moves": Share(against.differs / max(1, len(screening.suite))),
-            "ns_a_node": _whole(score.nanoseconds),
-            "baseline_ns": _whole(base.nanoseconds),
+            "cost": cost_cell(costs or {}, score.agent),
         }
         for score, against in ranked
     )
     note = (
         "Beyond the baseline, in points. Other moves: the share of positions in which it played another move. "
-        "A node's nanoseconds are by the clock, while all were asked."
+        f"{_cost_note(costs or {}, [score for score, _ in ranked])}"
     )
     return (
         Section("screen", " ".join([*_mostly_failed(screening), headline(screening)]), tuple(rows), tuple(notes)),
@@ -130,27 +144,19 @@ def headline(screening: Screening) -> str:
     base = screening.baseline.agent
     if len(found) == 1:
         score, against = found[0]
-        if not against.differs:
-            return f"{score.agent} plays alike: in every position it moves as {base} does."
-        words = {"better": "moves better than", "worse": "moves worse than"}.get(
-            verdict(against), "cannot be told from"
-        )
-        return f"{score.agent} {words} {base}: {estimate_of(against.both, Points).shown} points."
+        difference = f"{estimate_of(against.both, Points).shown} points"
+        return verdict_sentence(score.agent, base, verdict(against), difference)
     counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
     rest = len(found) - sum(counts.values())
     return (
         f"Of {counted(len(found), 'contender')}, {counts['better']} better than {base}, {counts['worse']} worse, "
-        f"{rest} not told apart."
+        f"{rest} without a significant difference yet."
     )
 
 
-def verdict(against: Against) -> str:
-    """A contender's verdict in words."""
-    if not against.differs:
-        return "plays alike"
-    if against.adjusted > ALPHA:
-        return "cannot tell"
-    return "better" if against.both.estimate > 0 else "worse"
+def verdict(against: Against) -> Word:
+    """A contender's verdict."""
+    return verdict_of(against.both.estimate, against.adjusted <= ALPHA) if against.differs else "same moves"
 
 
 def described(screening: Screening) -> str:
@@ -183,17 +189,37 @@ def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue |
     }
 
 
-def _whole(number: float) -> int | None:
-    return None if math.isnan(number) else round(number)
+def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
+    """What cost means; or, where none was measured of agents that fail, that this is why."""
+    failing = [score.agent for score in scores if score.failed]
+    if failing and not any(score.agent in costs for score in scores):
+        return f"Cost: not measured, as {together(failing)} failed."
+    return cost_sentence(costs, [score.agent for score in scores], "after all were asked")
 
 
-def _failures(scores: Sequence[Score]) -> list[str]:
-    """A sentence for each agent that lost by something else than a move."""
+def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
+    """A sentence for each agent that lost by something else than a move, and the command that shows where first."""
     return [
-        f"{score.agent} made no legal move in time {score.failed:,} times; the first time: {score.detail}."
+        f"{score.agent} failed {score.failed:,} times, {_reasons(score)}: {score.detail}; first "
+        f"{_first_failure(score, size, failing.get(score.agent))}"
         for score in scores
         if score.failed
     ]
+
+
+def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -> str:
+    """The command that has a heuristic fail again where it failed first, or else shows the position of the search."""
+    if failing is None:
+        return f"in a search from: {command('show', '--fen', short_fen(Board.from_moves(score.failed_at, size)))}"
+    reference, board = failing
+    return f"at: {command('eval', '--fen', short_fen(board), '--file', reference)}"
+
+
+def _reasons(score: Score) -> str:
+    """Why an agent failed, and how often, as in `80 by error, 4 by timeout`."""
+    if len(score.failures) == 1:
+        return f"by {score.failures[0][0].replace('_', ' ')}"
+    return ", ".join(f"{count:,} by {reason.replace('_', ' ')}" for reason, count in score.failures)
 
 
 def _mostly_failed(screening: Screening) -> list[str]:

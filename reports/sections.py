@@ -10,6 +10,9 @@ from typing import Any
 from reports.cells import Estimate, Range, Told
 from reports.tables import Format, render_rows, terminal_width, wrapped
 
+_HEADINGS = {"p_better": "one-sided p, unadjusted"}
+"""Where a column's key does not say enough to people."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -69,7 +72,10 @@ def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows for people: the same cells under readable headings, and sentences as they are."""
     return [
-        {key.replace("_", " "): value.shown if isinstance(value, Told) else value for key, value in row.items()}
+        {
+            _HEADINGS.get(key, key.replace("_", " ")): value.shown if isinstance(value, Told) else value
+            for key, value in row.items()
+        }
         for row in rows
     ]
 

@@ -9,27 +9,29 @@ import numpy as np
 
 from experiments.inference.pairs import count_pairs, pair_interval
 from experiments.verdicts.findings import Findings
-from experiments.verdicts.sequential import SequentialTest, bounds_of, run_tests
-from reports.cells import Estimate, Points, Share, counted
+from experiments.verdicts.sequential import SequentialTest, bounds_of, model_of, run_tests
+from reports.cells import Estimate, Points, Share, counted, end_text
 from reports.sections import Section
-from reports.wording import pooled_sentence, told_decision
+from reports.wording import pooled_sentence, stopped_cell, told_decision, unit_words
 
 _STEPS = 20
 
 
 def sprt_sections(
-    findings: Findings, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05
-) -> tuple[Section, ...]:
+    findings: Findings, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05,
+    model: str | None = None,
+) -> tuple[Section, ...]:  # fmt: skip
     """Decisions, and the path of the log-likelihood ratio to them."""
     usual = bounds_of(findings)
     bounds = usual[0] if low is None else low, usual[1] if high is None else high
-    tests = run_tests(findings, *bounds, alpha, beta)
+    tests = run_tests(findings, *bounds, alpha, beta, model or model_of(findings))
     rows = [_row(test) for test in tests]
     steps = [row for test in tests for row in _steps(test)]
     notes = [_method(test) for test in tests[:1]]
     notes.append(_with_control(findings, tests))
     notes += [_several(tests)] if len(tests) > 1 else []
-    notes += [_exact(test) for test in tests if test.is_duel and test.exhausted]
+    notes += [_far_outside(test) for test in tests if test.observations]
+    notes += [_exact(test) for test in tests if test.exhausted]
     return (
         Section("sprt", "Sequential test", tuple(rows), tuple(note for note in notes if note)),
         Section("path", "Log-likelihood ratio on the way", tuple(steps)),
@@ -51,6 +53,7 @@ def _row(test: SequentialTest) -> dict[str, Any]:
         "upper_bound": test.path.sprt.upper_bound,
         "decided_after": test.path.decided_after,
         "decision": told_decision(test),
+        "estimate": stopped_cell(test),
     }
 
 
@@ -80,15 +83,39 @@ def _live(test: SequentialTest, value: float) -> Share | Points:
 
 def _method(test: SequentialTest) -> str:
     """What was tested, in a sentence."""
-    unit = (
-        "Elo, over pairs" if test.is_duel else "percentage points of the win rate, over openings against all opponents"
-    )
+    unit = "percentage points of the win rate, over openings against all opponents"
+    if test.is_duel:
+        unit = f"{unit_words(test)}, over pairs"
     return (
         f"Generalized SPRT against {test.baseline}, {test.low:g} against {test.high:g} {unit}; "
         f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. A test chooses between these two: where the truth "
         "lies between them it may choose either, and it bounds nothing; the interval does. It was made for "
         "looking after every observation, and so was the interval beside the score (95 %, at any time). "
-        "Both are about the openings of the run's kind on its board."
+        f"{_estimate_words(test)} Test and intervals are about the openings of the run's kind on its board."
+    )
+
+
+def _estimate_words(test: SequentialTest) -> str:
+    if not test.is_stop_rule:
+        return (
+            "No test stopped this run: it played the pairs asked for, so there is no estimate after stopping, and "
+            "`isolation compare` has intervals for a fixed number of pairs."
+        )
+    return (
+        f"The estimate ({unit_words(test)}, once a test is over) is median-unbiased with a 95 % interval, by stagewise "
+        "ordering: a test stops where luck has carried it, so the plain score lies too far out."
+    )
+
+
+def _far_outside(test: SequentialTest) -> str:
+    """Why a gauntlet's test is open although the interval holds neither of its differences; empty unless it is so."""
+    low, high = test.live.last
+    if test.is_duel or test.path.decision or (low <= test.path.sprt.high and high >= test.path.sprt.low):
+        return ""
+    return (
+        f"{test.contender} is far from {test.low:g} and {test.high:g} points, as the interval shows, and undecided all "
+        "the same: the ratio only compares these two, and a result far from both is about as unlikely under either. "
+        "Its llr may be nearer to 0 than that of a smaller difference."
     )
 
 
@@ -108,9 +135,17 @@ def _several(tests: Sequence[SequentialTest]) -> str:
 
 
 def _exact(test: SequentialTest) -> str:
-    """The exact share when the openings ran out."""
+    """The share won where a test is still open at the end; exact when the openings ran out."""
     if test.path.decision or not test.observations:
         return ""
+    if not test.is_duel:
+        if not test.census:
+            return ""
+        difference = Points(2 * float(test.live.mean[-1]) - 1).shown
+        return (
+            f"The openings ran out: {test.contender} differs by exactly {difference} points on these "
+            f"{test.observations:,} openings, all of their kind."
+        )
     pairs = count_pairs(test.path.outcomes)
     share = Share(pairs.score).shown
     if test.census:
@@ -120,6 +155,6 @@ def _exact(test: SequentialTest) -> str:
         )
     interval = pair_interval(pairs)
     return (
-        f"The openings ran out after {counted(pairs.n, 'pair')}: {test.contender} won {share} "
-        f"({Share(interval.low).shown} to {Share(interval.high).shown} for all openings of the kind)."
+        f"Undecided after the {counted(pairs.n, 'pair')} played: {test.contender} won {share} "
+        f"({end_text(Share(interval.low))} to {end_text(Share(interval.high))} % for all openings of the kind)."
     )

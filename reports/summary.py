@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.inference.pairs import PairCounts, pair_interval
-from experiments.inference.standings import Matchup, matchups, splits, standings
-from experiments.verdicts.effort import FEWEST_MOVES, LEAST_SECONDS, Effort, measure_effort
+from experiments.inference.standings import Matchup, matchups, splits
+from experiments.runs import missing_sentence
+from experiments.verdicts.costs import node_costs
+from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.forfeits import forfeits_of
+from experiments.verdicts.sequential import anytime_rate, own_tests
 from isolation.shell import command
-from reports.cells import Estimate, Share, counted, estimate_of, together
+from reports.cells import Range, Share, counted, estimate_of, together
+from reports.costs import equal_cost_sentences
 from reports.sections import Section
-from reports.wording import forfeit_sentences
+from reports.wording import forfeit_sentences, stopped_sentences
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
@@ -31,29 +35,39 @@ def summarize(findings: Findings) -> tuple[Section, ...]:
     )
 
 
+def rate_at_any_time(findings: Findings, agent: str) -> dict[str, Range]:
+    """Of a run that is not over a column: the interval that holds however often one looks."""
+    if not findings.is_interim:
+        return {}
+    low, high = anytime_rate(findings, agent)
+    return {"at_any_time": Range(Share(low), Share(high))}
+
+
 def standings_section(findings: Findings) -> Section:
     """Every agent's wins, pairs and win rate, best first."""
-    census = findings.is_census
     rows = []
-    for one in standings(findings.pairs):
+    for one in findings.standings:
         row: dict[str, Any] = {
             "agent": one.agent,
             "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
             "games": one.games,
             "wins": one.wins,
             "losses": one.games - one.wins,
-            "win_rate": _exactly(one.rate.estimate) if census else estimate_of(one.rate),
+            "win_rate": estimate_of(one.rate),
+            **rate_at_any_time(findings, one.agent),
             **pair_cells(one.pairs),
             "unfinished": one.unfinished,
             "openings": one.openings,
         }
         rows.append(row)
-    note = (
-        "Every opening of this kind on this board was played: the win rates are exact for them."
-        if census
-        else "95 % intervals, each by itself, for the openings of this kind on this board, clustered by symmetry."
-    )
-    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), note))
+    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), interval_note(findings)))
+
+
+def interval_note(findings: Findings) -> str:
+    """What the intervals of win rates are about, or that there are none."""
+    if findings.is_census:
+        return "Every opening of this kind on this board was played: the win rates are exact for them."
+    return "Win rates with 95 % intervals, each by itself, for the openings of this kind on this board."
 
 
 def opponents_section(findings: Findings) -> Section:
@@ -63,7 +77,9 @@ def opponents_section(findings: Findings) -> Section:
         met = {one.opponent: one for one in matchups(findings.pairs, agent)}
         rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
     note = "95 % intervals, each by itself, for the openings of this kind on this board"
-    if any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
+    if findings.is_census:
+        note = interval_note(findings).removesuffix(".")
+    elif any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
         note += f", {findings.population:,}; where neither player leaves anything to chance, a census is exact"
     return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
 
@@ -80,7 +96,7 @@ def sides_section(findings: Findings) -> Section:
             "win_rate": estimate_of(one.rate),
         }
         for agent in findings.in_order(findings.measured)
-        for one in splits(findings.pairs, agent)
+        for one in splits(findings.pairs, agent, pool=findings.pool_among(agent))
         if one.games
     ]
     return Section("sides", "By side and colour role of the opening", tuple(rows))
@@ -103,11 +119,6 @@ def forfeits_section(findings: Findings) -> Section:
     return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
-def _node_time(effort: Effort) -> float:
-    """Nanoseconds a node; NaN where a comparison would not tell of its cost either."""
-    return effort.nanoseconds_a_node if effort.is_enough else math.nan
-
-
 def lengths_section(findings: Findings) -> Section:
     """How long games were, in plies, the opening's included."""
     import pandas as pd
@@ -125,6 +136,7 @@ def lengths_section(findings: Findings) -> Section:
 
 def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section:
     """Depth, nodes and time of the agents' own moves."""
+    costs = node_costs(findings)
     rows = [
         {
             "agent": name,
@@ -132,17 +144,15 @@ def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section
             "mean_depth": efforts[name].mean_depth,
             "mean_nodes": efforts[name].mean_nodes,
             "ms_a_move": efforts[name].milliseconds_a_move,
-            "ns_a_node": _node_time(efforts[name]),
+            "ns_a_node": costs[name].nanoseconds if name in costs else math.nan,
         }
         for name in findings.in_order(findings.agents)
         if efforts[name].moves
     ]
-    note = "Means over the agents' own moves; times depend on the machine."
-    if any(efforts[name].nodes and math.isnan(_node_time(efforts[name])) for name in findings.agents):
-        note += (
-            f" No time a node where it would rest on too little: fewer than {FEWEST_MOVES} moves or {LEAST_SECONDS} "
-            "second of search, or moves too quick for the clock."
-        )
+    note = (
+        "Means over the agents' own moves, ms a move by wall time. ns a node: processor time, measured when the run "
+        "began; not known of players that do not search by nodes, or of runs that have not measured it."
+    )
     return Section("search", "Search", tuple(rows), (note,))
 
 
@@ -153,12 +163,16 @@ def pair_cells(pairs: PairCounts) -> dict[str, int]:
 
 def run_notes(findings: Findings) -> tuple[str, ...]:
     """What holds for everything said about these runs."""
-    notes = forfeit_sentences(findings)
+    notes = equal_cost_sentences(findings)
+    notes += [sentence for source in findings.sources if (sentence := missing_sentence(source.info.path))]
+    notes += forfeit_sentences(findings)
     games, planned = findings.played + findings.repeated, findings.planned
     if findings.is_census:
         notes.append(
             "A census: every opening of its kind is played, both sides, by agents that leave nothing to chance."
         )
+    if games == planned or findings.stopped_early:
+        notes += stopped_sentences(own_tests(findings))
     if games < planned and findings.stopped_early:
         notes.append(
             f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values that are "
@@ -166,6 +180,12 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
         )
     elif games < planned:
         notes.append(f"{games:,} of {planned:,} planned games are in the log.")
+        if findings.is_interim:
+            notes.append(
+                "A look on the way: verdicts, p-values and intervals are made for one look, at the end; of eight looks "
+                "on the way one finds a difference by luck in 20 % of runs. Intervals at any time hold however often "
+                "one looks."
+            )
         if not games:
             again = together([command("tournament", "--resume", source.info.path) for source in findings.sources])
             notes.append(f"Nothing was played yet, or is not written down yet. Where nobody plays, go on with: {again}")
@@ -187,10 +207,6 @@ def _opponent_row(findings: Findings, one: Matchup) -> dict[str, Any]:
         "win_rate": estimate_of(pair_interval(one.pairs, pool=pool) if of_pool else one.rate),
         **pair_cells(one.pairs),
     }
-
-
-def _exactly(rate: float) -> Estimate:
-    return Estimate(Share(rate), Share(rate), Share(rate))
 
 
 def _length_cells(described: Any) -> dict[str, Any]:

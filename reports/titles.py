@@ -7,16 +7,15 @@ from collections.abc import Mapping
 
 from experiments.inference.standings import splits
 from experiments.verdicts.comparisons import Verdicts
-from experiments.verdicts.effort import Price
 from experiments.verdicts.findings import Findings
-from reports.cells import Points, Share, together
-from reports.compare import cost_of
+from isolation.cost import Cost
+from reports.cells import Points, Share, Times, together
 from reports.sections import Section
 from reports.wording import finding_sentence
 
 
 def titles_of(
-    findings: Findings, verdicts: Verdicts | None, prices: Mapping[str, Price], ratings: Section
+    findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
 ) -> dict[str, str]:
     """A title by the key of its part; parts that are not there keep the name of their subject."""
     told = {
@@ -24,7 +23,7 @@ def titles_of(
         "opponents": _opponents(findings, verdicts),
         "sides": _sides(findings),
         "ratings": _ratings(ratings),
-        "telemetry": _cost(findings, verdicts, prices),
+        "telemetry": _cost(findings, costs),
     }
     return {key: title for key, title in told.items() if title}
 
@@ -55,7 +54,7 @@ def _sides(findings: Findings) -> str:
     """What the side is worth to those that are measured, from openings of either colour role."""
     sums = {True: [0, 0], False: [0, 0]}
     for name in findings.measured:
-        for one in splits(findings.pairs, name):
+        for one in splits(findings.pairs, name, pool=findings.pool_among(name)):
             sums[one.placed_first][0] += one.wins
             sums[one.placed_first][1] += one.games
     if not all(games for _, games in sums.values()):
@@ -72,12 +71,12 @@ def _ratings(ratings: Section) -> str:
     return f"{together(names)} {verb} rated highest: {ratings.rows[0]['rating'].shown} Elo"
 
 
-def _cost(findings: Findings, verdicts: Verdicts | None, prices: Mapping[str, Price]) -> str:
-    if verdicts is None or verdicts.baseline not in prices:
-        return ""
-    costs = {name: cost_of(prices, name, verdicts.baseline) for name in findings.contenders if name in prices}
-    known = {name: cost for name, cost in costs.items() if not math.isnan(cost)}
+def _cost(findings: Findings, costs: Mapping[str, Cost]) -> str:
+    known = {name: costs[name].times for name in findings.contenders if name in costs}
     if len(known) < 2:
         return ""
     dear, cheap = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
-    return f"A node costs {dear} {known[dear].shown} and {cheap} {known[cheap].shown} the time of {verdicts.baseline}'s"
+    return (
+        f"A node costs {dear} {Times(known[dear]).shown} and {cheap} {Times(known[cheap]).shown} "
+        f"the processor time of {findings.baseline}'s"
+    )

@@ -5,8 +5,8 @@ Results themselves hold facts only; tables, pages and examples all speak through
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import shorten
 
 import numpy as np
 
@@ -21,12 +21,17 @@ from experiments.inference.published import Claim, Repetition
 from experiments.inference.standings import standing
 from experiments.verdicts.comparisons import Verdicts
 from experiments.verdicts.findings import Findings
-from experiments.verdicts.forfeits import forfeits_of
-from experiments.verdicts.sequential import SequentialTest
-from reports.cells import Chance, Points, PValue, Share, Told, counted, estimate_of
+from experiments.verdicts.forfeits import Forfeit, forfeits_of
+from experiments.verdicts.sequential import SequentialTest, anytime_leads
+from reports.cells import Chance, Elo, Estimate, Points, PValue, Range, Share, Told, counted, end_text, estimate_of
 
 _MANY_FORFEITS = 0.05
 """Above this share of the games, forfeits move results as much as any difference people look for."""
+_DISTRUST = 0.001
+"""A control that differs from the baseline by so little chance says that something is wrong; one sound run in 1,000."""
+_EVERYTHING = 0.75
+"""An interval over this share of all the differences there are says nothing."""
+_LONGEST_DETAIL = 200
 _FEW = 3
 _FIRST = 6
 _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
@@ -40,16 +45,22 @@ def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
     """
     if one.verdict == "equal":
         return "equal on all openings there are"
-    if one.verdict != "cannot tell":
+    if one.verdict != "no significant difference":
         return f"{one.verdict} on all openings there are" if one.is_census else one.verdict
     if one.is_empty:
-        return "cannot tell: no complete pairs in common"
+        return "no significant difference: no complete pairs in common"
+    least, most = one.lead
+    if is_too_little(one):
+        return "too little data"
     if one.plays_alike:
         return "plays alike: the same results, chance aside"
+    return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
+
+
+def is_too_little(one: Comparison | Duel) -> bool:
+    """Whether so little was played that hardly any difference is excluded."""
     least, most = one.lead
-    if least <= -1 or most >= 1:
-        return "cannot tell: nothing is excluded yet"
-    return f"no difference of {_size(worth)}" if max(most, -least) < worth else "cannot tell"
+    return most - least >= _EVERYTHING * (1 if isinstance(one, Duel) else 2)
 
 
 def short_verdict(one: Comparison | Duel, worth: float = WORTH) -> str:
@@ -67,19 +78,20 @@ def finding_sentence(verdicts: Verdicts) -> str:
         kind: [one.contender for one in sorted(found, key=lambda one: -sum(one.lead)) if one.verdict == kind]
         for kind in ("better", "worse", "equal")
     }
-    verb = "is shown" if not all(one.is_census for one in found) else "is"
+    surely = "" if all(one.is_census for one in found) else "significantly "
     better, worse = len(named["better"]), len(named["worse"])
-    first = f"{better} of {len(found)} beat{'s' * (better == 1)}" if better else f"None of {len(found)} {verb} to beat"
+    nobody = "The contender did not" if len(found) == 1 else f"None of {len(found)}"
+    first = f"{better} of {len(found)} beat{'s' * (better == 1)}" if better else f"{nobody} {surely}beat"
     parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
     parts.append(
-        f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none {verb} worse"
+        f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none is {surely}worse"
     )
     if named["equal"]:
         parts.append(f"equal on all openings there are{_listed(named['equal'])}")
     for one in verdicts.comparisons:
         if one.contender in verdicts.controls:
-            moved = f"the control moved {Points(one.difference.estimate).shown}"
-            parts.append(f"{moved}, which is more than luck: distrust this run" if _is_odd(one) else moved)
+            moved = f"check: the baseline against itself moved {Points(one.difference.estimate).shown} points"
+            parts.append(f"{moved}{', more than luck: distrust this run' if _is_odd(one) else ' (luck)'}")
     return f"{'; '.join(parts)}."
 
 
@@ -93,14 +105,14 @@ def _listed(names: Sequence[str]) -> str:
 
 def excluded_sentence(claims: Sequence[Comparison | Duel]) -> str:
     """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
-    unsure = [one for one in claims if one.verdict == "cannot tell" and not one.plays_alike]
-    bounded = [one for one in unsure if one.lead[0] > -1 and one.lead[1] < 1]
+    unsure = [one for one in claims if one.verdict == "no significant difference" and not one.plays_alike]
+    bounded = [one for one in unsure if not one.is_empty and not is_too_little(one)]
     if not bounded:
         return ""
     if len(bounded) > _FEW:
         return (
-            f"{len(bounded)} cannot be told apart: none of them is better by more than the upper end under jointly, "
-            "nor worse by more than the lower one."
+            f"{len(bounded)} cannot be told apart: none of them is better by more than the upper end of its "
+            "interval, nor worse by more than the lower one."
         )
     bounds = [
         f"{one.contender} is not better than {one.baseline} by more than {_size(one.lead[1])}, nor worse by more than "
@@ -119,7 +131,7 @@ def told_verdict(one: Comparison | Duel, worth: float = WORTH) -> Told:
     reach = reach_of(one, worth)
     least, most = one.lead
     pairs = reach.more * (len(one.opponents) if isinstance(one, Comparison) else 1)
-    missing = pairs if one.verdict == "cannot tell" else None
+    missing = pairs if one.verdict == "no significant difference" else None
     facts = (max(most, 0.0), max(-least, 0.0), reach.found, missing, one.plays_alike)
     known = dict.fromkeys(_FACTS) if one.is_empty else dict(zip(_FACTS, facts, strict=True))
     return Told(verdict_words(one, worth), one.verdict, known)
@@ -137,6 +149,8 @@ def reach_sentences(claims: Sequence[Comparison | Duel], worth: float, populatio
         f"differences of {_size(found)} points for the typical one, {_size(min(reach.found for reach in reaches))} to "
         f"{_size(max(reach.found for reach in reaches))} for all."
     ]
+    if found >= 1:
+        sentences = ["Too little data: with power 80 % not even the largest difference could have been found."]
     unit = "pair" if isinstance(open_ones[0], Duel) else "opening"
     missing = int(np.median([reach.more for reach in reaches]))
     played = max(one.pairs.n if isinstance(one, Duel) else one.openings for one in open_ones)
@@ -170,35 +184,29 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
         return ""
     power, needed = np.median([power_over_every_opponent(one, worth) for one in known], axis=0).tolist()
     chance = Chance(power).shown
+    takes = f"takes {_size(needed)} points against each" if needed < 1 else "takes more openings"
     return (
         "Better against all: at the 5 % level, not adjusted for contenders. Not shown is no proof of the contrary: one "
         f"{_size(worth)} points better against every opponent would be shown so in {chance} % of such runs; power 80 % "
-        f"takes {_size(needed)} points against each."
+        f"{takes}."
     )
 
 
 def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
-    """Which intervals hold by themselves, and which together."""
-    confidence = f"{100 * claims[0].jointly.confidence:.0f} %" if claims else "95 %"
-    return (
-        f"The first interval holds with {confidence} by itself; those under jointly hold with {confidence} for all "
-        f"{counted(len(claims), 'comparison')} at once (max-T), and what a verdict excludes is read from them."
-    )
-
-
-def holm_sentence(claims: Sequence[Comparison | Duel]) -> str:
-    """Who is told better or worse although its joint interval has no difference in it, and why; empty if nobody."""
-    told = [one for one in claims if one.verdict in ("better", "worse") and one.lead[0] <= 0 <= one.lead[1]]
-    if not told:
+    """What intervals and verdicts hold for together, and how they belong to each other."""
+    if all(one.is_census for one in claims):
         return ""
-    names = ", ".join(f"{one.contender} {one.verdict}" for one in told[:_FIRST])
-    more = f" and {len(told) - _FIRST} more" if len(told) > _FIRST else ""
-    why = "the interval is an approximation"
-    if len(claims) > 1:
-        why = f"the joint intervals have to hold for all {len(claims)} at once, which asks for more"
+    confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
+    many = len(claims) > 1
+    together = f" for all {counted(len(claims), 'comparison')} at once" if many else ""
+    how = (
+        "by flipping the signs of whole openings, step by step from the clearest"
+        if many
+        else "by sign flips of openings"
+    )
     return (
-        f"Told although 0 lies in the joint interval: {names}{more}. A verdict is an exact test's, its p-value "
-        f"Holm-adjusted; {why}."
+        f"Intervals, p-values and verdicts hold with {confidence}{together}, {how}: better or worse is who has no 0 in "
+        "the interval."
     )
 
 
@@ -216,7 +224,10 @@ def baseline_openings_words(claims: Sequence[Comparison]) -> str:
     more = max((one.baseline_openings for one in claims if one.paired), default=0)
     if more <= max((one.openings for one in claims), default=0):
         return ""
-    return f", {claims[0].baseline}'s {more:,} with those of its control"
+    return (
+        f", {claims[0].baseline}'s {more:,} with those of its control, which regression takes into account: "
+        "a difference need not be that of the win rates shown"
+    )
 
 
 def told_control(one: Comparison) -> Told:
@@ -235,7 +246,7 @@ def control_sentence(one: Comparison) -> str:
     if _is_odd(one):
         return (
             f"Control: {one.contender} is {one.baseline} on openings of its own, and still differs by {shown} points, "
-            f"{p_words(one.p_value)}. One run in twenty does so by luck; otherwise distrust this run."
+            f"{p_words(one.p_value)}. One sound run in 1,000 does so by luck: distrust this run."
         )
     return (
         f"Control: {one.contender} is {one.baseline} on {counted(one.openings, 'opening')} of its own. "
@@ -249,12 +260,12 @@ def forfeit_sentences(findings: Findings) -> list[str]:
     total = sum(one.games for one in found)
     if not total:
         return []
-    by_agent: dict[str, Counter[str]] = {}
+    by_agent: dict[str, list[Forfeit]] = {}
     for one in found:
-        by_agent.setdefault(one.agent, Counter())[one.reason] += one.games
+        by_agent.setdefault(one.agent, []).append(one)
     told = [
-        f"{name} lost {counted(reasons.total(), 'game')} by {' and '.join(reasons)}"
-        for name, reasons in sorted(by_agent.items(), key=lambda item: -item[1].total())
+        f"{name} lost {counted(sum(one.games for one in lost), 'game')} by {' and '.join(map(_reason_words, lost))}"
+        for name, lost in sorted(by_agent.items(), key=lambda item: -sum(one.games for one in item[1]))
     ]
     sentences = [
         f"{total:,} of {counted(games, 'game')} ({Share(total / games).shown}) were forfeits: {'; '.join(told)}."
@@ -267,13 +278,23 @@ def forfeit_sentences(findings: Findings) -> list[str]:
     return sentences
 
 
+def _reason_words(forfeit: Forfeit) -> str:
+    """Why games were lost, with what the log says of the first of them, such as the file and line of an error."""
+    detail = f" ({shorten(forfeit.detail, _LONGEST_DETAIL)})" if forfeit.detail else ""
+    return f"{forfeit.reason}{detail}"
+
+
 def decision_words(test: SequentialTest) -> str:
     """Which of its two differences a sequential test decided for, or that it is open and what holds it back."""
     chosen = {"H1": (test.high, test.low), "H0": (test.low, test.high)}
     if test.path.decision:
         this, other = (f"{bound:g}".replace("-", "−") for bound in chosen[test.path.decision])
         return f"rather {this} than {other} {unit_words(test)}"
-    undecided = "undecided when the openings ran out" if test.exhausted else "undecided"
+    undecided = "undecided"
+    if test.census:
+        undecided = "undecided when the openings ran out"
+    elif test.exhausted:
+        undecided = f"undecided after the {counted(test.observations, 'pair' if test.is_duel else 'opening')} played"
     if test.is_held_back:
         return f"{undecided}: beyond a bound, but not with half a lost and half a won pair added"
     return undecided
@@ -281,13 +302,51 @@ def decision_words(test: SequentialTest) -> str:
 
 def told_decision(test: SequentialTest) -> Told:
     """A decision as a cell: H1, H0 or undecided, between which differences, and whether the openings ran out."""
-    more = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.exhausted}
+    more = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.census}
     return Told(decision_words(test), test.path.decision or "undecided", more)
 
 
 def unit_words(test: SequentialTest) -> str:
     """What a sequential test's bounds are counted in."""
-    return "Elo" if test.is_duel else "points"
+    if not test.is_duel:
+        return "points"
+    return "normalized Elo" if test.path.sprt.model == "normalized" else "Elo"
+
+
+def anytime_cells(findings: Findings) -> dict[str, dict[str, Range]]:
+    """For each contender of a run that is not over a column: its interval that holds however often one looks."""
+    if not findings.is_interim:
+        return {}
+    return {
+        name: {"at_any_time": Range(Share(low), Share(high)) if is_duel else Range(Points(low), Points(high))}
+        for name, (low, high, is_duel) in anytime_leads(findings).items()
+    }
+
+
+def at_any_time(anytime: Mapping[str, dict[str, Range]], name: str) -> dict[str, Range | None]:
+    """A contender's column of `anytime_cells`; empty for a control, and none where nobody has it."""
+    return {**dict.fromkeys(["at_any_time"] if anytime else []), **anytime.get(name, {})}
+
+
+def stopped_cell(test: SequentialTest) -> Estimate | None:
+    """The median-unbiased estimate after a test, with its interval; None while the test is open."""
+    if test.estimate is None:
+        return None
+    ends = (test.estimate.estimate, test.estimate.low, test.estimate.high)
+    return Estimate(*(Elo(end) if test.is_duel else Points(end / 100) for end in ends))
+
+
+def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
+    """What tests that are over decided, and how strong the contenders are by an estimate that knows of the stopping."""
+    sentences = []
+    for test in tests:
+        if cell := stopped_cell(test):
+            read = counted(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
+            sentences.append(
+                f"Sequential test of {test.contender}: {decision_words(test)}, after {read}. Median-unbiased estimate: "
+                f"{cell.shown} {unit_words(test)}."
+            )
+    return sentences
 
 
 def claim_words(claim: Claim) -> str:
@@ -295,7 +354,7 @@ def claim_words(claim: Claim) -> str:
     if not claim.opponents:
         return f"{claim.agent}: no opponent in common with {claim.baseline}, nothing can be said."
     difference = claim.test.difference
-    low, high = Points(difference.low).shown, Points(difference.high).shown
+    low, high = end_text(Points(difference.low)), end_text(Points(difference.high))
     shares = (
         f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).shown} of {claim.contender_games:,} "
         f"games, {claim.baseline} {Share(claim.baseline_wins / claim.baseline_games).shown} of "
@@ -349,4 +408,4 @@ def _size(value: float) -> str:
 
 
 def _is_odd(control: Comparison) -> bool:
-    return control.p_value <= control.alpha
+    return control.p_value <= _DISTRUST

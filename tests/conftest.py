@@ -15,6 +15,18 @@ settings.register_profile("patient", deadline=None, max_examples=50)
 settings.load_profile("patient")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def empty_session_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Make fixtures that several tests share in an empty folder, too."""
+    os.chdir(tmp_path_factory.mktemp("session"))
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test in an empty folder: the checkout may hold runs, games and journals of its owner."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+
+
 @pytest.fixture(autouse=True)
 def usual_recursion_limit() -> Iterator[None]:
     """Undo what players do that raise the limit: with a high one, a file nested deeply ends the process."""
@@ -24,11 +36,23 @@ def usual_recursion_limit() -> Iterator[None]:
 
 
 @pytest.fixture
+def costs_measured() -> None:
+    """Have runs measure what their agents cost, which others leave out to save time."""
+
+
+@pytest.fixture(autouse=True)
+def costs_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have runs begin without measuring what a node of their agents costs."""
+    if "costs_measured" not in request.fixturenames:
+        monkeypatch.setattr("experiments.play.runner.measure_in", lambda pool, names, interrupted: {})
+
+
+@pytest.fixture
 def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have `isolation try` play for a tenth of a second rather than for four seconds."""
+    """Have `isolation try` play few games."""
     from experiments import trial
 
-    monkeypatch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.1))
+    monkeypatch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, pairs=20, python_pairs=1))
 
 
 def pytest_configure(config: pytest.Config) -> None:

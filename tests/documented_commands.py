@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from io import BytesIO
@@ -23,6 +24,7 @@ from experiments.play.cluster import serving
 from experiments.play.runner import Outcome, play_tournament
 from experiments.saved_games import save_game
 from experiments.suite import Suite, building, read_suite, sources
+from isolation.cost import Cost
 from isolation.engines import child, compliance
 from reports import progress
 from reports.board import server
@@ -121,7 +123,13 @@ def play_small(config: Config, **options: Any) -> Outcome:
     """Play a tournament as the command does, a pair a match, here."""
     is_given = options.get("resume") or options.get("extends")
     small = config if is_given else config.model_copy(update={"pairs": 1, "jobs": 1})
-    return play_tournament(small, **options, pools=lambda jobs: ScriptedPool(Script()))
+    measure = one_cost if small.equal_cost else None
+    return play_tournament(small, **options, measure=measure, pools=lambda jobs: ScriptedPool(Script()))
+
+
+def one_cost(names: Sequence[str]) -> dict[str, Cost | str]:
+    """The same cost for all agents."""
+    return dict.fromkeys(names, Cost(4.0, 1.0, 1.0, 1.0))
 
 
 def few_positions(*asked: Any) -> Suite:
@@ -135,7 +143,7 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heuristics, "names", lambda: list(FEW))
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
     patch.setattr(progress, "play_tournament", play_small)
-    patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, seconds=0.01))
+    patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, pairs=20, python_pairs=1))
     patch.setattr(planning, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(book, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr("experiments.suite.read_suite", few_positions)

@@ -28,12 +28,20 @@ class Invented:
     planned: int | None = None
     pairs: int = 0
     pools_control: bool = False
+    costs: dict = field(default_factory=dict)
 
     def agent(self, name, *roles, **settings):
         """An agent; unlike others of the same settings, it is told apart by its name."""
         own = {**IMPROVED, "heuristic": name, **settings}
         own = {key: value for key, value in own.items() if value is not None}
         self.agents[name] = {"spec": f"{name}=ID:open", "roles": list(roles), "settings": json.dumps(own)}
+        return self
+
+    def costing(self, **times):
+        """The run has measured what a node of each costs over the baseline's, whose cost is 1."""
+        for name, each in times.items():
+            low, high = (each, each) if each == 1 else (0.98 * each, 1.02 * each)
+            self.costs[name] = {"nanoseconds": 4.0 * each, "times": each, "low": low, "high": high}
         return self
 
     def pair(self, agent, opponent, opening, wins, **more):
@@ -62,7 +70,7 @@ class Invented:
             "population": self.population,
             "is_census": self.is_census,
             "notes": [],
-            "costs": {},
+            "processor_costs": self.costs,
             "fingerprint": "",
             "versions": {},
             "pools_control": self.pools_control,

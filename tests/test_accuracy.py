@@ -277,7 +277,7 @@ def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_o
     assert re.match(
         r"sometimes at depth 2 lost \d+ of \d+ games by error .*: kept and mistakes rest on the moves", kept
     )
-    assert never.startswith("never at depth 2 is left out: it lost 16 of 16 games by error (such as TypeError: ")
+    assert never.startswith("never at depth 2 is left out: it lost 16 of 16 games by error (such as NotANumber: ")
 
 
 def test_failures_stand_first_below_the_table(failing):

@@ -15,7 +15,9 @@ from benchmarks.attacks.targets import SEEDS, TARGETS, refused
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize(("family", "share"), [("writes", 0.001), ("files", 0.001), ("places", 0.06)])
+@pytest.mark.parametrize(
+    ("family", "share"), [("writes", 0.001), ("files", 0.001), ("places", 0.06), ("arithmetic", 0.002)]
+)
 def test_what_is_promised_holds_under_a_few_attacks_of_each_family(family: str, share: float) -> None:
     words = [sys.executable, "-m", "benchmarks.attacks", family, "--share", str(share)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)

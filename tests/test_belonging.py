@@ -1,11 +1,13 @@
 """Rows that do not belong to the run they lie in are refused, on going on and on reading, in one line."""
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -131,11 +133,20 @@ def test_reading_a_run_with_a_part_of_another_seed_s_run_ends_in_one_line(run: P
     assert "seed" in told.output
 
 
-def test_a_game_that_lies_twice_in_a_log_is_refused_on_reading(run: Path) -> None:
-    (part,) = log.live_files(log.games_folder(run))
-    log.append(log.games_folder(run), log.read_part(part))
-    with pytest.raises(ValueError, match="holds a game twice"):
-        load_findings([run])
+def test_a_run_with_duplicate_games_is_mended_by_the_command_that_the_message_names(run: Path) -> None:
+    play_tournament(config(run), resume=True, pools=here)
+    games = load_findings([run]).games
+    part = log.read_part(log.live_files(log.games_folder(run))[0])
+    log.append(log.games_folder(run), part.slice(2, 3))
+    told = CliRunner().invoke(main, ["compare", str(run)])
+    assert told.exit_code == 2
+    message, _, goes_on = told.output.partition("; to remove them: isolation ")
+    assert message == f"Error: {run}: contains duplicate games"
+    mended = CliRunner().invoke(main, shlex.split(goes_on))
+    assert mended.exit_code == 0
+    assert "removed 3 duplicate games from the log" in mended.output
+    pd.testing.assert_frame_equal(load_findings([run]).games, games)
+    assert read_json(run / runs.END)["games"] == 8
 
 
 def test_what_belongs_is_gone_on_with(run: Path) -> None:
@@ -153,7 +164,7 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
         (("agents", "Greedy", "settings"), "[]"), (("agents", "Greedy", "settings"), "{"),
         (("agents", "Greedy", "roles"), "contender"), (("agents", "Greedy", "deterministic"), "perhaps"),
         (("requested",), None), (("requested", "board"), 7), (("requested", "seed"), "one"), (("notes",), {}),
-        (("costs",), {"a": "b"}),
+        (("processor_costs",), {"a": "b"}),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["compare", "summary"])

@@ -6,17 +6,19 @@ from pathlib import Path
 import pytest
 
 from experiments import bench
+from isolation.cost import Cost
 from isolation.speed import Speed
 
 
 def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Measure nothing; the list of commands that would have been timed."""
 
-    def nodes(heuristic, openings, depth, size="7x7", *, interpreted=False):
-        return Speed(100 if interpreted else 1000 if heuristic.__name__ == "improved" else 500, 1.0)
+    def costs(agents, size="7x7", *, interpreted=False):
+        times = [1.0 if agent.heuristic_name == "improved" else 2.0 for agent in agents]
+        return [Cost((50.0 if interpreted else 5.0) * each, each, each, each) for each in times]
 
     commands: list[list[str]] = []
-    monkeypatch.setattr(bench, "nodes_per_second", nodes)
+    monkeypatch.setattr(bench, "measure_costs", costs)
     monkeypatch.setattr(bench, "games_per_second", lambda *_, interpreted=False: Speed(1 if interpreted else 4, 1.0))
     monkeypatch.setattr(bench, "_seconds", lambda command, cache: commands.append(command) or 0.5)
     return commands
@@ -25,9 +27,9 @@ def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_a_ratio_stands_beside_what_is_compared_and_names_its_comparator(monkeypatch: pytest.MonkeyPatch) -> None:
     invent_speeds(monkeypatch)
     rows = {row["measured"]: (row["ratio"], row["to"]) for row in bench.measure()}
-    assert rows["alpha-beta, improved, 7x7, depth 11"] == (None, "")
-    assert rows["alpha-beta, territory, 7x7, depth 11"] == (0.5, "improved")
-    assert rows["the first, interpreted, depth 10"] == (0.1, "compiled")
+    assert rows["ID:improved@nodes=10000"] == (None, "")
+    assert rows["ID:territory@nodes=10000"] == (0.5, "improved")
+    assert rows["the first, interpreted"] == (0.1, "compiled")
     assert rows["the same, move by move"] == (0.25, "in one call")
     assert all((ratio is None) == (to == "") for ratio, to in rows.values())
 

@@ -225,7 +225,7 @@ def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
     found = games(GamesQuestion(run="0"), Shelf((run,)))
     assert found["advice"] == ""
     assert [row["mistakes"] for row in found["games"]] == [
-        len(labels.mistakes(run, row["game_id"], row["plies"])) for row in found["games"]
+        len(labels.mistakes(run, row["game_id"])) for row in found["games"]
     ]
 
 

@@ -49,6 +49,17 @@ def test_a_dry_run_says_between_which_times_it_takes():
     assert ", less where it is decided sooner" in said("tournament", "--sprt", "0,2", "--dry-run")
 
 
+def test_a_dry_run_names_the_classic_player_whose_whole_limit_it_counts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("player.py").write_text("class CustomPlayer:\n    def get_move(self, game, time_left): return (-1, -1)\n")
+    told = " ".join(said("tournament", "--contender", "player.py:CustomPlayer", "--jobs", 2, "--dry-run").split())
+    assert re.search(
+        r"at most [\d.]+ (minutes|hours) \(if player\.CustomPlayer uses its whole 150 ms a move\) on 2 cores, "
+        r"compiling aside\. (?!Code of yours)",
+        told,
+    )
+
+
 def test_a_forecast_has_an_engine_s_time_where_its_limit_tells_it_and_says_so_where_not(tmp_path, monkeypatch):
     engine = "engine:python3"  # a program that there is; nothing starts it
     assert forecast(opponents=[engine], limit="ms=100") > forecast(opponents=["random"], limit="ms=100")
@@ -158,8 +169,8 @@ def test_what_changed_is_named_design_agents_games_and_verdicts(tmp_path):
     (good,) = [row for row in told["results"] if row["agent"] == "Good"]
     assert good["change"] == 0.5
     assert good["change_low"] > 0
-    assert (good["verdict_before"], good["verdict_after"]) == ("cannot tell", "better")
-    assert "Good, cannot tell before, better now" in told["notes"][1]
+    assert (good["verdict_before"], good["verdict_after"]) == ("no significant difference", "better")
+    assert "Good, no significant difference before, better now" in told["notes"][1]
 
 
 def test_the_interval_of_a_change_is_that_of_two_measured_apart():

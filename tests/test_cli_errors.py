@@ -117,6 +117,8 @@ ASKED_WRONGLY = [
     (["diff", "empty", "empty"], "empty: no run lies there"),
     (["tournament", "--dry-run", "--limit", "nodes=0"], "nodes must be a positive whole number"),
     (["plan", "--effect", "0.1", "--elo", "20"], "say what is to be found: --effect"),
+    (["tournament", "--pairs", "-3"], "--pairs is a positive whole number or 'all', not '-3'"),
+    (["tournament", "--pairs", "0"], "--pairs is a positive whole number or 'all', not '0'"),
     (["plan", "--elo", "inf"], "--elo is a difference in Elo, like 20, not inf"),
     (["published", "empty"], "empty: Is a directory"),
     (["plot", "empty", "pie"], "no plot is called 'pie'; there are forest,"),

@@ -11,7 +11,7 @@ from typing import Any
 import dask
 import pandas as pd
 import pytest
-from clusters import Cluster, Proxy, cluster, started
+from clusters import Cluster, Proxy, cluster, started, wait_for
 
 from experiments import log, runs
 from experiments.config import Config, load_config
@@ -175,7 +175,7 @@ def test_a_player_that_kills_its_process_is_blamed_where_it_plays(two: Cluster, 
     keys = {"contenders": [f"{tmp_path}/user.py:Deadly"], "baseline": "random", "pairs": 6}
     run = play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).path
     details = log.read_games(run)["detail"].value_counts().to_dict()
-    died = details.pop("its process died 3 times in this game")
+    died = details.pop("its process died")
     assert 3 <= died <= 6  # on two machines
     assert details == {FORFEITED: 12 - died}
 
@@ -239,10 +239,11 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("costs_measured")
 def test_speeds_are_measured_on_a_machine_where_contenders_are_to_cost_the_same(two: Cluster, tmp_path: Path) -> None:
     keys = {"contenders": ["ID:open@nodes=200"], "baseline": "ID:null@nodes=200", "pairs": 2, "equal_cost": True}
     assert play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).finished
-    assert set(runs.load_run(tmp_path / "run").costs) == {"ID_Open_200nodes", "ID_Null_200nodes"}
+    assert set(runs.load_run(tmp_path / "run").processor_costs) >= {"ID_Open_200nodes", "ID_Null_200nodes"}
 
 
 @pytest.mark.slow
@@ -279,15 +280,27 @@ def test_machines_that_dask_started_play_too_unless_a_nanny_keeps_them_from_it(l
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_when_its_scheduler_is_there_again(local: Path, tmp_path: Path) -> None:
-    with cluster(tmp_path, machines=1) as made:
+def test_a_run_goes_on_when_its_scheduler_is_there_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("FIRST", 0.5), ("SHORTEST", 0.5), ("LONGEST", 7.0)):
+        monkeypatch.setattr(dask_pool, name, seconds)  # so that games are under way when it dies
+    long = {"contenders": ["ID:open@nodes=30000"], "baseline": "ID:null@nodes=30000", "board": "7x7", "pairs": 2000}
+    with cluster(tmp_path, machines=2) as made:
         port = made.address.rpartition(":")[2]
 
         def restart() -> None:
             made.scheduler.kill()
             made.scheduler.wait()
+            wait_for(lambda: (tmp_path / "log").read_text().count("has gone") == 2)
             made.scheduler = started(tmp_path, "scheduler", "--port", port, "--scheduler-file", str(made.file))
 
-        outcome = play_tournament(config_of(tmp_path / "run", cluster=made.address), show=while_playing(restart))
+        act, notes = while_playing(int, int, restart), set()
+
+        def show(progress: Progress) -> None:
+            act(progress)
+            notes.update(progress.notes)
+
+        outcome = play_tournament(config_of(tmp_path / "run", **long, cluster=made.address), show=show)
     assert outcome.finished
-    assert_same_games(tmp_path / "run", local)
+    assert not [note for note in notes if "does not play" in note]
+    assert play_tournament(config_of(tmp_path / "local", **long, jobs=2)).finished
+    assert_same_games(tmp_path / "run", tmp_path / "local")

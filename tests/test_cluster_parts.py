@@ -1,7 +1,15 @@
 """What a cluster is made of, without one: addresses, files that travel, machines that may not play."""
 
+import asyncio
+import contextlib
 import errno
+import itertools
 import json
+import os
+import pickle
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,13 +23,17 @@ from cli import main
 from experiments.config import load_config
 from experiments.design import make_plan
 from experiments.play.batches import Pace
-from experiments.play.cluster import addresses, hub, machine, travel
+from experiments.play.cluster import addresses, hub, machine, serving, travel
+from experiments.play.cluster.dask_pool import DaskPool
 from experiments.play.cluster.machine import Hello
-from experiments.play.pool import Fleet, Machine
+from experiments.play.loky_pool import LokyPool
+from experiments.play.played import Ends, Part
+from experiments.play.pool import Event, Finished, Fleet, Machine, UnreachableError
 from experiments.play.runner import _fleet_notes
 from experiments.play.worker import Worker, task_of
 from isolation.compiling import library
 from isolation.loading import content_hash
+from isolation.temporary import LOCK
 from reports.progress import machine_table
 
 # Addresses
@@ -210,7 +222,167 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(machine.log, "packed", fail)
+    said: list[str] = []
+    monkeypatch.setattr(machine, "_say", said.append)
     assert machine.play("task", ids) == machine.Unfit("OSError: [Errno 28] No space left on device")
+    assert said == ["This machine plays no further in this run: OSError: [Errno 28] No space left on device"]
+
+
+def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = machine.Unfit("OSError: [Errno 28] No space left on device")
+
+    async def answer(client: object, address: str, errand: hub.Errand) -> machine.Answer:
+        return full
+
+    monkeypatch.setattr(hub, "_done", answer)
+    monkeypatch.setattr(hub, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(hub, "_ALONE", -1.0)
+    monkeypatch.setattr(hub.Hub, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60))
+    with contextlib.closing(hub.Hub("tcp://lab:8786")) as made:
+        full_lab = hub.Known("tcp://lab2:1", hello())
+        made._names["tcp://lab2:1"], made._present = "lab2", {"tcp://lab2:1"}
+        errand = hub.Errand(1, machine.compute, (), None)
+        asyncio.run_coroutine_threadsafe(made._try(None, full_lab, errand), made._loop).result(10)  # type: ignore[arg-type]
+        assert made._waiting.get_nowait() is errand
+        assert made.received(0) == []
+        assert f"lab2 (tcp://lab2:1) does not play: {full.why}" in made.notes()
+        with pytest.raises(UnreachableError, match=r"may play; lab2 \(tcp://lab2:1\): OSError: .* No space left"):
+            made.check()
+
+
+def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
+    at_work: Callable[[Callable[[], bool]], None],
+) -> None:
+    at_work(lambda: False)
+    answer = machine.call("task", _meet_a_full_disk)
+    assert answer == machine.Unfit("OSError: [Errno 28] No space left on device")
+    assert isinstance(machine.call("task", _divide_by_zero), machine.Raised)
+
+
+def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(serving, "PATIENCE", 0.0)
+    monkeypatch.setattr(serving, "_stop_signal", asyncio.Event)
+    left = tmp_path / "isolation-machine-killed"
+    left.mkdir()
+    (left / LOCK).touch()
+    os.utime(left, (0, 0))
+    monkeypatch.setattr(machine, "_leaving", threading.Event())
+    assert not serving.serve_worker("127.0.0.1:1", 1, None, lambda line: None)
+    machine.use(0, lambda line: None)
+    assert not left.exists()
+
+
+def _meet_a_full_disk(worker: Worker) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _divide_by_zero(worker: Worker) -> None:
+    raise ZeroDivisionError
+
+
+# What comes back
+
+
+SLOW = """
+class First:
+    place = 0
+
+    def get_move(self, game, time_left):
+        sum(range(200_000))
+        return game.get_legal_moves()[self.place]
+
+class Last(First):
+    place = -1
+"""
+
+
+@pytest.fixture
+def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[], bool]], None]]:
+    """A machine of one process with a task; this function says when its errands are interrupted."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    agents = {"contenders": [f"{tmp_path}/slow.py:First"], "baseline": f"{tmp_path}/slow.py:Last"}
+    keys = {"format": "head-to-head", "pairs": 20, "openings": "random:4", **agents}
+    task = task_of(make_plan(load_config(None, keys)))
+    dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
+    monkeypatch.setattr(machine, "_jobs", 1)
+    machine.receive("task", pickle.dumps(travel.parcel_of(task)))
+
+    def interrupted_when(condition: Callable[[], bool]) -> None:
+        monkeypatch.setattr(machine, "_interruption", lambda key: (dask_worker, condition))
+
+    yield interrupted_when
+    machine._close()
+
+
+def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch(
+    at_work: Callable[[Callable[[], bool]], None],
+) -> None:
+    sent: list[int] = []
+    submit = LokyPool.submit
+
+    def noted(pool: LokyPool, ids: np.ndarray, interpreted: bool = False) -> None:
+        submit(pool, ids, interpreted)
+        sent.extend(ids.tolist())
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LokyPool, "submit", noted)
+        at_work(lambda: bool(sent))
+        assert isinstance(machine.play("task", np.arange(36)), machine.Left)
+    at_work(lambda: False)
+    answer = machine.play("task", np.arange(36, 40))
+    assert isinstance(answer, machine.PlayedPart)
+    assert sorted(answer.part.ids.tolist()) == [36, 37, 38, 39]
+
+
+class ScriptedHub:
+    """Machines that return what a script says."""
+
+    address = "tcp://lab:8786"
+
+    def __init__(self) -> None:
+        self.errands: list[hub.Errand] = []
+        self.returned: list[hub.Returned] = []
+        self.refused: dict[str, str] = {}
+        self.machines: list[hub.Known] = []
+
+    def check(self) -> None:
+        """It is always there."""
+
+    def send(self, errand: hub.Errand) -> None:
+        self.errands.append(errand)
+
+    def received(self, timeout: float) -> list[hub.Returned]:
+        returned, self.returned = self.returned, []
+        return returned
+
+    def refuse(self, address: str, why: str) -> None:
+        self.refused[address] = why
+
+
+def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_others_play_them() -> None:
+    scripted = ScriptedHub()
+    pool = DaskPool(scripted, itertools.count(1))  # type: ignore[arg-type]
+    pool.submit(np.array([4, 5]))
+
+    def send(*ids: int) -> list[Event]:
+        part = Part(np.array(ids), Ends(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b"")
+        answer = machine.PlayedPart(part, np.array([0]), np.zeros(1), {})
+        scripted.returned.append(hub.Returned(scripted.errands[-1].number, answer, "tcp://other:1"))
+        return pool.finished(0)
+
+    for wrong in ([4, 5, 6], [4], [4, 6], [4, 4]):
+        scripted.refused.clear()
+        assert send(*wrong) == []
+        assert scripted.refused == {"tcp://other:1": "it sent games that it was not asked for, which were discarded"}
+        assert scripted.errands[-1].arguments[1].tolist() == [4, 5]
+    (finished,) = send(5, 4)
+    assert isinstance(finished, Finished)
+    assert not pool.is_busy
+    assert send(5, 4) == []  # nobody waits for them any more
+    assert not pool.is_busy
 
 
 def test_unlike_machines_are_warned_of_where_a_clock_limits_somebody() -> None:

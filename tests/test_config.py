@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from experiments.config import Config, example_toml, load_config, parse_openings, to_toml
 from experiments.play.parallel import as_they_come
 
+ROOT = Path(__file__).parents[1]
+
 
 def load(tmp_path: Path, text: str) -> Config:
     path = tmp_path / "t.toml"
@@ -30,7 +32,7 @@ def test_the_commented_example_says_what_the_defaults_say(tmp_path: Path) -> Non
     assert all(f"{key} = " in example_toml() or f"[[{key}]]" in example_toml() for key in Config.model_fields)
 
 
-@pytest.mark.parametrize("example", sorted(Path("examples").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
 def test_the_examples_load(example: Path) -> None:
     assert load_config(example).contenders
 
@@ -154,6 +156,10 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ("seed = -1", "seed = -1: input should be greater than or equal to 0"),
         ("hard_cap = -1", "hard_cap = -1: input should be greater than or equal to 0"),
         ("sprt = [3]", "sprt = [3]: two rising differences are needed, like [0, 20]"),
+        (
+            'elo_model = "normalized"',
+            "elo_model goes with the sprt of a head-to-head; a gauntlet's is of percentage points",
+        ),
         (
             'format = "round-robin"\nbaseline = "random"',
             'a round-robin has no baseline; remove it, or use format = "gauntlet" or "head-to-head"',

@@ -118,7 +118,9 @@ def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("experiments.trial.SLOW", 0.0)
     trial = try_heuristic(lambda game, player: float(str(3)))
     assert trial.interval is None
-    assert trial.findings[0].seen.startswith("numbers on the 0 positions that 0 s were enough for")
+    assert trial.findings[0].seen.startswith(
+        "returned a number in all of 0 test positions, as many as 0 s were enough for"
+    )
 
 
 @pytest.mark.parametrize("command", [["eval"], ["heuristics"]])

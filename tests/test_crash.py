@@ -16,9 +16,9 @@ SLOTS = (0, 1, 2)
 def markers(tmp_path: Path) -> Markers:
     """Worker 501 is at game 13, its first mover's turn; 502 at 25, the second's; 503 is between batches."""
     found = create_markers(tmp_path / "markers", 4)
-    found[0] = (501, 13, 0, 7)
-    found[1] = (502, 25, 1, 8)
-    found[2] = (0, 32, 1, 9)
+    found[0] = (501, 13, 0, 7, 0)
+    found[1] = (502, 25, 1, 8, 3)
+    found[2] = (0, 32, 1, 9, 0)
     return found
 
 
@@ -63,11 +63,11 @@ def test_what_a_process_marks_is_read_by_others_and_outlives_it(tmp_path: Path) 
     assert not markers.any()
     code = (
         "import os, sys; from pathlib import Path; from experiments.play.crash import open_markers\n"
-        "open_markers(Path(sys.argv[1]), 3)[1] = (os.getpid(), 7, 1, 5); os.kill(os.getpid(), 9)"
+        "open_markers(Path(sys.argv[1]), 3)[1] = (os.getpid(), 7, 1, 5, 9); os.kill(os.getpid(), 9)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(path)])
     process.wait()
-    assert markers.tolist() == [[0] * 4, [process.pid, 7, 1, 5], [0] * 4]
+    assert markers.tolist() == [[0] * 5, [process.pid, 7, 1, 5, 9], [0] * 5]
     assert open_markers(path, 3).tolist() == markers.tolist()
 
 

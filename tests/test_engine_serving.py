@@ -420,7 +420,10 @@ def test_an_agent_that_raises_has_no_move(talk, tmp_path):
     path.write_text("class P:\n    def get_move(self, game, time_left):\n        raise KeyError('x')\n")
     engine = talk(f"{path}:P")
     engine.ask("position startpos moves d4 a5")
-    assert engine.ask("go", "bestmove") == ["info string error: KeyError: 'x'", "bestmove (none)"]
+    assert engine.ask("go", "bestmove")[-2:] == [
+        "info string error: KeyError: 'x' (mine.py, line 3)",
+        "bestmove (none)",
+    ]
 
 
 @pytest.mark.parametrize(

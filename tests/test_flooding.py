@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from textwrap import indent
 from types import SimpleNamespace
 
@@ -243,6 +244,14 @@ def as_python(source):
     parts = SimpleNamespace(
         jit=lambda function: function,
         number=float,
+        _abs=abs,
+        _int=int,
+        _round=round,
+        squared=lambda value: value**2,
+        squared_difference=lambda a, b: (a - b) ** 2,
+        small_sum=operator.add,
+        small_difference=operator.sub,
+        small_product=operator.mul,
         padded_blanks=lambda game: game.get_blank_spaces(),
         padded_moves=lambda game, player: game.get_legal_moves(player),
         blanks_like=blanks_like,

@@ -8,17 +8,21 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from played_games import random_record, write_run
+from played_games import random_record, write_games, write_run
 from random_games import random_game
 
 from cli import main
 from experiments import labels
+from experiments.accuracy import run_decisions
 from experiments.find_games import found_rows
 from experiments.labels import label_moves, label_run, mistakes, read_labels
 from experiments.locks import locked
 from experiments.log import read_games
 from experiments.saved_games import append_game
 from isolation import Board, Limit, solve
+from reports.board.questions import GamesQuestion
+from reports.board.shelf import Shelf, games
+from reports.replay import replay_of_run
 
 PLENTY = Limit(nodes=10**9)
 
@@ -74,10 +78,29 @@ def test_the_value_after_a_move_follows_from_the_move(run):
 def test_mistakes_are_the_plies_that_threw_the_win_away(run):
     labelled = rows(run)
     expected = {game: tuple(np.flatnonzero(np.array(label["kept"]) == 0)) for game, label in labelled.items()}
-    assert {game: mistakes(run, game, len(label["kept"])) for game, label in labelled.items()} == expected
+    assert {game: mistakes(run, game) for game in labelled} == expected
     assert any(expected.values())
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_labels,
+        run_decisions,
+        lambda run: found_rows(run, "all", "", 20),
+        lambda run: games(GamesQuestion(run="0"), Shelf((run,))),
+        lambda run: replay_of_run(run, 0),
+        lambda run: label_run(run, sample=3),
+    ],
+    ids=["labels", "accuracy", "games", "board", "replay", "label"],
+)
+def test_labels_of_another_run_are_refused_whoever_reads_them(read, tmp_path):
+    run, other = fresh(tmp_path, 6), tmp_path / "other"
+    write_games(other, [random_record(seed) for seed in range(50, 56)])
+    label_run(other, sample=3)
+    (run / labels.FILE).write_bytes((other / labels.FILE).read_bytes())
     with pytest.raises(ValueError, match="does not belong to the games of this run"):
-        mistakes(run, next(iter(labelled)), 3)
+        read(run)
 
 
 def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
@@ -88,9 +111,8 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
     assert f"Who threw a won game away, and how often, is known after isolation label {run}." in advised.output
     label_run(run, sample=4)
     found, _ = found_rows(run, "longest", "", 20)
-    plies = {row["game_id"]: row["plies"] for row in found}
     known = read_labels(run)["game_id"].tolist()
-    counted = {game_id: len(mistakes(run, game_id, plies[game_id])) for game_id in known}
+    counted = {game_id: len(mistakes(run, game_id)) for game_id in known}
     assert {row["game_id"]: row["mistakes"] for row in found} == dict.fromkeys(range(6)) | counted
     assert sum(counted.values()) > 0
     result = CliRunner().invoke(main, ["games", str(run), "--format", "csv"])
@@ -100,7 +122,7 @@ def test_lists_of_games_say_how_often_a_win_was_thrown_away_in_each(tmp_path):
 
 def test_a_run_without_labels_has_no_mistakes_to_show_and_says_how_to_get_them(tmp_path):
     path = fresh(tmp_path, 1)
-    assert mistakes(path, 0, 9) == ()
+    assert mistakes(path, 0) == ()
     with pytest.raises(ValueError, match="isolation label"):
         read_labels(path)
 

@@ -24,10 +24,10 @@ from experiments.league.submissions import Submission, find_submissions
 from experiments.roster import complete, parse_agent, parse_spec
 from experiments.roster.unloaded import player_in
 from isolation.board import Board
-from isolation.engines import apart
-from isolation.engines.apart import MOST_WAITS, GuestProcess
+from isolation.engines import file_agent
 from isolation.engines.confined import knows_landlock
-from isolation.engines.transport import EngineTransport, Silence
+from isolation.engines.process import MOST_WAITS, PlayerProcess
+from isolation.engines.transport import Silence
 from isolation.limits import Limit
 from isolation.match import GameRecord, play
 from isolation.solver import solve
@@ -98,6 +98,7 @@ BLAMED = {
     "shell": ("os.system('true')", "error", "may not start a process"),
     "writes": ("open(__file__, 'a')", "error", "may not write files"),
     "deletes": ("os.remove(__file__)", "error", "may not change files"),
+    "links": ("os.link(__file__, 'copy.py')", "error", "may not change files"),
     "closes": ("os.closerange(0, 256)", "error", "its process died"),
     "forges": (FORGED, "error", "its process answered with nonsense"),
     "stops_clocks": (
@@ -347,7 +348,7 @@ def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Pa
 def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (apart, checking):
+    for module in (file_agent, checking):
         monkeypatch.setattr(module, "IMPORT_SECONDS", 3.0)
     hanging = submit(tmp_path, "hanging", "while True: pass\n" + HONEST.format(prefers="0"))
     failing = submit(tmp_path, "failing", HONEST.format(prefers="0") + "import nowhere\n")
@@ -367,13 +368,13 @@ def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
 def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    def silent(process: EngineTransport, seconds: float) -> bytes:
+    def silent(process: PlayerProcess, seconds: float) -> bytes:
         asked.append(seconds)
         raise Silence
 
-    monkeypatch.setattr(EngineTransport, "receive", silent)
-    process = GuestProcess("import time; time.sleep(600)")
-    monkeypatch.setattr(process, "_guest", psutil.Process())
+    monkeypatch.setattr(PlayerProcess, "_receive_within", silent)
+    process = PlayerProcess("import time; time.sleep(600)")
+    monkeypatch.setattr(process, "_child", psutil.Process())
     try:
         for status, used, waits in (("sleeping", 0.0, 1), ("running", 0.0, MOST_WAITS), ("running", 1.1, 1)):
             monkeypatch.setattr(psutil.Process, "status", lambda one, status=status: status)

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from annotated_types import Interval
 from click.testing import CliRunner
+from scipy.special import chdtri
 
 from cli import main
+from commands.learning import write_patch
 from experiments.learn.comparisons import compare_moves
 from experiments.learn.fitting import Fit, fit
 from experiments.learn.patching import patch_of_defaults
@@ -77,6 +79,16 @@ def test_games_are_over_where_the_side_to_move_has_no_move() -> None:
     assert 0 < over.sum() < len(over)
 
 
+def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    positions, heuristic = Positions.of(random_openings(10, 20), "7x7"), compile_heuristic(get("open"))
+    nodes = np.arange(10, 110, 10)
+    whole = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
+    monkeypatch.setattr("isolation.appraisal.batches", lambda count: [(0, 3), (3, 1), (4, 6)])
+    parted = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
+    for column in ("scores", "plies", "cells"):
+        assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
+
+
 def test_a_search_expects_from_a_move_what_one_that_began_before_it_does() -> None:
     openings = [*random_openings(10, 20), *random_openings(10, 30)]
     heuristic = get("open")  # which is worth something else to either side
@@ -118,9 +130,28 @@ def test_a_linear_heuristic_finds_the_weights_that_judged(suite: Suite) -> None:
         assert one.high - one.low < 2
     assert found.ranked[1] > found.ranked[0] + 0.2
     assert [one.matters for one in found.parameters] == [True, True, False]
+    assert [one.differs for one in found.parameters] == [True, True, False]
     idle = found.parameters[2]
     assert idle.after == 1.0
     assert idle.high - idle.low > 15
+
+
+@pytest.mark.parametrize("values", [{"own": -1.5, "reach": 0.5, "idle": 0.0}, {"own": 7.9, "reach": 7.9, "idle": 0.0}])
+def test_intervals_hold_the_values_that_are_not_significantly_worse(suite: Suite, values: dict[str, float]) -> None:
+    for one in fitted(linear, judged_by(suite, linear, **values)).parameters:
+        for value, worse in one.profile:
+            assert (one.low <= value <= one.high) == (worse < chdtri(1, 0.05))
+        assert one.low <= one.after <= one.high
+
+
+def test_an_interval_around_a_fitted_end_of_the_range_is_the_profile_s(suite: Suite) -> None:
+    def narrow(game: Any, player: Any, *, reach: Annotated[float, Interval(ge=0, le=0.25)] = 0.0) -> float:
+        return linear(game, player, own=-1.5, reach=reach, idle=0.0)
+
+    (reach,) = fitted(narrow, judged_by(suite, linear, own=-1.5, reach=0.5, idle=0.0)).parameters
+    assert reach.end == "upper"
+    assert reach.profile[-2][1] > chdtri(1, 0.05)
+    assert reach.profile[-2][0] < reach.low <= reach.high == 0.25
 
 
 def test_a_curved_heuristic_with_a_whole_number_does_too(suite: Suite) -> None:
@@ -217,6 +248,23 @@ def test_git_applies_a_patch_from_where_it_was_made(
     Path("it.patch").write_text(patch, encoding="utf-8")
     subprocess.run(["git", "apply", "it.patch"], check=True, capture_output=True)
     assert path.read_text(encoding="utf-8") == FILE.replace("reach=0.25", "reach=-0.5")
+
+
+def test_values_that_were_right_before_matter_and_do_not_differ(suite: Suite) -> None:
+    found = fitted(linear, judged_by(suite, linear, own=1.0, reach=0.0, idle=1.0))
+    assert [one.matters for one in found.parameters] == [True, True, False]
+    assert all(one.after != one.before for one in found.parameters[:2])
+    assert [one.differs for one in found.parameters] == [False] * 3
+
+
+def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, patch = tmp_path / "mine.py", tmp_path / "it.patch"
+    path.write_text(FILE, encoding="utf-8")
+    write_patch(patch, str(path), "score", {"reach": -0.5}, is_better=False)
+    assert not patch.exists()
+    assert f"{patch} was not written, as the new values are not significantly better." in capsys.readouterr().err
+    write_patch(patch, str(path), "score", {"reach": -0.5}, is_better=True)
+    assert "reach=-0.5" in patch.read_text(encoding="utf-8")
 
 
 def test_the_command_fits_screens_and_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,6 +146,17 @@ def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_l
     assert np.mean(p_values[:, 0] < 0.05) > 0.9
 
 
+def test_of_eight_parameters_that_change_nothing_one_moves_in_one_run_of_twenty() -> None:
+    rng = np.random.default_rng(1)
+    smallest = []
+    for seed in range(400):
+        plan = Plan(20, 8, 8, seed)
+        rounds = [ends(np.full(8, 0.5), directions(plan, round_, 8), round_) for round_ in range(1, 21)]
+        uppers, lowers = (np.vstack(points) for points in zip(*rounds, strict=True))
+        smallest.append(importance(uppers, lowers, (2.0 * rng.binomial(16, 0.5, len(uppers)) - 16) / 16).min())
+    assert 0.01 < np.mean(np.array(smallest) <= 0.05) < 0.08
+
+
 def test_the_terms_of_a_quadratic() -> None:
     np.testing.assert_allclose(features(np.array([[2.0, 3.0, 5.0]]))[0], [2, 3, 5, 4, 9, 25, 6, 10, 15])
     assert features(np.ones((1, 9))).shape == (1, 18)
@@ -289,7 +300,9 @@ def test_without_a_difference_the_old_values_stay() -> None:
     from experiments.inference.clusters import Interval as Ends
 
     even = Judgement(10, Ends(0.52, 0.4, 0.6, 0.95), 0.6)
-    assert judged_sentence(even).endswith("cannot be told from the old ones head to head: keep the old ones.")
+    assert judged_sentence(even).endswith(
+        "no significant difference from the old values head to head yet: keep the old ones."
+    )
     worse = Judgement(10, Ends(0.3, 0.2, 0.4, 0.95), 0.001)
     assert judged_sentence(worse).endswith("are worse than the old ones head to head: keep the old ones.")
 

@@ -1,8 +1,10 @@
 """What is known of a run's games while it runs: the same whether it was just played or is found in the log."""
 
+import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from experiments import log
@@ -83,13 +85,47 @@ def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
     assert ledger.ended_by_clock == 3
 
 
-def test_a_log_that_holds_a_game_twice_is_refused(plan: Plan, run: Path) -> None:
+def test_games_that_come_back_a_second_time_are_discarded(plan: Plan, run: Path) -> None:
     ledger = Ledger(run, plan)
-    for _ in range(2):
-        ledger.add(played(plan, 2, 3))
+    ledger.add(played(plan, 0, 1))
+    with pytest.raises(ChildProcessError, match="discarded; go on with isolation tournament --resume"):
+        ledger.add(played(plan, 1, 2))
+    ledger.write()
+    assert log.read_games(run, ["game_id"])["game_id"].tolist() == [0, 1]
+    assert np.count_nonzero(ledger.points >= 0) == 2
+
+
+def with_copies(plan: Plan, run: Path, **changes: np.ndarray) -> list[Path]:
+    """A log of four games in two parts, and a third part with copies of one game of each, these columns changed."""
+    for ids in ((0, 1), (2, 3)):
+        ledger = Ledger(run, plan)
+        ledger.add(played(plan, *ids))
         ledger.write()
-    with pytest.raises(ValueError, match="holds a game twice"):
+    copies = log.read_table(run, log.SCHEMA.names).filter(np.array([False, True, True, False]))
+    for name, values in changes.items():
+        copies = copies.set_column(
+            log.SCHEMA.get_field_index(name), log.SCHEMA.field(name), [pa.array(values, log.SCHEMA.field(name).type)]
+        )
+    log.append(log.games_folder(run), copies)
+    return log.live_files(log.games_folder(run))
+
+
+def test_duplicates_that_differ_in_their_times_alone_are_removed(plan: Plan, run: Path) -> None:
+    before = with_copies(plan, run, started_at=np.zeros(2, "datetime64[us]"))
+    kept = [path.read_bytes() for path in before[:2]]
+    ledger = Ledger(run, plan)
+    assert (ledger.logged, ledger.duplicates) == (4, 2)
+    assert log.read_games(run, ["game_id"])["game_id"].tolist() == [0, 1, 2, 3]
+    assert [path.read_bytes() for path in before[:2]] == kept
+    assert Ledger(run, plan).duplicates == 0
+
+
+def test_duplicates_that_differ_otherwise_are_refused_and_stay(plan: Plan, run: Path) -> None:
+    before = with_copies(plan, run, plies=np.zeros(2, np.int16))
+    told = f"{before[2]}: contains duplicate games, and game 1 is not as it is in {before[0]}; delete one"
+    with pytest.raises(ValueError, match=re.escape(told)):
         Ledger(run, plan)
+    assert log.count_games(run) == 6
 
 
 def test_only_what_goes_wrong_with_the_log_is_called_that(

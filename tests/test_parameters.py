@@ -319,7 +319,7 @@ def test_code_that_differs_at_the_end_of_a_range_is_not_trusted() -> None:
     def growing(game: Any, player: Any, *, power: Annotated[int, Interval(ge=0, le=40)] = 2) -> float:
         return float(10**power % 7 + len(game.get_legal_moves(player)))
 
-    with pytest.raises(CompileError, match=r"compiled, it gives .* where Python gives"):
+    with pytest.raises(CompileError, match="compiled, it raises an exception where Python gives"):
         compile_heuristic(growing)
 
 

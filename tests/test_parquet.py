@@ -24,8 +24,13 @@ def log_part(folder: Path) -> tuple[Path, Callable[[], Any]]:
 
 
 def label_file(folder: Path) -> tuple[Path, Callable[[], Any]]:
-    write_parquet(folder / labels.FILE, labels.label_table([0, 1], [[(1, 2, 3, 1)] * 9] * 2))
-    return folder / labels.FILE, lambda: labels.read_label_table(folder)
+    run = gauntlet(openings=2).write(folder / "run")
+    games = log.read_table(run, ["game_id", "plies"]).to_pydict()
+    write_parquet(
+        run / labels.FILE,
+        labels.label_table(games["game_id"], [[(1, 2, 3, 1)] * plies for plies in games["plies"]]),
+    )
+    return run / labels.FILE, lambda: labels.read_label_table(run)
 
 
 def solved_table(folder: Path) -> tuple[Path, Callable[[], Any]]:

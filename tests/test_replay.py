@@ -308,8 +308,8 @@ def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
 
     label_run(run, first_ply=12)
     found = 0
-    for game_id, plies in read_games(run, columns=["game_id", "plies"]).itertuples(index=False):
+    for game_id in read_games(run, columns=["game_id"])["game_id"]:
         marked = replay_of_run(run, game_id).mistakes
-        assert marked == tuple(ply + 1 for ply in mistakes(run, game_id, plies))
+        assert marked == tuple(ply + 1 for ply in mistakes(run, game_id))
         found += len(marked)
     assert found

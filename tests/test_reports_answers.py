@@ -9,7 +9,9 @@ from scipy.stats import norm
 from experiments.inference.elo import score_from_elo
 from experiments.published import analyse_file
 from experiments.verdicts.findings import load_findings
+from experiments.verdicts.pilot import games_a_second
 from experiments.verdicts.ratings import rate
+from reports.cells import Minutes
 from reports.headlines import ratings_headline, summary_headline
 from reports.plan import plan_sections
 from reports.published import published_sections
@@ -141,8 +143,10 @@ def test_when_the_openings_run_out_the_exact_share_is_reported(tmp_path):
 
 def test_when_a_sample_of_the_openings_runs_out_nothing_is_exact(tmp_path):
     run = duel(40, lambda opening: 1 + (opening == 7), population=100).write(tmp_path / "run")
-    notes = tables(sprt_sections(load_findings([run]), 0, 20))["notes"]
-    assert any("The openings ran out after 40 pairs: A won 51.2 % (" in note for note in notes)
+    found = tables(sprt_sections(load_findings([run]), 0, 20))
+    (row,), notes = found["sprt"], found["notes"]
+    assert not row["openings_ran_out"]
+    assert any("Undecided after the 40 pairs played: A won 51.2 % (" in note for note in notes)
     assert not any("exactly" in note for note in notes)
 
 
@@ -152,6 +156,29 @@ def test_sprt_of_a_gauntlet_reads_openings_in_percentage_points(tmp_path):
     assert row["openings"] == 100
     assert (row["decision"], row["high"], row["unit"]) == ("H1", 10, "points")
     assert 0.3 < row["difference"] < 0.7
+
+
+@pytest.mark.parametrize(("pairs", "decision"), [(20, "undecided"), (200, "H0")])
+def test_a_fixed_number_of_pairs_has_no_estimate_after_stopping(tmp_path, pairs, decision):
+    for config, is_stop_rule in (({}, False), ({"sprt": (0.0, 20.0)}, True)):
+        run = duel(pairs, lambda opening: opening % 2, config=config).write(tmp_path / str(is_stop_rule))
+        found = tables(sprt_sections(load_findings([run]), 0, 20))
+        (row,), method = found["sprt"], found["notes"][0]
+        assert row["decision"] == decision
+        assert (row.get("estimate") is not None) == is_stop_rule
+        assert ("No test stopped this run" in method) != is_stop_rule
+        assert ("median-unbiased" in method) == is_stop_rule
+
+
+def test_a_total_loss_that_is_undecided_is_explained_and_a_small_one_is_not(tmp_path):
+    for share, is_explained in ((0.0, True), (0.55, False)):
+        wins = random_wins({"Base": 0.6, "Bad": share})
+        run = gauntlet(20, wins, contenders=("Bad",), config={"sprt": (0.0, 3.0)}).write(tmp_path / str(share))
+        found = tables(sprt_sections(load_findings([run]), None, None))
+        (row,) = found["sprt"]
+        assert row["decision"] == "undecided"
+        assert any(note.startswith("Bad is far from 0 and 3 points") for note in found["notes"]) == is_explained
+        assert row["estimate_low"] < row["difference"] < row["estimate_high"]
 
 
 def test_sprt_of_nothing_is_undecided(tmp_path):
@@ -174,6 +201,22 @@ def test_a_plan_from_a_pilot_counts_what_is_still_to_be_played(tmp_path):
     assert row["more"] == row["needed"] - 20
     assert row["games"] == row["more"] * 4 * 2
     assert row["minutes"] > 0
+
+
+def test_a_pilot_s_speed_is_by_the_clock_on_the_wall_without_pauses(tmp_path):
+    run = gauntlet(20, random_wins({"Base": 0.5, "Good": 0.5}))
+    for place, row in enumerate(run.rows):  # four batches of 40 games, whose moves take 4.8 ms; the third after an hour
+        row["started_at"] = (0, 2_000_000, 3_600_000_000, 3_602_000_000)[place // 40]
+    findings = load_findings([run.write(tmp_path / "run")])
+    assert games_a_second(findings, 1) == pytest.approx(160 / (2 + 0.0048 + 2 + 0.0048))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [(0.001, "< 1 s"), (0.07267, "4 s"), (12.3, "12 min"), (99, "99 min"), (150, "2.5 h"), (72000, "1,200 h")],
+)
+def test_times_are_shown_in_a_unit_that_fits(minutes, shown):
+    assert Minutes(minutes).shown == shown
 
 
 def test_contenders_of_one_pilot_share_alpha_as_their_verdicts_do(tmp_path):
@@ -199,6 +242,24 @@ def test_a_duel_is_planned_in_pairs(tmp_path):
 def test_plans_for_nothing_or_too_much_are_refused(arguments):
     with pytest.raises(ValueError, match=r"effect|--elo"):
         plan_sections(**arguments)
+
+
+@pytest.mark.parametrize("openings", [1, 5])
+def test_a_pilot_of_a_few_openings_is_too_little_data(openings, tmp_path):
+    match = duel(openings, lambda opening: opening % 3, planned=20).write(tmp_path / "match")
+    run = gauntlet(openings, random_wins({"Base": 0.5, "Good": 0.5})).write(tmp_path / "run")
+    for pilot, plan in ((match, {"elo": 20}), (run, {"effect": 0.03})):
+        findings = load_findings([pilot])
+        with pytest.raises(ValueError, match=rf"^too little data: .*{openings} complete openings? .*, at least 6 are"):
+            plan_sections(**plan, pilot=findings)
+
+
+def test_a_pilot_of_six_openings_is_enough(tmp_path):
+    match = duel(6, lambda opening: opening % 3).write(tmp_path / "match")
+    run = gauntlet(6, random_wins({"Base": 0.5, "Good": 0.5})).write(tmp_path / "run")
+    for pilot in (match, run):
+        (row,) = tables(plan_sections(effect=0.03, pilot=load_findings([pilot])))["plan"]
+        assert row["pilot"] == 6
 
 
 def test_a_gauntlet_is_not_planned_in_elo(tmp_path):

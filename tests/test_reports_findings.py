@@ -2,11 +2,14 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 
+from cli import main
 from experiments.roster import make_agent, parse_spec, settings_text
+from experiments.runs import finish, missing_sentence
 from experiments.verdicts.comparisons import judge
-from experiments.verdicts.effort import Effort, Price, measure_effort, measure_price
+from experiments.verdicts.effort import Effort, measure_effort
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.pilot import plan_contenders
 from experiments.verdicts.plies import Distribution, over_moves
@@ -46,8 +49,9 @@ def test_a_round_robin_is_compared_each_against_each(tmp_path):
     found = {(row["agent"], row["against"]): row for row in rows}
     assert found["A", "B"]["verdict"] == "better"
     assert found["C", "A"]["verdict"] == "better"
-    assert found["B", "C"]["verdict"] == "cannot tell"
-    assert found["A", "B"]["adjusted_p"] == pytest.approx(3 * found["A", "B"]["p"])
+    assert found["B", "C"]["verdict"] == "no significant difference"
+    assert found["A", "B"]["adjusted_p"] <= 0.05 < found["B", "C"]["adjusted_p"]
+    assert found["A", "B"]["win_rate_low"] > 0.5 > found["B", "C"]["win_rate_low"]
 
 
 def test_a_round_robin_with_a_baseline_named_is_compared_with_that(tmp_path):
@@ -129,18 +133,29 @@ def test_effort_counts_each_player_s_own_moves_after_the_opening(tmp_path):
     assert a["moves"] == 5
     assert a["mean_depth"] == (3 * 3 + 2 * 5) / 5
     assert a["mean_nodes"] == (3 * 100 + 2 * 1000) / 5
-    assert a["ns_a_node"] is None  # five moves tell no time a node
+    assert a["ns_a_node"] is None
 
 
-def test_a_summary_tells_the_time_of_a_node_where_a_comparison_does(tmp_path):
-    run = gauntlet(20, opponents=("Opp_A",))
-    for row in run.rows:
-        row |= {"plies": 20, "time_us": [10_000] * 20}
-    findings = load_findings([run.write(tmp_path / "run")])
+def test_a_summary_shows_what_a_node_costs_where_the_run_has_measured_it(tmp_path):
+    findings = load_findings([gauntlet(2).costing(Base=1.0, Good=2.5).write(tmp_path / "run")])
     told = {row["agent"]: row["ns_a_node"] for row in rows_of(summarize(findings), "search")}
-    price = measure_price(findings)["Good"]
-    assert price.is_enough
-    assert told["Good"] == price.nanoseconds_a_node
+    assert told == {"Base": 4.0, "Good": 10.0, "Opp_A": None, "Opp_B": None}
+
+
+def test_costs_are_over_whichever_baseline_is_asked_for(tmp_path):
+    path = gauntlet(4, contenders=("Good", "Other")).costing(Base=1.0, Good=2.0, Other=3.0).write(tmp_path / "run")
+    rows = rows_of(compare_sections(load_findings([path], baseline="Good")), "verdicts")
+    assert {row["contender"]: row["cost"] for row in rows} == {"Base": 0.5, "Other": 1.5}
+
+
+def test_of_several_runs_the_first_that_knows_both_says_what_a_contender_costs(tmp_path):
+    rates = random_wins({"Base": 0.4, "Good": 0.8})
+    paths = [
+        gauntlet(4, rates).costing(**costs).write(tmp_path / str(place))
+        for place, costs in enumerate(({"Good": 9.0}, {"Base": 1.0, "Good": 2.0}, {"Base": 1.0, "Good": 3.0}))
+    ]
+    (row,) = rows_of(compare_sections(load_findings(paths)), "verdicts")
+    assert row["cost"] == 2.0
 
 
 def test_costs_that_nobody_knows_are_not_explained_at_length_and_engines_not_said_to_leave_things_to_chance(tmp_path):
@@ -148,19 +163,17 @@ def test_costs_that_nobody_knows_are_not_explained_at_length_and_engines_not_sai
     run.agent("Opp_A", "opponent", kind="engine").agent("Opp_B", "opponent", options=["random_ties"])
     notes = compare_sections(load_findings([run.write(tmp_path / "run")]))[0].notes
     (cost,) = [note for note in notes if "Cost" in note]
-    assert cost == "Cost: –, as it would rest on too little; 100 moves and 1 second of search would do."
+    assert cost == "Cost: not measured; it is of players that search by nodes, when a run begins."
     (told,) = [note for note in notes if "to chance" in note]
     assert told.startswith(
         "Opp_B leaves moves to chance or a clock, and of how Opp_A plays nothing is known: no result"
     )
 
 
-def test_a_price_is_the_effort_without_the_depths(tmp_path):
+def test_effort_is_summed_over_an_agent_s_own_moves(tmp_path):
     run = Invented().agent("A", "contender").agent("B", "baseline").pair("A", "B", 0, 1, plies=7)
-    findings = load_findings([run.write(tmp_path / "run")])
-    (effort, price) = (measured(findings)["A"] for measured in (measure_effort, measure_price))
-    assert price == Price(moves=5, nodes=3 * 100 + 2 * 1000, microseconds=3 * 10 + 2 * 50)
-    assert effort == Effort(price.moves, price.nodes, price.microseconds, depth=3 * 3 + 2 * 5)
+    effort = measure_effort(load_findings([run.write(tmp_path / "run")]))["A"]
+    assert effort == Effort(5, 3 * 100 + 2 * 1000, 3 * 10 + 2 * 50, depth=3 * 3 + 2 * 5)
 
 
 def good_and_alike(agent, opponent, opening):
@@ -206,7 +219,7 @@ def test_a_clear_winner_is_called_better_and_who_wins_as_often_is_not(tmp_path):
     verdicts = {one.contender: one for one in judge(load_findings([run.write(tmp_path / "run")])).comparisons}
     assert verdicts["Good"].verdict == "better"
     assert verdicts["Good"].better_against_every_opponent
-    assert verdicts["Alike"].verdict == "cannot tell"
+    assert verdicts["Alike"].verdict == "no significant difference"
     assert verdicts["Alike"].p_value == 1
     assert verdicts["Good"].family == 2
 
@@ -224,7 +237,7 @@ def test_a_control_is_no_claim_and_said_to_show_no_difference(tmp_path):
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     rows = rows_of(sections, "verdicts")
     (control,) = by(rows, "contender", "Base_control")
-    assert control["adjusted_p"] is None
+    assert control["adjusted_p"] == 1
     assert control["verdict"] == "control"
     assert any("differs from itself" in note for note in sections[0].notes)
 
@@ -280,8 +293,27 @@ def test_a_control_counts_as_the_baseline_where_its_run_was_designed_so(tmp_path
     notes = [compare_sections(findings)[0].notes for findings in found]
     assert not any("with those of its control" in note for note in notes[0])
     assert any("from 20 openings, Base's 40 with those of its control" in note for note in notes[1])
+    assert any("need not be that of the win rates shown" in note for note in notes[1])
     (plan,) = plan_contenders(found[1], 0.002)
     assert plan.games == plan.more * 2 * 2 * 3
+
+
+def test_a_baseline_that_is_an_opponent_meets_its_control_and_is_compared_all_the_same(tmp_path):
+    run = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base")
+    run.agents["Base"]["roles"] = ["baseline", "opponent"]
+    for opening in range(20):
+        run.pair("Good", "Base", opening, 2).pair("Base_control", "Base", 100 + opening, 1 + opening % 2)
+    plain = with_control(gauntlet(20, good_and_alike, pools_control=True), heuristic="Base")
+    met, apart = (load_findings([one.write(tmp_path / name)]) for name, one in (("met", run), ("apart", plain)))
+    (good,), (expected,) = judge(met).claims, judge(apart).claims
+    assert good.effects == expected.effects
+    assert good.baseline_openings == 40
+    assert good.missing == ()
+    assert [test.path.outcomes.tolist() for test in run_tests(met, 0, 3)] == [
+        test.path.outcomes.tolist() for test in run_tests(apart, 0, 3)
+    ]
+    for first in (compare_headline(met), summary_headline(met)):
+        assert any("the games of Base_control count as Base's" in note for note in first.section.notes)
 
 
 def test_a_control_counts_as_nobody_else(tmp_path):
@@ -306,8 +338,9 @@ def test_a_census_is_exact_for_its_openings(tmp_path):
     run = gauntlet(20, lambda agent, _, opening: 1 + (agent == "Good" and opening < 10), population=20, is_census=True)
     findings = load_findings([run.write(tmp_path / "run")])
     (row,) = rows_of(compare_sections(findings), "verdicts")
-    assert row["difference_low"] == row["difference"] == row["difference_high"] == row["jointly_high"] == 0.25
-    assert (row["verdict"], row["p"]) == ("better", 0)
+    assert row["difference_low"] == row["difference"] == row["difference_high"] == 0.25
+    # nothing is uncertain, so that there is no p-value
+    assert (row["verdict"], row["adjusted_p"], row["heterogeneity_p"]) == ("better", None, None)
     assert "each of which was played: exact." in " ".join(compare_sections(findings)[0].notes)
     standings, opponents = summarize(findings)[:2]
     assert any(note.startswith("A census") for note in standings.notes)
@@ -345,9 +378,37 @@ def test_unfinished_pairs_are_counted_and_left_out(tmp_path):
 
 def test_a_run_its_stop_rule_ended_says_what_that_means(tmp_path):
     path = gauntlet(5, planned=999, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
-    (path / "finished.json").write_text("{}")
+    finish(path, 40, 0, reproducible=True)
     notes = " ".join(compare_sections(load_findings([path]))[0].notes)
     assert "Stopped early, after 40 of 999 planned games" in notes
+    assert "missing" not in notes
+
+
+@pytest.mark.parametrize(
+    "words", [["summary"], ["summary", "--full"], ["compare"], ["games"], ["games", "--format", "json"]]
+)
+def test_a_finished_run_of_which_a_part_is_lost_says_so_and_how_to_get_it_back(words, tmp_path):
+    path = gauntlet(5, config={"sprt": (0.0, 5.0)}).write(tmp_path / "run")
+    finish(path, 100, 0, reproducible=True)
+    said = " ".join(CliRunner().invoke(main, [*words, str(path)]).output.split())
+    assert f"60 of the 100 games of {path} are missing from its log: parts of it were lost." in said
+    assert f"isolation tournament --resume {path}" in said
+    assert "Stopped early" not in said
+
+
+def test_a_finished_run_that_is_whole_misses_nothing(tmp_path):
+    path = gauntlet(5).write(tmp_path / "run")
+    assert missing_sentence(path) == ""
+    finish(path, 40, 0, reproducible=True)
+    assert missing_sentence(path) == ""
+
+
+def test_a_damaged_end_of_a_run_is_refused_by_name(tmp_path):
+    path = gauntlet(5).write(tmp_path / "run")
+    finish(path, 40, 0, reproducible=True)
+    (path / "finished.json").write_text((path / "finished.json").read_text().replace("40", "48"))
+    with pytest.raises(ValueError, match=r"finished\.json: cannot be read: its checksum does not fit"):
+        missing_sentence(path)
 
 
 def test_a_run_without_games_says_so_everywhere(tmp_path):
@@ -361,16 +422,16 @@ def test_a_run_without_games_says_so_everywhere(tmp_path):
 
 def test_one_pair_is_analysed_and_proves_nothing(tmp_path):
     (row,) = rows_of(compare_sections(load_findings([gauntlet(1, better_on_all).write(tmp_path / "run")])), "verdicts")
-    assert row["verdict"] == "cannot tell"
+    assert row["verdict"] == "no significant difference"
 
 
 def test_programs_get_verdicts_as_columns_and_people_as_sentences(tmp_path):
     wins = random_wins({"Good": 0.55, "Base": 0.5})
     sections = compare_sections(load_findings([gauntlet(20, wins).write(tmp_path / "run")]))
     (row,) = rows_of(sections, "verdicts")
-    assert row["verdict"] == "cannot tell"
+    assert row["verdict"] == "no significant difference"
     assert row["more_pairs"] > 0
-    assert row["not_better_by"] == row["jointly_high"] > 0
+    assert row["not_better_by"] == row["difference_high"] > 0
     assert row["could_have_found"] > 0
     for output in ("table", "markdown"):
         assert "Good is not better than Base by more than " in render_sections(sections, output)
@@ -391,7 +452,7 @@ def test_whom_chance_alone_tells_apart_is_said_to_play_alike(tmp_path):
     run.agent("Opp_A", "opponent", kind="random", method=None, limit=None)
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     (row,) = rows_of(sections, "verdicts")
-    assert (row["verdict"], row["plays_alike"]) == ("cannot tell", True)
+    assert (row["verdict"], row["plays_alike"]) == ("no significant difference", True)
     assert "plays alike: the same results, chance aside" in render_sections(sections, "table")
 
 
@@ -498,18 +559,26 @@ def test_no_run_is_said_in_one_line(tmp_path):
         load_findings([tmp_path])
 
 
+def test_headings_of_p_values_say_which_they_are(tmp_path):
+    sections = compare_sections(load_findings([with_control(gauntlet(20)).write(tmp_path / "run")]))
+    heading = {key: render_sections(sections, "markdown", only=key).splitlines()[2] for key in ("verdicts", "effects")}
+    assert "| adjusted p |" in heading["verdicts"]
+    assert "| heterogeneity p |" in heading["verdicts"]
+    assert "| one-sided p, unadjusted |" in heading["effects"]
+
+
 def test_a_missing_interval_leaves_its_columns_empty(tmp_path):
     sections = compare_sections(load_findings([with_control(gauntlet(20)).write(tmp_path / "run")]))
-    ends = {row["contender"]: row["jointly_low"] for row in rows_of(sections, "verdicts")}
-    assert ends["Base_control"] is None
-    assert -1 < ends["Good"] < 1
-    header, *lines = render_sections(sections, "csv", only="verdicts").splitlines()
+    p_better = {row["opponent"]: row["p_better"] for row in rows_of(sections, "effects")}
+    assert p_better["mean"] is None
+    assert p_better["Opp_A"] == 1
+    header, *lines = render_sections(sections, "csv", only="effects").splitlines()
     assert {line.count(",") for line in lines} == {header.count(",")}
 
 
-def test_a_baseline_too_quick_for_the_clock_has_costs_unknown(tmp_path):
+def test_beside_a_baseline_whose_cost_is_not_known_no_cost_is(tmp_path):
     run = Invented().agent("Good", "contender").agent("Base", "baseline", kind="greedy", method=None, limit=None)
-    run.pair("Good", "Base", 1, 2, time_us=[0] * 6)
+    run.costing(Good=1.0).pair("Good", "Base", 1, 2)
     (row,) = rows_of(compare_sections(load_findings([run.write(tmp_path / "run")])), "head_to_head")
     assert row["cost"] is None
 

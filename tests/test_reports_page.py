@@ -13,7 +13,7 @@ from invented_runs import Invented, gauntlet, random_wins
 from experiments.find_games import read_game
 from experiments.labels import SCHEMA
 from experiments.verdicts.comparisons import judge
-from experiments.verdicts.effort import measure_effort
+from experiments.verdicts.costs import relative_costs
 from experiments.verdicts.findings import load_findings
 from experiments.verdicts.placements import placements
 from experiments.verdicts.telling import games_by_opponent, games_by_placement
@@ -234,13 +234,17 @@ def findings_of(tmp_path, run):
     return load_findings([run.write(tmp_path / "run")])
 
 
-def test_the_forest_draws_both_intervals_and_the_joint_one_is_the_wider(tmp_path):
+def test_the_forest_draws_the_interval_that_the_verdict_is_about(tmp_path):
     rates = random_wins({"Base": 0.5, "Good": 0.6, "Fair": 0.5})
     findings = findings_of(tmp_path, gauntlet(40, rates, contenders=("Good", "Fair")))
-    chart = forest(findings, judge(findings))
+    verdicts = judge(findings)
+    chart = forest(findings, verdicts)
+    kinds = {one.contender: one.verdict for one in verdicts.claims}
     assert [row.name for row in chart.rows] == [name for name in findings.ranked if name in ("Good", "Fair")]
     for row in chart.rows:
-        assert row.wide[0] < row.ends[0] < row.at < row.ends[1] < row.wide[1]
+        assert row.wide is None
+        assert row.ends[0] < row.at < row.ends[1]
+        assert (row.ends[0] <= chart.zero <= row.ends[1]) == (kinds[row.name] == "no significant difference")
         assert (row.at > chart.zero) == row.text.startswith("+")
 
 
@@ -277,16 +281,13 @@ def test_running_estimates_are_shown_of_those_nearest_to_a_decision(tmp_path):
 def test_strength_by_cost_names_whom_nobody_beats_at_a_lower_price(tmp_path):
     rates = {"Base": 0.4, "Dear": 0.6, "Poor": 0.3}
     run = gauntlet(20, random_wins(rates), contenders=("Dear", "Poor"))
-    for row in run.rows:
-        dear = [name in ("Dear", "Poor") for name in (row["agent_1"], row["agent_2"])]
-        row["time_us"] = [0, 0, *[10_000 * (1 + 2 * dear[place % 2]) for place in range(4)]]
-        row["nodes"] = [0, 0, *[1000] * 4]
+    run.costing(Base=1.0, Dear=3.0, Poor=3.0)
     findings = findings_of(tmp_path, run)
-    plot = strength_by_cost(findings, judge(findings), measure_effort(findings))
+    plot = strength_by_cost(findings, judge(findings), relative_costs(findings))
     by_name = {dot.name: dot for dot in plot.dots}
     assert by_name["Dear"].label
     assert by_name["Dear"].y < plot.zero < by_name["Poor"].y
-    assert "3.0 × the time" in by_name["Dear"].text
+    assert "3.00 × the processor time" in by_name["Dear"].text
 
 
 def test_ticks_are_round_and_few():

@@ -13,7 +13,6 @@ from reports.wording import (
     control_words,
     decision_words,
     excluded_sentence,
-    holm_sentence,
     p_words,
     repetition_words,
     two_digits,
@@ -23,22 +22,13 @@ from reports.wording import (
 
 def judged(**facts):
     usual = {
-        "verdict": "cannot tell",
+        "verdict": "no significant difference",
         "is_empty": False,
         "is_census": False,
         "plays_alike": False,
         "lead": (-0.031, 0.036),
     }
     return SimpleNamespace(**{**usual, **facts})
-
-
-def test_whoever_is_better_by_a_joint_interval_with_0_in_it_is_named():
-    clear, close = (judged(contender="Good", verdict="better", lead=(low, 0.05)) for low in (0.01, -0.01))
-    assert holm_sentence([clear, judged()]) == ""
-    told = holm_sentence([clear, close, judged()])
-    assert "Good better. A verdict" in told
-    assert "for all 3 at once" in told
-    assert "for all" not in holm_sentence([close])
 
 
 @pytest.mark.parametrize(
@@ -48,12 +38,13 @@ def test_whoever_is_better_by_a_joint_interval_with_0_in_it_is_named():
         ({"verdict": "worse"}, "worse"),
         ({"verdict": "better", "is_census": True}, "better on all openings there are"),
         ({"verdict": "equal", "is_census": True}, "equal on all openings there are"),
-        ({}, "cannot tell"),
+        ({}, "no significant difference"),
         ({"lead": (-0.006, 0.014)}, "no difference of 2.0"),
-        ({"lead": (0.001, 0.06)}, "cannot tell"),
-        ({"lead": (-1, 1)}, "cannot tell: nothing is excluded yet"),
+        ({"lead": (0.001, 0.06)}, "no significant difference"),
+        ({"lead": (-1, 1)}, "too little data"),
+        ({"lead": (-1, 1), "plays_alike": True}, "too little data"),
         ({"plays_alike": True}, "plays alike: the same results, chance aside"),
-        ({"is_empty": True, "lead": (np.nan, np.nan)}, "cannot tell: no complete pairs in common"),
+        ({"is_empty": True, "lead": (np.nan, np.nan)}, "no significant difference: no complete pairs in common"),
     ],
 )
 def test_a_verdict_is_one_plain_phrase(facts, words):
@@ -68,8 +59,8 @@ def test_a_verdict_is_one_plain_phrase(facts, words):
             [{"verdict": "better"}, {"lead": (0.001, 0.06)}],
             "Good is not better than Base by more than 6.0, nor worse by more than 0.0 points.",
         ),
-        ([{}] * 4, "4 cannot be told apart: none of them is better by more than the upper end under jointly, nor worse "
-                   "by more than the lower one."),
+        ([{}] * 4, "4 cannot be told apart: none of them is better by more than the upper end of its interval, nor "
+                   "worse by more than the lower one."),
         ([{"verdict": "worse"}, {"lead": (-1, 1)}, {"is_empty": True, "lead": (np.nan, np.nan)}], ""),
     ],
 )  # fmt: skip
@@ -89,15 +80,24 @@ def test_a_control_shows_luck_and_is_distrusted_where_it_differs_from_itself():
     assert "is Base on 40 openings of its own. It differs from itself by +1.2 (−2.0 to +4.0)" in (
         control_sentence(control(0.3))
     )
-    for p_value in (0.05, 0.001):
+    for p_value in (0.05, 0.0011):
+        assert control_words(control(p_value)) == "control: no difference, as it should be"
+    for p_value in (0.001, 0.00005):
         assert control_words(control(p_value)) == "control: differs from itself!"
         assert "distrust this run" in control_sentence(control(p_value))
 
 
-def sequential_test(decision, is_duel, exhausted=False, is_held_back=False):
-    path = SimpleNamespace(decision=decision)
+def sequential_test(decision, is_duel, exhausted=False, is_held_back=False, census=False):
+    path = SimpleNamespace(decision=decision, sprt=SimpleNamespace(model="logistic"))
     return SimpleNamespace(
-        path=path, is_duel=is_duel, low=-2.5, high=10.0, exhausted=exhausted, is_held_back=is_held_back
+        path=path,
+        is_duel=is_duel,
+        low=-2.5,
+        high=10.0,
+        exhausted=exhausted,
+        is_held_back=is_held_back,
+        census=census,
+        observations=20,
     )
 
 
@@ -107,7 +107,9 @@ def sequential_test(decision, is_duel, exhausted=False, is_held_back=False):
         (sequential_test("H1", True), "rather 10 than −2.5 Elo"),
         (sequential_test("H0", False, True), "rather −2.5 than 10 points"),
         (sequential_test(None, True), "undecided"),
-        (sequential_test(None, False, True), "undecided when the openings ran out"),
+        (sequential_test(None, False, True), "undecided after the 20 openings played"),
+        (sequential_test(None, True, True), "undecided after the 20 pairs played"),
+        (sequential_test(None, True, True, census=True), "undecided when the openings ran out"),
         (
             sequential_test(None, True, False, True),
             "undecided: beyond a bound, but not with half a lost and half a won pair added",

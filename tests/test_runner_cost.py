@@ -1,5 +1,6 @@
 """Equal cost: node limits scaled by speed, once, and recorded as plain numbers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,46 +8,53 @@ import pytest
 from experiments import runs
 from experiments.config import load_config
 from experiments.design import make_plan
-from experiments.play.cost import at_equal_cost
+from experiments.play.cost import Costs, at_equal_cost
 from experiments.play.runner import Progress, play_tournament
-from isolation.agents import Agent
+from experiments.play.worker import Worker, task_of
+from isolation.cost import Cost
 
-SPEEDS = {"ID_Improved": 100.0, "ID_Open": 150.0, "ID_Territory": 40.0, "Few": 0.001}
+pytestmark = pytest.mark.usefixtures("costs_measured")
+
+TIMES = {"ID_Improved": 1.0, "ID_Open": 2 / 3, "ID_Territory": 2.5, "Few": 100_000.0}
 
 
-def speed_of(agent: Agent, size: str) -> float:
-    return SPEEDS[agent.name]
+def cost(times: float) -> Cost:
+    return Cost(10 * times, times, times, times)
+
+
+def measure(names: Sequence[str]) -> Costs:
+    return {name: cost(TIMES[name]) if name in TIMES else "it does not search" for name in names}
 
 
 def test_contenders_get_the_nodes_that_cost_what_the_baseline_s_cost() -> None:
     config = load_config(None, {"contenders": ["ID:open", "ID:territory", "Few=ID:center@nodes=5"], "equal_cost": True})
-    plan, speeds = at_equal_cost(make_plan(config), speed_of)
+    plan, costs = at_equal_cost(make_plan(config), measure)
     limits = {entrant.agent.name: entrant.spec.limit for entrant in plan.entrants if entrant.spec.limit}
     nodes = {name: limit.nodes for name, limit in limits.items()}
     assert nodes["ID_Open"] == 15_000
     assert nodes["ID_Territory"] == 4_000
     assert nodes["Few"] == 1
     assert nodes["ID_Improved"] == nodes["ID_Improved_control"] == 10_000
-    assert speeds == SPEEDS
+    assert costs == {name: cost(times) for name, times in TIMES.items()}
 
 
 def test_a_contender_with_hardly_any_nodes_is_named() -> None:
     config = load_config(None, {"contenders": ["ID:open", "Few=ID:center@nodes=5"], "equal_cost": True})
-    plan, _ = at_equal_cost(make_plan(config), speed_of)
+    plan, _ = at_equal_cost(make_plan(config), measure)
     (note,) = [note for note in plan.notes if "at equal cost" in note]
     assert note.startswith("Few gets no more than 1 nodes a move at equal cost")
 
 
 def test_a_contender_whose_code_fails_is_named() -> None:
-    def failing(agent: Agent, size: str) -> float:
-        raise ZeroDivisionError("division by zero")
+    def failing(names: Sequence[str]) -> Costs:
+        return dict.fromkeys(names, "ZeroDivisionError: division by zero")
 
     plan = make_plan(load_config(None, {"contenders": ["ID:open"], "equal_cost": True}))
     with pytest.raises(ValueError, match="equal_cost cannot measure ID_Improved: ZeroDivisionError: division by zero"):
         at_equal_cost(plan, failing)
 
 
-def test_speeds_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) -> None:
+def test_costs_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) -> None:
     keys = {
         "format": "head-to-head", "contenders": ["ID:territory@nodes=2000"], "baseline": "ID:improved@nodes=2000",
         "pairs": 2, "jobs": 1, "equal_cost": True, "out": str(tmp_path / "run"),
@@ -57,12 +65,13 @@ def test_speeds_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) -
     phases = list(dict.fromkeys(progress.phase for progress in shown))
     assert phases[:4] == ["preparing", "measuring", "measured", "playing"]
     (measured,) = [progress for progress in shown if progress.phase == "measured"]
-    assert measured.costs == runs.load_run(tmp_path / "run").costs
-    speeds = [measured.costs[name] for name in ("ID_Improved_2000nodes", "ID_Territory_2000nodes")]
-    assert speeds[0] > speeds[1] > 0
+    assert measured.costs == runs.load_run(tmp_path / "run").processor_costs
+    baseline, contender = (measured.costs[name] for name in ("ID_Improved_2000nodes", "ID_Territory_2000nodes"))
+    assert (baseline.times, baseline.spread) == (1, 0)
+    assert contender.times > 1
     (limit,) = [entrant.spec.limit for entrant in outcome.plan.entrants if "contender" in entrant.roles]
     assert limit
-    assert limit.nodes == round(2000 * speeds[1] / speeds[0])
+    assert limit.nodes == round(2000 / contender.times)
 
 
 def test_a_failing_contender_ends_in_one_line_and_nothing_is_written(tmp_path: Path) -> None:
@@ -83,17 +92,20 @@ def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming
         "pairs": 2, "jobs": 1, "equal_cost": True, "out": str(tmp_path / "run"),
     }  # fmt: skip
 
-    def first(agent: Agent, size: str) -> float:
-        return 3.0 if "Open" in agent.name else 1.0
+    def first(names: Sequence[str]) -> Costs:
+        return {name: cost(1 / 3 if "Open" in name else 1.0) for name in names}
 
-    def never(agent: Agent, size: str) -> float:
+    def never(names: Sequence[str]) -> Costs:
         raise AssertionError("measured again")
 
     play_tournament(load_config(None, keys), measure=first)
     saved = load_config(tmp_path / "run" / runs.CONFIG)
     assert saved.contenders == ("ID_Open_50nodes=ID:open@nodes=150",)
     assert not saved.equal_cost
-    assert runs.load_run(tmp_path / "run").costs == {"ID_Improved_20nodes": 1.0, "ID_Open_50nodes": 3.0}
+    known = runs.load_run(tmp_path / "run").processor_costs
+    assert {name: known[name].times for name in ("ID_Improved_20nodes", "ID_Open_50nodes")} == {
+        "ID_Improved_20nodes": 1.0, "ID_Open_50nodes": 1 / 3,
+    }  # fmt: skip
     assert play_tournament(load_config(None, keys), resume=True, measure=never).finished
 
 
@@ -101,10 +113,56 @@ def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming
 def test_only_node_limits_can_be_scaled(contender: str) -> None:
     plan = make_plan(load_config(None, {"contenders": [contender], "equal_cost": True}))
     with pytest.raises(ValueError, match=r"equal_cost scales node limits, and .* has none"):
-        at_equal_cost(plan, speed_of)
+        at_equal_cost(plan, measure)
 
 
 def test_a_round_robin_has_nothing_to_measure_against() -> None:
     plan = make_plan(load_config(None, {"format": "round-robin", "contenders": ["ID:open", "ID:center"]}))
     with pytest.raises(ValueError, match="needs a baseline"):
-        at_equal_cost(plan, speed_of)
+        at_equal_cost(plan, measure)
+
+
+def test_a_run_measures_costs_once_over_its_baseline_and_keeps_them_when_resumed(tmp_path: Path) -> None:
+    keys = {
+        "contenders": ["ID:open@nodes=50"], "baseline": "ID:improved@nodes=20", "opponents": ["random"],
+        "pairs": 2, "jobs": 1, "out": str(tmp_path / "run"),
+    }  # fmt: skip
+    asked: list[Sequence[str]] = []
+
+    def measure_once(names: Sequence[str]) -> Costs:
+        asked.append(names)
+        return {name: "it does not search" if name == "Random" else cost(1.0) for name in names}
+
+    play_tournament(load_config(None, keys), measure=measure_once)
+    (names,) = asked
+    assert names[0] == "ID_Improved_20nodes"
+    assert set(names) == set(runs.load_run(tmp_path / "run").agents)
+    assert set(runs.load_run(tmp_path / "run").processor_costs) == set(names) - {"Random"}
+    assert play_tournament(load_config(None, keys), resume=True, measure=measure_once).finished
+    assert len(asked) == 1
+
+
+def test_the_control_costs_what_the_baseline_costs(tmp_path: Path) -> None:
+    keys = {
+        "contenders": ["ID:open@nodes=50"], "baseline": "ID:improved@nodes=50", "opponents": ["random"],
+        "pairs": 2, "jobs": 1, "out": str(tmp_path / "run"),
+    }  # fmt: skip
+    play_tournament(load_config(None, keys))
+    costs = runs.load_run(tmp_path / "run").processor_costs
+    assert costs["ID_Improved_50nodes_control"] == costs["ID_Improved_50nodes"]
+    assert costs["ID_Improved_50nodes"].times == 1
+    assert costs["ID_Open_50nodes"].low <= costs["ID_Open_50nodes"].times <= costs["ID_Open_50nodes"].high
+    assert "Random" not in costs
+
+
+def test_user_code_that_does_not_compile_stays_out_of_the_process_that_measures(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    path = tmp_path / "my.py"
+    path.write_text(f"def score(game, player):\n    open({str(ran)!r}, 'a').close()\n    return 1.0\n")
+    plan = make_plan(load_config(None, {"contenders": [f"X=ID:{path}:score@nodes=20"], "baseline": "ID:null@nodes=20"}))
+    worker = Worker(task_of(plan))
+    ran.unlink(missing_ok=True)
+    costs = worker.measure_costs(["ID_Null_20nodes", "X"])
+    assert costs["X"] == "user code that does not compile"
+    assert not ran.exists()
+    assert costs["ID_Null_20nodes"].times == 1

@@ -14,6 +14,7 @@ from experiments.play.runner import Progress
 from experiments.schedule import points_table
 from experiments.verdicts.live import live_standings
 from isolation.contained import hushed
+from isolation.cost import Cost
 from reports.progress import counting, display, opponent_rows, screen
 from reports.tables import render_rows
 
@@ -148,14 +149,14 @@ def test_games_that_go_on_being_lost_are_told_once_for_each_player_in_a_pipe(pla
 def test_limits_at_equal_cost_are_printed_and_stay(plan: Plan, terminal: bool) -> None:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
     plan = make_plan(load_config(None, {"contenders": ["ID:open@nodes=15000"], "opponents": ["random"], "pairs": 2}))
-    costs = {"ID_Improved": 2e6, "ID_Open_15000nodes": 3e6}
+    costs = {"ID_Improved": Cost(5, 1, 1, 1), "ID_Open_15000nodes": Cost(3, 0.67, 0.66, 0.68)}
     with display(console) as show:
         for phase in ("measuring", "measured"):
             blank = points_table(plan.schedule)
             show(Progress(plan, phase, "ID_Open", 0, 240, 0.0, float("inf"), blank, (), costs))  # type: ignore[arg-type]
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     (line,) = [line for line in lines if line.lstrip("\x1b[2KA1G\r").startswith("ID_Open_15000nodes")]
-    assert line.split()[-3:] == ["3,000,000", "0.67", "15,000"]
+    assert line.split()[-3:] == ["3.0", "%", "15,000"]
 
 
 def test_a_long_name_is_not_in_the_way() -> None:
@@ -170,10 +171,8 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
 
     from reports.progress import what_next
 
-    facts = {"logged": 1, "total": 2, "seconds": 3.0, "path": Path("my runs/$one")}
-    for finished in (True, False):
-        told = what_next(SimpleNamespace(**facts, finished=finished))  # type: ignore[arg-type]
-        assert told.endswith(" 'my runs/$one'")
+    outcome = SimpleNamespace(logged=1, total=2, seconds=3.0, path=Path("my runs/$one"))
+    assert what_next(outcome).endswith(" 'my runs/$one'")  # type: ignore[arg-type]
 
 
 def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,17 +20,6 @@ def plan_of(**keys: object) -> Plan:
     return make_plan(load_config(None, keys))
 
 
-@pytest.mark.parametrize(("keys", "told"), [({}, True), ({"hard_cap": 5.0}, False)])
-def test_players_from_files_that_share_a_process_are_named(tmp_path, keys, told):
-    source = "class CustomPlayer:\n    def get_move(self, game, time_left):\n        return (-1, -1)\n"
-    for name in ("one.py", "two.py"):
-        (tmp_path / name).write_text(source)
-    one, two = (f"{name}={tmp_path / name}.py:CustomPlayer" for name in ("one", "two"))
-    notes = plan_of(format="head-to-head", contenders=[one], baseline=two, pairs=1, **keys).notes
-    expected = "play in one process, where one's code can harm another: hard_cap parts them"
-    assert any(note.endswith(expected) and "one" in note and "two" in note for note in notes) == told
-
-
 def test_files_of_a_pattern_that_cannot_play_or_play_alike_are_left_out_and_named(tmp_path: Path) -> None:
     sources = {"ann": "1.0", "bob": "(", "cy": "1.0", "dan": "2.0"}
     for who, value in sources.items():

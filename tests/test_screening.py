@@ -2,9 +2,12 @@
 
 import csv
 import io
+import itertools
 import re
 import shlex
+from concurrent.futures import CancelledError
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,7 +29,7 @@ from experiments.suite.sources import Source
 from experiments.trial import try_heuristic
 from isolation import Board, solve
 from isolation.agents import ClassicAgent, SearchAgent
-from isolation.answers import NO_ANSWER, Positions, answer_all
+from isolation.answers import NO_ANSWER, Positions, answer_all, batches
 from isolation.limits import Limit
 from isolation.outcome import Reason
 from isolation.render import to_text
@@ -73,6 +76,41 @@ def test_an_agent_moves_as_it_does_in_a_game(spec):
     assert answers.cells.tolist() == [one.move for one in found]
     assert answers.nodes.tolist() == [one.nodes for one in found]
     assert not answers.failure.any()
+
+
+@pytest.mark.parametrize("spec", ["ID:improved@nodes=200,ties", "ID:INTERPRETED@nodes=200"])
+def test_asking_ends_once_nobody_wants_the_answers(spec, tmp_path):
+    (tmp_path / "mine.py").write_text("def score(game, player):\n    return float(str(game.move_count))\n")
+    agent = parse_agent(spec.replace("INTERPRETED", f"{tmp_path}/mine.py:score"))
+    assert (agent.compiled((7, 7)) is None) == ("INTERPRETED" in spec)
+    positions, no_longer = some_positions(), iter([False, True])
+    with pytest.raises(CancelledError):
+        answer_all(agent, positions, seeds(positions), lambda: next(no_longer))
+    assert next(no_longer, None) is None
+
+
+@pytest.mark.parametrize("batches", [[1] * 7, [2, 3, 2]])
+def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypatch):
+    positions, agent = some_positions(7), parse_agent("MCTS@nodes=200")
+    whole = answer_all(agent, positions, seeds(positions))
+    firsts = [sum(batches[:place]) for place in range(len(batches))]
+    monkeypatch.setattr("isolation.answers.batches", lambda count, _: zip(firsts, batches, strict=True))
+    parted = answer_all(agent, positions, seeds(positions))
+    for column in ("cells", "failure", "nodes"):
+        assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "calls"), [(1e-7, [4, 128, 68]), (0.02, [4, *[12] * 16, 4]), (10.0, [4, *[1] * 196])]
+)
+def test_a_call_answers_about_a_quarter_of_a_second_of_positions(seconds, calls, monkeypatch):
+    answered = []
+    clock = SimpleNamespace(perf_counter=lambda: seconds * sum(answered))
+    monkeypatch.setattr("isolation.answers.time", clock)
+    for first, count in batches(200):
+        assert first == sum(answered)
+        answered.append(count)
+    assert answered == calls
 
 
 def test_boards_of_more_than_a_word_are_asked_alike():
@@ -212,16 +250,30 @@ def test_where_wins_are_kept_adds_up(suite):
         assert np.average([one.contender for one in chosen], weights=counts) == pytest.approx(kept)
 
 
-def test_a_trial_screens_what_is_sound_and_quick_enough():
-    trial = try_heuristic(heuristics.get("null"), seconds=1)
+def test_a_trial_screens_what_is_sound():
+    trial = try_heuristic(heuristics.get("null"), pairs=20)
     ((own, against),) = trial.screening.contenders
     assert own.kept.estimate < trial.screening.baseline.kept.estimate
     assert against.p_value <= 0.05
     told = describe_trial("null.py:score", trial).splitlines()[-1]
     assert "solved positions at 1000 nodes: worse, −" in told
 
-    assert try_heuristic(lambda game, player: float("nan"), seconds=0.05).screening is None
-    assert try_heuristic(heuristics.get("null"), seconds=0.0001).screening is None
+    assert try_heuristic(lambda game, player: float("nan"), pairs=2).screening is None
+
+
+def test_a_trial_plays_as_many_games_whatever_the_load(monkeypatch):
+    passed = itertools.count()
+    monkeypatch.setattr("time.perf_counter", lambda: 1000.0 * next(passed))
+    assert try_heuristic(heuristics.get("null"), pairs=20).interval.pairs.n == 20
+
+
+def test_a_trial_says_what_a_node_costs_compiled_and_interpreted():
+    trial = try_heuristic(heuristics.get("null"), pairs=2)
+    told = describe_trial("null.py:score", trial)
+    assert trial.cost.times < 1
+    assert "Cost per node compiled: " in told
+    assert "Cost per node interpreted: " in told
+    assert trial.python_cost.nanoseconds > 10 * trial.cost.nanoseconds
 
 
 @pytest.mark.slow
@@ -247,7 +299,7 @@ def test_the_command_says_who_is_better_and_shows_five_mistakes(path, tmp_path):
     page = tmp_path / "page.html"
     result = run("screen", "ID:null@nodes=20", "--suite", path, "--split", "all", "--jobs", 1, "--html", page)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("ID_Null_20nodes moves worse than ID_Improved: −")
+    assert result.stdout.startswith("ID_Null_20nodes is worse than ID_Improved: −")
     assert result.stdout.count(" to move.") == 5
     assert "player 2 to move" in result.stdout
     assert page.read_text(encoding="utf-8").count("data:image/svg+xml") == 5
@@ -259,6 +311,7 @@ def test_who_mostly_fails_is_said_to_first_and_shown_no_mistakes_without_a_move(
     result = run("screen", f"ID:{file}:score", "--suite", path, "--split", "all", "--sample", 6, "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert re.match(r"ID_\S*broken\.score failed 6 of 6 times: .*no such thing", result.stdout)
+    assert re.search(r"Cost: not measured, as ID_\S*broken\.score failed\.", " ".join(result.stdout.split()))
     assert "broken.score threw no win away by a move." in result.stdout
     assert " to move." not in result.stdout
 

@@ -22,7 +22,7 @@ class Clock:
 @pytest.fixture
 def markers(tmp_path: Path) -> Markers:
     found = create_markers(tmp_path / "markers", 2)
-    found[:] = [(501, 3, 1, 7), (502, 0, 0, 4)]
+    found[:] = [(501, 3, 1, 7, 0), (502, 0, 0, 4, 0)]
     return found
 
 

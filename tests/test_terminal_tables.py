@@ -113,7 +113,7 @@ def test_whether_a_heuristic_compiles_is_the_last_that_goes(tmp_path: Path) -> N
 def test_the_finding_comes_first_then_a_line_a_contender_then_where_the_rest_is(run: Path) -> None:
     lines = said("compare", run).splitlines()
     assert " ".join(lines[:2]).startswith(
-        "1 of 3 beats Base: ID_Offensive_Proximity_Net_Mobility_Early; none is shown worse; the control moved "
+        "1 of 3 beats Base: ID_Offensive_Proximity_Net_Mobility_Early; none is significantly worse; check: the "
     )
     rows = [line for line in lines if line.startswith(("ID_", "Base_control"))]
     assert len(rows) == 4
@@ -132,14 +132,14 @@ def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
 @pytest.mark.usefixtures("narrow")
 def test_what_has_no_room_is_named(run: Path) -> None:
     told = " ".join(said("compare", run, "--table", "verdicts").split())
-    assert re.search(r"Left out for want of room: .*win rate, p, adjusted p, .*heterogeneity p; a wider", told)
+    assert re.search(r"Left out for want of room: .*win rate, adjusted p, .*heterogeneity p; a wider", told)
 
 
 def test_what_is_the_same_in_every_row_is_a_sentence() -> None:
     rows = [{"agent": name, "games": 1400, "share": Share(place / 10)} for place, name in enumerate("ABC")]
     text = render_rows(rows, "table")
     assert text.splitlines()[0].split() == ["agent", "share"]
-    assert text.splitlines()[-1] == "In every row: games 1,400."
+    assert text.splitlines()[-1] == "The same in every row: games: 1,400."
     assert "games" in render_rows(rows[:2], "table").splitlines()[0]
     assert render_rows(rows, "csv").splitlines()[0] == "agent,games,share"
 
@@ -169,47 +169,85 @@ def test_one_order_of_agents_everywhere(run: Path) -> None:
     assert [name for name in everybody if name != "Base"] == contenders
 
 
-def dear_run(openings: int, time: int) -> Invented:
-    """A contender that wins all its games against the baseline and thinks three times as long a node."""
+def dear_run(wall_times: tuple[int, int] = (50_000, 50_000), is_measured: bool = True) -> Invented:
+    """A contender that wins all its games against the baseline, and whose nodes cost three times as much.
+
+    `wall_times` are the microseconds that moves of the baseline and of the contender took, as the log has them.
+    """
     made = Invented().agent("Dear", "contender").agent("Base", "baseline")
-    for opening in range(openings):
-        for first, second, times in (("Base", "Dear", [time, 3 * time]), ("Dear", "Base", [3 * time, time])):
+    if is_measured:
+        made.costing(Base=1.0, Dear=3.0)
+    base, dear = wall_times
+    for opening in range(30):
+        for first, second, times in (("Base", "Dear", [base, dear]), ("Dear", "Base", [dear, base])):
             plies = {"nodes": [0, 0] + [1000] * 4, "time_us": [0, 0] + times * 2}
             made.game(first, second, opening, first == "Dear", **plies)
         made.pairs += 1
     return made
 
 
-@pytest.mark.parametrize(("openings", "time"), [(30, 50), (20, 50_000)])
-def test_a_cost_that_rests_on_too_little_is_not_told(tmp_path: Path, openings: int, time: int) -> None:
-    told = said("compare", dear_run(openings, time).write(tmp_path / "run"))
-    assert "too little" in told
+def test_a_run_that_has_not_measured_costs_says_so_and_guesses_none(tmp_path: Path) -> None:
+    told = said("compare", dear_run(is_measured=False).write(tmp_path / "run"))
+    assert "Cost: not measured" in told
     assert "The price" not in told
-    assert "3.0" not in told
+    assert "×" not in told
+
+
+@pytest.mark.parametrize("words", [["compare"], ["compare", "--full"], ["summary", "--table", "standings"]])
+def test_the_clock_on_the_wall_has_no_part_in_what_is_said_of_costs(tmp_path: Path, words: list[str]) -> None:
+    shown = [
+        said(words[0], dear_run(times).write(tmp_path / str(place) / "run"), *words[1:])
+        for place, times in enumerate([(50_000, 50_000), (90_000, 10_000)])
+    ]
+    assert shown[0] == shown[1]
+
+
+def test_a_cost_stands_with_its_interval_and_its_clock_and_one_that_is_unsteady_is_named(tmp_path: Path) -> None:
+    made = dear_run()
+    told = " ".join(said("compare", made.write(tmp_path / "run")).split())
+    assert "3.00 × (2.94 to 3.06)" in told
+    assert "Cost: processor time per node over the baseline's" in told
+    assert "Unreliable" not in told
+    made.costs["Dear"] |= {"low": 2.5, "high": 3.5}
+    told = " ".join(said("compare", made.write(tmp_path / "unsteady")).split())
+    assert "Unreliable, with a spread above 10 %: Dear." in told
+
+
+@pytest.mark.parametrize("words", [["compare"], ["summary"]])
+def test_a_run_at_equal_cost_says_so_first_with_the_nodes_of_each(tmp_path: Path, words: list[str]) -> None:
+    made = dear_run().agent("Dear", "contender", limit={"nodes": 333})
+    made.config["equal_cost"] = True
+    told = " ".join(said(*words, made.write(tmp_path / "run")).split())
+    assert told.startswith(
+        "At equal cost, by processor time per node, measured when the run began: Dear 333 nodes (a node costs 3.00 ×, "
+        "spread 4.0 %); Base 1,000 nodes a move."
+    )
+    made.costs.clear()
+    told = " ".join(said(*words, made.write(tmp_path / "old")).split())
+    assert told.startswith("At equal cost by wall time, as older versions measured it, perhaps far off: Dear 333 nodes")
 
 
 def test_a_better_heuristic_is_told_its_price(tmp_path: Path) -> None:
-    made = dear_run(30, 50_000)
+    made = dear_run()
     told = said("compare", made.write(tmp_path / "run"))
-    assert "The price: a node takes Dear 3.0 × the time of Base's." in told
-    assert "too little" not in told
+    assert "The price: a node takes Dear 3.00 × the processor time of Base's." in told
     made.config["equal_cost"] = True
     assert "The price" not in said("compare", made.write(tmp_path / "equal"))
 
 
 def test_what_equal_cost_says_is_told_where_a_run_beside_knows_it(tmp_path: Path) -> None:
-    run = dear_run(30, 50_000).write(tmp_path / "dear")
-    equal = dear_run(30, 50_000).agent("Dear", "contender", limit={"nodes": 333})
+    run = dear_run().write(tmp_path / "dear")
+    equal = dear_run().agent("Dear", "contender", limit={"nodes": 333})
     equal.config["equal_cost"] = True
     for row in equal.rows:
         row["winner"] = 1
-    other = dear_run(30, 50_000)
+    other = dear_run()
     other.config |= {"equal_cost": True, "board": "5x5"}
     other.write(tmp_path / "another-question")
     assert "isolation tournament --equal-cost does." in " ".join(said("compare", run).split())
     equal.write(tmp_path / "equal")
     told = " ".join(said("compare", run).split())
-    assert f"at equal cost, in {tmp_path / 'equal'}: Dear 50.0 %, cannot tell." in told
+    assert f"at equal cost, in {tmp_path / 'equal'}: Dear 50.0 %, no significant difference." in told
     assert "--equal-cost" not in told
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from experiments.config import load_config
 from experiments.design import CONTROL_SUFFIX, Plan, make_plan
 from experiments.inference.contender_tests import duel_path, gauntlet_path, opening_leads
+from experiments.inference.elo import elo_from_score
 from experiments.inference.pairing import Record
 from experiments.log import read_games
 from experiments.play.batches import Feed, checkpoints
@@ -20,7 +21,11 @@ from experiments.play.runner import play_tournament
 from experiments.play.stopping import sprt_rule
 from experiments.schedule import pair_points, points_table
 from experiments.verdicts.findings import Findings, load_findings
-from experiments.verdicts.sequential import bounds_of, run_tests
+from experiments.verdicts.sequential import anytime_leads, own_tests
+from reports.compare import compare_sections
+from reports.headlines import compare_headline, summary_headline
+from reports.page import report_page
+from reports.sprt import sprt_sections
 
 GAUNTLET: dict[str, Any] = {
     "contenders": ["greedy", "R=random", "MM:open@depth=1"],
@@ -32,6 +37,13 @@ GAUNTLET: dict[str, Any] = {
 }
 PLANS: dict[str, dict[str, Any]] = {
     "head to head": {**GAUNTLET, "format": "head-to-head", "opponents": None, "sprt": [0, 60]},
+    "head to head in normalized Elo": {
+        **GAUNTLET,
+        "format": "head-to-head",
+        "opponents": None,
+        "sprt": [0, 60],
+        "elo_model": "normalized",
+    },
     "a gauntlet": GAUNTLET,
     "a contender is an opponent too": {**GAUNTLET, "opponents": ["greedy", "O=random"]},
     "two contenders are opponents too": {**GAUNTLET, "opponents": ["greedy", "R=random", "O=random"]},
@@ -70,7 +82,7 @@ def stopped(plan: Plan, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
 def findings_of(plan: Plan, points: NDArray[np.int8], path: Path) -> Findings:
     """The games of a points table, read from a log of them."""
     config = plan.config.model_dump(
-        include={"format", "contenders", "baseline", "opponents", "sprt"}, exclude_none=True
+        include={"format", "contenders", "baseline", "opponents", "sprt", "elo_model"}, exclude_none=True
     )
     run = Invented(config=config if config["format"] != "head-to-head" else {**config, "opponents": None})
     run.pools_control = plan.pools_control
@@ -113,12 +125,12 @@ def test_the_report_decides_when_and_what_the_stop_rule_decided(kind: str, tmp_p
     plan = plan_of(PLANS[kind])
     points = stopped(plan, results(plan, 3))
     findings = findings_of(plan, points, tmp_path / "run")
-    tests = {test.contender: test for test in run_tests(findings, *bounds_of(findings))}
+    tests = {test.contender: test for test in own_tests(findings)}
     assert set(tests) == {entrant.agent.name for entrant in plan.entrants if "contender" in entrant.roles}
     decided = {name: test.path.decided_after for name, test in tests.items() if test.path.decision}
     assert decided == first_decisions(plan, points)
     assert decided
-    assert all(test.is_duel == (kind == "head to head") for test in tests.values())
+    assert all(test.is_duel == kind.startswith("head to head") for test in tests.values())
     # and it was the rule's checkpoints that ended their matches
     marks = [*checkpoints(plan.schedule.rounds), plan.schedule.rounds]
     for number, match in enumerate(plan.schedule.matches):
@@ -135,7 +147,7 @@ def test_unfinished_openings_are_left_out_by_both(kind: str, tmp_path: Path) -> 
     points[np.random.default_rng(1).random(points.shape) < 0.04] = -1
     for place, rounds in enumerate((16, 40, 60)):
         findings = findings_of(plan, points[:rounds], tmp_path / str(place))
-        found = run_tests(findings, *bounds_of(findings))
+        found = own_tests(findings)
         assert {test.contender for test in found if test.path.decision} == decided_by_rule(plan, points[:rounds])
 
 
@@ -149,11 +161,72 @@ def test_a_tournament_played_with_sprt_is_reported_as_it_was_stopped(tmp_path: P
     ids = games["game_id"].to_numpy()
     points.reshape(-1)[ids] = (games["winner"].to_numpy() - 1) == ids % 2
     findings = load_findings([tmp_path / "run"])
-    tests = run_tests(findings, *bounds_of(findings))
+    tests = own_tests(findings)
     decided = {test.contender: test.path.decided_after for test in tests if test.path.decision}
     assert decided == first_decisions(plan, points)
     assert decided
     assert len(games) < len(plan.schedule)
+
+
+def match_of(outcomes: list[int], path: Path, planned: int | None = None, **keys: Any) -> Findings:
+    run = Invented(config={"format": "head-to-head", "contenders": ["random"], "baseline": "greedy", "opponents": None,
+                           "sprt": [0, 60], **keys})  # fmt: skip
+    run.agent("Mine", "contender").agent("Base", "baseline")
+    for opening, wins in enumerate(outcomes):
+        run.pair("Mine", "Base", opening, wins)
+    run.planned = 2 * len(outcomes) if planned is None else planned
+    return load_findings([run.write(path)])
+
+
+WON = [0, *[2, 1] * 40]
+
+
+def test_wherever_a_stopped_match_is_shown_its_estimate_knows_of_the_stopping(tmp_path: Path) -> None:
+    findings = match_of(WON, tmp_path / "run")
+    (test,) = own_tests(findings)
+    assert test.path.decision == "H1"
+    assert test.estimate is not None
+    plain = elo_from_score(float(np.mean(WON[: test.path.decided_after])) / 2)
+    assert test.estimate.low < test.estimate.estimate < plain
+    said = f"Median-unbiased estimate: {test.estimate.estimate:+.0f} ("
+    for text in (
+        compare_headline(findings).section.title,
+        summary_headline(findings).section.title,
+        report_page(findings),
+    ):
+        assert f"Sequential test of Mine: rather 60 than 0 Elo, after {test.path.decided_after} pairs. {said}" in text
+    (row, *_), *_ = (section.rows for section in sprt_sections(findings, None, None))
+    assert row["estimate"].value == test.estimate.estimate
+
+
+def test_a_match_asked_in_normalized_elo_is_read_so_and_another_model_may_be_asked_for(tmp_path: Path) -> None:
+    findings = match_of(WON, tmp_path / "run", elo_model="normalized")
+    (test,) = own_tests(findings)
+    assert test.path.sprt.model == "normalized"
+    models = {model: sprt_sections(findings, None, None, model=model) for model in (None, "normalized", "logistic")}
+    assert models[None] == models["normalized"] != models["logistic"]
+    assert "rather 60 than 0 normalized Elo" in models[None][0].rows[0]["decision"].shown
+
+
+def test_a_look_at_an_unfinished_run_is_warned_of_and_shown_beside_what_holds_at_any_time(tmp_path: Path) -> None:
+    for planned, is_interim in ((400, True), (2 * len(WON), False)):
+        findings = match_of(WON, tmp_path / str(planned), planned=planned, sprt=None)
+        for first in (compare_headline(findings), summary_headline(findings)):
+            assert ("8 looks" in first.section.title.replace("eight", "8")) == is_interim
+            assert ("at_any_time" in first.section.rows[0]) == is_interim
+        assert ("So far, not yet final" in compare_headline(findings).section.title) == is_interim
+        (row,) = compare_sections(findings)[0].rows
+        assert ("at_any_time" in row) == is_interim
+        if is_interim:
+            (lead,) = anytime_leads(findings).values()
+            assert (row["at_any_time"].low, row["at_any_time"].high, True) == lead
+            assert row["at_any_time"].low < row["win_rate"].low  # it holds at every look, so it is wider
+
+
+def test_an_open_test_has_no_estimate_yet(tmp_path: Path) -> None:
+    findings = match_of(WON[:9], tmp_path / "run", planned=200)
+    assert [test.estimate for test in own_tests(findings)] == [None]
+    assert sprt_sections(findings, None, None)[0].rows[0]["estimate"] is None
 
 
 def record(*rows: tuple[int, int, int]) -> Record:

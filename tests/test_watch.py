@@ -116,6 +116,80 @@ def test_the_report_is_there_when_the_run_has_ended_and_not_before(tmp_path):
     assert "script-src 'sha256-" in headers["content-security-policy"]
 
 
+def finished(run, path):
+    run.write(path)
+    (path / "finished.json").write_text("{}")
+    return path
+
+
+def test_the_report_is_that_of_the_run_that_lies_there_now(tmp_path):
+    path = finished(gauntlet(3), tmp_path / "run")
+    with watching(path) as port:
+        assert "Newcomer" not in request(port, "/report")[2]
+        path.rename(tmp_path / "elsewhere")
+        finished(gauntlet(3, contenders=("Newcomer",)), path)
+        assert "Newcomer" in request(port, "/report")[2]
+
+
+def test_the_report_of_a_damaged_run_says_what_is_wrong(tmp_path):
+    path = finished(gauntlet(3), tmp_path / "run")
+    with watching(path) as port:
+        (path / "run.json").write_text("{")
+        status, _, text = request(port, "/report")
+    assert status == 409
+    assert json.loads(text)["error"].startswith(f"{path}/run.json: ")
+
+
+def test_a_finished_run_that_is_removed_or_replaced_is_noticed(tmp_path):
+    path = finished(gauntlet(3), tmp_path / "run")
+    with watching(path) as port, told(port) as following:
+        assert following()["finished"]
+        path.rename(tmp_path / "elsewhere")
+        state = following()
+        assert (state["problem"], state["finished"], state["played"]) == (
+            f"{path} has been moved or deleted; this is how it stood last", False, 24,
+        )  # fmt: skip
+        finished(gauntlet(3, contenders=("Newcomer",)), path)
+        state = following()
+        assert "Newcomer" in {row["name"] for row in state["standings"]}
+        assert "problem" not in state
+
+
+def test_a_run_that_is_damaged_from_the_beginning_is_shown_as_that(tmp_path):
+    path = gauntlet(1).write(tmp_path / "run")
+    (path / "run.json").write_text("{")
+    with watching(path) as port, told(port) as following:
+        state = following()
+    assert state["problem"].startswith(f"{path}/run.json: ")
+    assert (state["standings"], state["line"]) == ([], "0 of 0 games, not begun")
+
+
+def test_no_more_pages_are_told_than_there_is_room_for_even_if_all_come_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("reports.watch.server._LISTENERS", 3)
+    path = gauntlet(1).write(tmp_path / "run")
+    with watching(path) as port:
+        lines = [HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(8)]
+        for line in lines:
+            line.request("GET", "/events")
+        answers = [line.getresponse().status for line in lines]
+        assert sorted(answers) == [200] * 3 + [503] * 5
+        for line in lines:
+            line.close()
+        answer = 503
+        while answer == 503:
+            with told_or_refused(port) as answer:
+                pass
+        assert answer == 200
+
+
+@contextmanager
+def told_or_refused(port):
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/events")
+    yield connection.getresponse().status
+    connection.close()
+
+
 def test_a_run_that_has_not_begun_is_waited_for(tmp_path):
     with watching(tmp_path / "later") as port, told(port) as following:
         assert (following()["total"]) == 0

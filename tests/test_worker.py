@@ -1,7 +1,6 @@
 """The worker by itself, in this process: batches, what runs interpreted, and code that has changed."""
 
 import os
-import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,12 @@ from experiments.config import load_config
 from experiments.design import Plan, make_plan
 from experiments.play.played import Played, joined
 from experiments.play.worker import Worker, task_of
+from isolation.agents import SearchAgent
+from isolation.board import Board
 from isolation.games import Games
 from isolation.match import play_games
 from isolation.outcome import Reason
+from isolation.search.result import SearchResult
 
 
 def plan_of(*contenders: str) -> Plan:
@@ -72,28 +74,25 @@ def test_a_game_s_seconds_are_told_for_each_match_of_the_batch(monkeypatch: pyte
 
 
 def test_the_marker_says_after_the_batch_that_it_is_being_handed_in() -> None:
-    marker = np.full(4, 9)
+    marker = np.full(5, 9)
     Worker(task_of(plan_of("greedy"))).play_batch(np.arange(2), marker)
     assert marker[0] == -os.getpid()
 
 
-def test_the_marker_says_where_the_game_is_while_it_is_on(tmp_path: Path) -> None:
-    (tmp_path / "my.py").write_text(
-        "MARKER, SEEN = [], []\n"
-        "class Watching:\n"
-        "    def get_move(self, game, time_left):\n"
-        "        SEEN.append(MARKER[0].tolist())\n"
-        "        return game.get_legal_moves()[0]\n"
-    )
-    worker = Worker(task_of(plan_of("greedy", f"X={tmp_path}/my.py:Watching@ms=5000")))
-    (watching,) = (agent for agent in worker.agents if agent.name == "X")
-    module = sys.modules[watching.factory.__module__]  # type: ignore[attr-defined]
-    marker = np.zeros(4, np.int64)
-    module.MARKER.append(marker)
+def test_the_marker_says_where_the_game_is_while_it_is_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, marker, seen = Worker(task_of(plan_of("greedy", "X=MM:open@depth=1"))), np.zeros(5, np.int64), set()
+    choose = SearchAgent.choose
+
+    def watched(agent: SearchAgent, board: Board, seed: int) -> SearchResult:
+        if agent.name == "X":
+            seen.add(tuple(marker[:3].tolist()))
+        return choose(agent, board, seed)
+
+    monkeypatch.setattr(SearchAgent, "choose", watched)
     ids = np.array([0, 2, 3, 6, 7])  # of X: 2 and 6 as first, 3 and 7 as second mover
-    worker.play_batch(ids, marker)
+    worker.play_batch(ids, marker, interpreted=True)
     pid = os.getpid()
-    assert {tuple(seen[:3]) for seen in module.SEEN} == {(pid, 2, 0), (pid, 6, 0), (pid, 3, 1), (pid, 7, 1)}
+    assert seen == {(pid, 2, 0), (pid, 6, 0), (pid, 3, 1), (pid, 7, 1)}
 
 
 def test_what_runs_interpreted_is_told_with_its_place_and_the_reason(tmp_path: Path) -> None:
@@ -113,10 +112,6 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
     path.write_text("def score(game, player):\n    return 2.0\n")
     with pytest.raises(ValueError, match="the code of X has changed since the run began"):
         Worker(task)
-
-
-def test_speed_is_measured_of_the_agent_of_that_name() -> None:
-    assert Worker(task_of(plan_of("X=ID:open@nodes=500", "Y=ID:improved@nodes=500"))).measure_speed("Y") > 1000
 
 
 # Played games

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-FAMILIES = ("writes", "kills", "players", "files", "grammars", "places")
+FAMILIES = ("writes", "kills", "players", "files", "grammars", "places", "arithmetic")
 SHOWN = 20
 
 

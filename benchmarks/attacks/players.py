@@ -1,4 +1,8 @@
-"""Hostile players, each in a real tournament: who loses and why, and whether others' games are what they would be."""
+"""Hostile players, each in a real tournament: who loses and why, and whether others' games are what they would be.
+
+The others are compiled agents, and an honest player object and an honest heuristic of a file. These run interpreted:
+whatever changes Python would reach them.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,24 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import TIMES, command, emptied
 from experiments import log
 from experiments.play.loky_pool import LokyPool
+from experiments.play.recovery import FORFEITED
 
 Game = dict[str, Any]
 NAME = "Hostile"
 CAP = ("--hard-cap", "2")
 WORDS = ("tournament", "--baseline", "greedy", "--opponent", "random", "--opponent", "MM:null@depth=1",
          "--board", "4x5", "--pairs", "1", "--jobs", "2", "--seed", "5")  # fmt: skip
+HONEST = """
+class Honest:
+    def get_move(self, game, time_left):
+        moves = game.get_legal_moves()
+        return max(moves, key=lambda move: len(game.forecast_move(move).get_legal_moves(self)), default=(-1, -1))
+def words(game, player):
+    return float(len(str(game.get_legal_moves(player))))
+"""
 PLAYER = """
-import ctypes, os, random, sys, threading, time
+import builtins, ctypes, isolation, os, random, signal, sys, threading, time
+{at_import}
 class CustomPlayer:
     def get_move(self, game, time_left):
         moves = game.get_legal_moves()
@@ -27,6 +41,7 @@ class CustomPlayer:
 """
 SCORE = """
 import os, random, sys, time
+{at_import}
 def score(game, player):
     {act}
     return float(len(game.get_legal_moves(player)))
@@ -37,7 +52,8 @@ def score(game, player):
 class Hostile:
     """What a player does before it moves, how it is to lose, and whether it needs a hard cap.
 
-    Without reasons it plays as if it did nothing; with `no_moves` among them, it may win or lose on the board.
+    `at_import` is what its file does before. Without reasons it plays as if it did nothing; with `no_moves` among them,
+    it may win or lose on the board.
     """
 
     name: str
@@ -45,6 +61,7 @@ class Hostile:
     reasons: tuple[str, ...] = ("error",)
     template: str = PLAYER
     capped: bool = False
+    at_import: str = ""
 
 
 FINE: tuple[str, ...] = ()
@@ -92,6 +109,18 @@ HOSTILE = (
     Hostile("signals taken over", "import signal; [signal.signal(n, signal.SIG_IGN) for n in (2, 14, 15)]", FINE),
     Hostile("the opponent's pieces moved", "[game.apply_move(m) for m in moves[:1]]", FINE),
     Hostile("the board emptied", "vars(game).clear()", ("error", "no_moves")),
+    Hostile("its parent stopped", "os.kill(os.getppid(), signal.SIGSTOP)"),
+    Hostile("its worker stopped past Python",
+            "ctypes.CDLL(None).kill(int(open(f'/proc/{os.getppid()}/stat').read().split()[3]), 19); time.sleep(9)"),
+    Hostile("its group interrupted", "os.killpg(os.getpgrp(), signal.SIGINT)"),
+    Hostile("processes without end", "while True: os.fork() or time.sleep(60)"),
+    Hostile("no stack left", "sys.setrecursionlimit(len(moves) and 30)", ("error",)),
+    Hostile("no stack left at import", "pass", ("error", "no_moves"), at_import="sys.setrecursionlimit(60)"),
+    Hostile("a board without moves at import", "pass", ("illegal_move", "error"),
+            at_import="isolation.Board.get_legal_moves = lambda board, player=None: []"),
+    Hostile("a board without moves", "isolation.Board.get_legal_moves = lambda board, player=None: []",
+            ("illegal_move", "error", "no_moves")),
+    Hostile("no builtins", "builtins.len = builtins.max = lambda *a, **k: 0", ("error", "illegal_move", "no_moves")),
     Hostile("a heuristic: NaN", "return float('nan')", ("error",), SCORE),
     Hostile("a heuristic: a string", "return 'much'", ("error",), SCORE),
     Hostile("a heuristic: None", "return None", ("error",), SCORE),
@@ -106,21 +135,29 @@ HOSTILE = (
 
 def attack(folder: Path, share: float) -> Iterator[Attack]:
     """Every hostile player, without a hard cap where it does not need one, and with one."""
-    usual = {template: _play(emptied(folder / "harmless"), "pass", template, ())[1] for template in (PLAYER, SCORE)}
+    usual = {
+        template: _play(emptied(folder / "harmless"), Hostile("", "pass", (), template), ())[1]
+        for template in (PLAYER, SCORE)
+    }
     cases = [(one, cap) for one in HOSTILE for cap in ((CAP,) if one.capped else ((), CAP))]
     for one, cap in some(cases, share):
-        fault, games = _play(emptied(folder / "hostile"), one.act, one.template, cap)
+        fault, games = _play(emptied(folder / "hostile"), one, cap)
         failure = fault or _judged(one, games, usual[one.template])
         yield Attack("with a hard cap" if cap else "without a hard cap", failure and f"{one.name}: {failure}")
 
 
-def _play(folder: Path, act: str, template: str, cap: tuple[str, ...]) -> tuple[str, list[Game]]:
+def _play(folder: Path, one: Hostile, cap: tuple[str, ...]) -> tuple[str, list[Game]]:
     """What is wrong with the end of a tournament of a player that does this, and the games."""
     file = folder / "hostile.py"
-    file.write_text(template.format(act=act))
-    spec = f"{NAME}={file}:CustomPlayer@ms=1000" if template == PLAYER else f"{NAME}=AB:{file}:score@depth=1"
+    file.write_text(one.template.format(act=one.act, at_import=one.at_import))
+    (folder / "honest.py").write_text(HONEST)
+    honest = ("--opponent", f"Honest={folder}/honest.py:Honest@ms=9999",
+              "--opponent", f"Words=AB:{folder}/honest.py:words@depth=1")  # fmt: skip
+    spec = f"{NAME}={file}:CustomPlayer@ms=1000" if one.template == PLAYER else f"{NAME}=AB:{file}:score@depth=1"
     run = folder / "run"
-    ended = command([*WORDS, *cap, "--contender", spec, "--out", str(run)], folder / "output.txt", pools=LokyPool)
+    ended = command(
+        [*WORDS, *honest, *cap, "--contender", spec, "--out", str(run)], folder / "output.txt", pools=LokyPool
+    )
     if ended.fault or ended.code:
         return ended.fault or ended.output, []
     return "", log.read_table(run, log.SCHEMA.names).drop(TIMES).sort_by("game_id").to_pylist()
@@ -145,5 +182,5 @@ def _is_just(one: Hostile, game: Game, usual: Game, side: int) -> bool:
     if not one.reasons:
         return game["reason"] == "no_moves" and game["moves"] == usual["moves"]
     if game["winner"] != side:
-        return game["reason"] in one.reasons
+        return game["reason"] in one.reasons or game["detail"] == FORFEITED
     return "no_moves" in one.reasons and game["reason"] == "no_moves"

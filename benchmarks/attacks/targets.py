@@ -19,11 +19,12 @@ from experiments.openings import file_openings
 from experiments.roster import parse_limit, parse_spec
 from experiments.roster.grammar import complete, make_agent
 from experiments.sealed import read_json
-from isolation.agents import RandomAgent
-from isolation.engines.child import Loss, encode
-from isolation.engines.guard import Guard, Order
+from isolation.agents import Given, RandomAgent
+from isolation.engines.child import Failure, Order, encode
+from isolation.engines.guard import Guard, judge_given, judge_of
 from isolation.engines.transport import Ended
 from isolation.geometry import format_size, parse_size
+from isolation.limits import Limit
 from isolation.match import play_games
 from isolation.notation import format_moves
 from isolation.outcome import Reason
@@ -168,7 +169,8 @@ class _Scripted(RandomAgent):
     def open(self) -> Any:
         """A player in a process that there is not."""
         order = Order(os.urandom(8), (5, 5))  # another each time, lest a process of an earlier game is taken
-        return Guard(self.name, order, 1.0, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
+        judge = judge_given(Limit(ms=1000), overruns=False) if self.data[:1] < b"\x80" else judge_of(self)  # type: ignore[attr-defined]
+        return Guard(self.name, order, 1.0, judge, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
 
 
 class _Answers:
@@ -194,13 +196,15 @@ class _Answers:
         if chosen % 8 == 1:
             return encode(value)[: more % 30]
         if chosen % 8 == 2:
-            return encode(Loss(value, value))  # type: ignore[arg-type]
+            return encode(Failure(value, value))  # type: ignore[arg-type]
         if chosen % 8 == 3:
             return encode(value)
-        fields: list[Any] = [more % 25, 0.5, 3, 10, 0.1, (), False]
+        kind, fields = (SearchResult, [more % 25, 0.5, 3, 10, 0.1, (), False])
+        if chosen % 16 > 8:
+            kind, fields = (Given, [more % 25, "a1", 0.1, 0.1, False])
         if chosen % 8 == 4:
-            fields[chosen // 8 % len(fields)] = value
-        return encode(SearchResult(*fields))
+            fields[chosen // 16 % len(fields)] = value
+        return encode(kind(*fields))
 
     def end(self) -> None:
         """There is nothing to end."""

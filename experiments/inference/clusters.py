@@ -14,21 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtr, ndtri, stdtrit
 
 from experiments.inference.arguments import Floats, Ints, inside
 from experiments.inference.pairs import added_pairs
 
-DRAWS = 5000
+OPEN = 1e-9
+"""How far from no difference an interval ends that is open there."""
 
-_DISTINCT = 1000
-_GRID = 256
-"""Steps of a grid between the smallest and the largest of values."""
-_NEGLIGIBLE = 1e-40
-"""Values of a characteristic function that add nothing to a probability."""
-_FAR = 9
-"""Standard deviations beyond which there is nothing."""
+_DIGITS = 12
+"""Beyond these an exact difference is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +38,39 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What each opening, or class of openings alike, adds to the error of an estimate: its number, and its part.
+    """What each opening, or class of openings alike, adds to a difference and to its error.
 
-    Estimates that rest on the same openings err together, by as much as their parts do. `clusters` is how many of them
-    the contender met: what else the baseline played has small parts.
+    Differences that rest on the same openings err together, by as much as their `part`s, which sum to zero, do. The
+    `score`s sum to the difference; without one, each has either sign with the same chance. `clusters` is how many of
+    them the contender met: what else the baseline played has small parts. `unseen` is the share of the variance that
+    is left where the openings come from a finite pool, 0 where all is known; `step` half a step of the attainable
+    differences there. `alone` is the interval that holds by itself, as it is before it is made to `agree` with a test.
     """
 
     cluster: Ints
     part: Floats
+    score: Floats
     clusters: int
+    unseen: float
+    step: float
+    alone: Interval
+
+
+def agree(interval: Interval, is_rejected: bool, null: float = 0.0) -> Interval:
+    """The interval that says of `null` what a test says: without it where the test rejects it, else with it.
+
+    A rejected null, and all on its other side, is cut off: the interval is open there, and its end `OPEN` away.
+    """
+    estimate, low, high = interval.estimate, interval.low, interval.high
+    if math.isnan(estimate):
+        return interval
+    if not is_rejected:
+        low, high = min(low, null), max(high, null)
+    elif estimate > null:
+        low = min(max(low, null + OPEN), estimate)
+    else:
+        high = max(min(high, null - OPEN), estimate)
+    return Interval(estimate, low, high, interval.confidence)
 
 
 def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
@@ -60,6 +79,38 @@ def stretch(interval: Interval, by: float, least: float = -1.0) -> Interval:
     if math.isnan(interval.estimate):
         return interval
     return Interval(interval.estimate, max(low, least), min(high, 1.0), interval.confidence)
+
+
+def of_pool(interval: Interval, seen: float) -> Interval:
+    """The interval where a share `seen` of a finite pool of openings is known: nothing is uncertain once all are."""
+    return stretch(interval, math.sqrt(max(1 - seen, 0.0)), 0.0)
+
+
+def standard_error(parts: Floats, scores: Floats, clusters: int, opponents: float = 1.0) -> float:
+    """That of a difference which is the sum of `scores`, one an opening, and errs by the sum of `parts`.
+
+    Two openings are added, one up and one down (after Agresti and Min, 2005, for paired differences), by the largest
+    difference seen: by one game of two with each opponent at least, by √½/√opponents at most. Infinite for one opening.
+    """
+    if clusters < 2:
+        return math.inf
+    against = max(opponents, 1.0)
+    largest = clusters * float(np.abs(scores).max(initial=0.0))
+    reach = min(max(largest, 0.5 / against), math.sqrt(0.5 / against))
+    return math.sqrt((float((parts**2).sum()) + 2 * (reach / clusters) ** 2) * clusters / (clusters - 1))
+
+
+def difference_interval(
+    estimate: float, error: float, clusters: int, confidence: float, unseen: float = 1.0, step: float = 0.0
+) -> Interval:
+    """Student's interval of a difference of two shares, of which `unseen` of the variance is left; see `Parts`."""
+    if math.isnan(estimate):
+        return Interval(estimate, -1.0, 1.0, confidence)
+    if not unseen:
+        exact = round(estimate, _DIGITS)
+        return Interval(exact, exact, exact, confidence)
+    half = step + math.sqrt(unseen) * error * float(stdtrit(max(clusters - 1, 1), 0.5 + confidence / 2))
+    return Interval(estimate, max(estimate - half, -1.0), min(estimate + half, 1.0), confidence)
 
 
 def rate_interval(
@@ -91,97 +142,23 @@ def rate_interval(
     return Interval(rate, float(low), float(high), confidence)
 
 
-def bootstrap_interval(
-    values: npt.ArrayLike,
-    rng: np.random.Generator,
-    opponents: float = 1.0,
-    confidence: float = 0.95,
-    sampled: int | None = None,
-) -> Interval:
-    """The mean of one difference in [−1, 1] per opening, by resampling openings.
+def mean_parts(
+    values: npt.ArrayLike, opponents: float = 1.0, confidence: float = 0.95, cluster: Ints | None = None
+) -> Parts:
+    """The mean of one difference in [−1, 1] per opening, of which `opponents` are met on average.
 
-    Where only `sampled` of them were met by both, values are larger by so much, so that their mean is the estimate.
-
-    Two openings are added, one up and one down (after Agresti and Min, 2005, for paired differences), by the largest
-    difference seen: by one game of two with each opponent at least, by √½/√opponents at most. The percentiles are taken
-    further out for few openings by the ratio of Student's to the normal quantile (Hesterberg, 2015). Simulated coverage
-    at 95 %: 0.94 and more from 20 openings on, unless rare openings that differ far more than the rest make up the
-    difference: where they were not drawn, no interval knows of them (`docs/statistics.md`).
+    `cluster` numbers the openings, to tell which of them several means have in common. Simulated coverage at 95 %: 0.94
+    and more from 20 openings on, unless rare openings that differ far more than the rest make up the difference: where
+    they were not drawn, no interval knows of them (`docs/statistics.md`).
     """
+    inside("confidence", confidence)
     array = np.asarray(values, np.float64)
-    inside("confidence", confidence)
-    if array.size == 0:
-        return Interval(math.nan, -1.0, 1.0, confidence)
-    if array.size == 1:
-        return Interval(float(array[0]), -1.0, 1.0, confidence)
-    against, openings = max(opponents, 1.0), sampled or array.size
-    scale = array.size / openings
-    reach = scale * min(max(float(np.abs(array).max()) / scale, 0.5 / against), math.sqrt(0.5 / against))
-    widened = np.append(array, [-reach, reach])
-    if scale == 1:
-        return _ends(float(array.mean()), _resample(widened, rng), openings, confidence)
-    tail = student_tail(openings, confidence)
-    return _within(float(array.mean()), *_resampled_quantiles(widened, tail), confidence)
-
-
-def bootstrap_difference(
-    contender: npt.ArrayLike,
-    baseline: npt.ArrayLike,
-    rng: np.random.Generator,
-    opponents: float = 1.0,
-    confidence: float = 0.95,
-) -> Interval:
-    """The difference of two means over openings, one score in [0, 1] per opening, each set resampled by itself."""
-    one, other = np.asarray(contender, np.float64), np.asarray(baseline, np.float64)
-    inside("confidence", confidence)
-    if not one.size or not other.size:
-        return Interval(math.nan, -1.0, 1.0, confidence)
-    estimate = float(one.mean() - other.mean())
-    fewest = min(one.size, other.size)
-    if fewest == 1:
-        return Interval(estimate, -1.0, 1.0, confidence)
-    reach = 0.5 / math.sqrt(max(opponents, 1.0))
-    # as many times to the larger sample, so that both are drawn towards one half alike
-    added = [[0.5 - reach, 0.5 + reach] * round(values.size / fewest) for values in (one, other)]
-    draws = _resample(np.append(one, added[0]), rng) - _resample(np.append(other, added[1]), rng)
-    return _ends(estimate, draws, fewest, confidence)
-
-
-def _resampled_quantiles(values: Floats, tail: float) -> tuple[float, float]:
-    """Between what means of resamples lie but for a share of `tail` on either side, from their distribution itself.
-
-    Values are rounded to a grid, so that the sum of n of them has as its characteristic function the n-th power of
-    that of one. It is turned back on a circle long enough that what goes round it is nothing.
-    """
-    n, low = values.size, float(values.min())
-    step = float(np.ptp(values)) / _GRID
-    if step == 0:
-        return low, low
-    places = np.round((values - low) / step).astype(np.int64)
-    around = round(float(places.mean()) * n)
-    size = next_fast_len(int(2 * _FAR * places.std() * math.sqrt(n)) + 2 * _GRID, real=True)
-    of_one = rfft(np.bincount(places, minlength=size) / n)
-    left = np.flatnonzero(np.abs(of_one) > _NEGLIGIBLE ** (1 / n))
-    # shifted, so that the mean lies in the middle
-    shift = np.exp(2j * np.pi * np.remainder(left / size * (around - size // 2), 1))
-    characteristic = np.zeros_like(of_one)
-    characteristic[left] = of_one[left] ** n * shift
-    chances = np.clip(irfft(characteristic, size), 0, None).cumsum()
-    ends = np.searchsorted(chances / chances[-1], [tail, 1 - tail]) + around - size // 2
-    lower, upper = (float(values.mean() + step * (end / n - places.mean())) for end in ends)
-    return lower, upper
-
-
-def _resample(values: Floats, rng: np.random.Generator) -> Floats:
-    """Means of resamples. Equal values are drawn together, so the cost depends on how many are distinct, not on n."""
-    # values that differ by rounding errors alone are one value
-    distinct, times = np.unique(np.round(values, 12), return_counts=True)
-    if distinct.size > _DISTINCT:
-        step = np.ptp(values) / _DISTINCT
-        rounded = np.round(values / step) * step
-        distinct, times = np.unique(rounded, return_counts=True)
-        distinct = distinct + (values.mean() - rounded.mean())
-    return np.asarray(rng.multinomial(values.size, times / values.size, size=DRAWS) @ distinct / values.size)
+    many = max(array.size, 1)
+    mean = float(array.mean()) if array.size else math.nan
+    part, score = (array - array.mean()) / many if array.size else array, array / many
+    error = standard_error(part, score, array.size, opponents)
+    alone = difference_interval(mean, error, array.size, confidence)
+    return Parts(np.arange(array.size) if cluster is None else cluster, part, score, array.size, 1.0, 0.0, alone)
 
 
 def student_tail(openings: int, confidence: float) -> float:
@@ -194,13 +171,3 @@ def student_tail(openings: int, confidence: float) -> float:
         return 0.0
     student = math.sqrt(openings / (openings - 1)) * float(stdtrit(openings - 1, 0.5 + confidence / 2))
     return float(ndtr(-student))
-
-
-def _ends(estimate: float, draws: Floats, openings: int, confidence: float) -> Interval:
-    tail = student_tail(openings, confidence)
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return _within(estimate, float(low), float(high), confidence)
-
-
-def _within(estimate: float, low: float, high: float, confidence: float) -> Interval:
-    return Interval(estimate, max(min(low, estimate), -1.0), min(max(high, estimate), 1.0), confidence)

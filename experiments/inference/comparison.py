@@ -9,28 +9,28 @@ If contender and baseline met different openings (as a control does, on purpose)
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc, ndtri
+from scipy.special import chdtrc, fdtrc
 
 from experiments.inference.arguments import Floats, inside, whole
-from experiments.inference.clusters import Interval, Parts, bootstrap_difference, bootstrap_interval
+from experiments.inference.clusters import Interval, Parts, agree, difference_interval, standard_error
+from experiments.inference.multiplicity import flip
 from experiments.inference.pairing import PairTable
-from experiments.inference.permutation import PermutationTest, label_test, score_flip_test, sign_flip_test
-from experiments.inference.samples import Sample, SharedPlay, shared_play
+from experiments.inference.samples import Cells, Sample, SharedPlay, shared_play
 
-Verdict = Literal["better", "worse", "equal", "cannot tell"]
+Verdict = Literal["better", "worse", "equal", "no significant difference"]
 
 
 @dataclass(frozen=True)
 class OpponentEffect:
     """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
 
-    `baseline_rate` is the baseline's on the contender's openings, where it played others too as those make it likely.
+    `error` is the standard error. `baseline_rate` is the baseline's on the contender's openings, where it played others
+    too as those make it likely.
 
     `is_alike`: contender and baseline won as many games of every pair against it. `is_chance`: chance had a part.
     """
@@ -40,6 +40,7 @@ class OpponentEffect:
     contender_rate: float
     baseline_rate: float
     difference: Interval
+    error: float
     p_better: float
     is_alike: bool
     is_chance: bool
@@ -54,14 +55,13 @@ class Comparison:
     either, which lack a game; `unshared` openings, played by one of the two only; `missing` opponents, met by one of
     the two only.
 
-    The question is about all openings of the kind played, on that board. `pool` is how many those are, if what was
-    played of them tells about the others without further luck; None otherwise, and unless `paired`. Then unseen
-    openings alone are uncertain, and a census is exact: no width, and p-values of 0 or 1. Without a pool `difference`
-    has an interval by resampling openings. The per-opponent `effects` have a `covariance` (opponents, opponents)
-    clustered by opening. `difference` holds by itself, `jointly` together with those of all contenders in one report;
-    `parts` are what openings add to its error.
-    `p_value` is two-sided, exact for a paired comparison. `adjusted_p` is Holm-adjusted over the `family` of
-    contenders in one report; in a report of one, and for a control, it is `p_value` and `family` is 1.
+    The question is about all openings of the kind played, on that board. `pool` is how many those are, where they were
+    drawn without replacement; None otherwise, and unless `paired`. Then unseen openings alone are uncertain, and chance
+    where it has a part; a census without any is exact: no width, and p-values of 0 or 1. The per-opponent `effects`
+    have a `covariance` (opponents, opponents) clustered by opening. `difference` and `p_value`, two-sided, hold by
+    themselves; `jointly` and `adjusted_p`, of one step-down procedure, with those of all contenders in one report, the
+    `family`; in a report of one, and for a control, they are the same and `family` is 1. An interval excludes 0 exactly
+    where its p-value is `alpha` or less. `parts` are what openings add to the difference and its error.
     `heterogeneity_q` with `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be
     asked).
     `p_every_opponent` is against "no better against at least one of them" (intersection-union).
@@ -79,7 +79,6 @@ class Comparison:
     pool: int | None
     confidence: float
     alpha: float
-    seed: int
     difference: Interval
     jointly: Interval
     p_value: float
@@ -115,8 +114,9 @@ class Comparison:
 
     @property
     def is_census(self) -> bool:
-        """Whether every opening of the pool was played by both, so that `difference` is exact."""
-        return self.pool is not None and self.openings == self.pool
+        """Whether every opening of the pool was played by both, and without chance, so that `difference` is exact."""
+        without_chance = not any(effect.is_chance for effect in self.effects)
+        return self.pool is not None and self.openings == self.pool and without_chance
 
     @property
     def plays_alike(self) -> bool:
@@ -132,11 +132,14 @@ class Comparison:
     @property
     def verdict(self) -> Verdict:
         """By the adjusted p-value; "equal" after a census only."""
-        if not self.difference.estimate and self.is_census:
-            return "equal"
-        if self.adjusted_p > self.alpha or not self.difference.estimate:
-            return "cannot tell"
-        return "better" if self.difference.estimate > 0 else "worse"
+        if self.adjusted_p > self.alpha:
+            return "equal" if self.is_census and not self.is_empty else "no significant difference"
+        return "better" if self.estimate > 0 else "worse"
+
+    @property
+    def estimate(self) -> float:
+        """The difference from the baseline, in share of games won; NaN without any."""
+        return self.difference.estimate
 
     @property
     def lead(self) -> tuple[float, float]:
@@ -145,40 +148,39 @@ class Comparison:
 
     @property
     def variance_per_opening(self) -> float:
-        """Variance of one opening's difference, read off the interval, so never zero; NaN without openings."""
-        reach = (self.difference.high - self.difference.low) / (2 * _quantile(0.5 + self.confidence / 2))
-        unseen = 1 - self.openings / self.pool if self.pool else 1.0
-        return self.openings * reach**2 / unseen if self.effects and unseen else math.nan
+        """Variance of one opening's difference, with the openings added, so never zero; NaN without openings.
+
+        Where a single one leaves it unknown, it is the largest there is.
+        """
+        error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.effects))
+        return min(self.openings * error**2, 1.0) if self.effects else math.nan
 
 
 def compare(
     table: PairTable, contender: str, baseline: str, *,
-    seed: int = 0, confidence: float = 0.95, alpha: float = 0.05,
-    pool: int | None = None, chance: Collection[str] = (), also: Collection[str] = (),
+    alpha: float = 0.05, pool: int | None = None, chance: Collection[str] = (), also: Collection[str] = (),
 ) -> Comparison:  # fmt: skip
-    """Compare `contender` with `baseline` on the opponents both met.
+    """Compare `contender` with `baseline` on the opponents both met; intervals hold with 1 − `alpha`.
 
     Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
-    openings the schedule draws from without replacement; give it only if both agents and all opponents play an opening
-    the same way every time. `chance` names the opponents in whose games chance has a part. `also` are other names of
-    the baseline's, under which it played more openings: they make its rate surer, where openings are shared.
+    openings the schedule draws from without replacement. `chance` names the opponents in whose games with either chance
+    has a part. `also` are other names of the baseline's, under which it played more openings: they make its rate surer,
+    where openings are shared.
 
     Raises:
         ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
             than the openings played.
     """
-    inside("confidence", confidence)
     inside("alpha", alpha)
     play = shared_play(table, contender, baseline, also)
     own, samples = play.own, play.samples
     known = _known_pool(play, pool)
-    # one generator in a fixed order: effects, then the test and the interval
-    rng = np.random.default_rng([whole("seed", seed), zlib.crc32(contender.encode())])
-    effects = tuple(_effect(play, column, rng, confidence, known, chance) for column in range(len(play.opponents)))
+    effects = tuple(_effect(play, column, alpha, known, chance) for column in range(len(play.opponents)))
     covariance = np.sum([sample.covariance for sample in samples], axis=0)
+    parts = _parts(play, slice(None), alpha, known, chance)
     q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
-    test = _test(samples, slice(None), rng, known)
-    difference = _interval(samples, slice(None), rng, confidence, known)
+    test = flip(parts)
+    difference = agree(parts.alone, test.p_value <= alpha)
     return Comparison(
         contender=contender,
         baseline=baseline,
@@ -190,9 +192,8 @@ def compare(
         unshared=play.unshared,
         unfinished=_unfinished(table, contender, baseline),
         pool=known,
-        confidence=confidence,
+        confidence=1 - alpha,
         alpha=alpha,
-        seed=seed,
         difference=difference,
         jointly=difference,
         p_value=test.p_value,
@@ -202,9 +203,9 @@ def compare(
         covariance=tuple(tuple(float(c) for c in row) for row in covariance),
         heterogeneity_q=q,
         heterogeneity_df=degrees,
-        heterogeneity_p=heterogeneity_p,
+        heterogeneity_p=heterogeneity_p if parts.unseen else math.nan,
         p_every_opponent=max((effect.p_better for effect in effects), default=1.0),
-        parts=_parts(play, known),
+        parts=parts,
     )
 
 
@@ -228,67 +229,51 @@ def _mean(rates: Sequence[float]) -> float:
     return float(np.mean(rates)) if rates else math.nan
 
 
-def _interval(
-    samples: Sequence[Sample], columns: slice, rng: np.random.Generator, confidence: float, pool: int | None
-) -> Interval:
-    opponents = float(samples[0].means[columns].size)
-    if len(samples) == 2:
-        one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
-        return bootstrap_difference(one, other, rng, opponents, confidence)
-    (sample,) = samples
-    if not pool:
-        values = sample.values(sample.cluster_parts, columns)
-        return bootstrap_interval(values, rng, opponents, confidence, sample.clusters)
-    return _in_pool(sample, columns, pool, rng, confidence)
-
-
-def _in_pool(sample: Sample, columns: slice, pool: int, rng: np.random.Generator, confidence: float) -> Interval:
-    """The interval by resampling, shrunk to what the unseen openings of the pool can change: nothing after a census."""
-    opponents = float(sample.means[columns].size)
-    values = sample.values(sample.opening_parts, columns)
-    drawn = bootstrap_interval(values, rng, opponents, confidence, len(sample.sampled))
-    unseen = sample.unseen(columns, pool)
-    step = 1 / (4 * pool * max(opponents, 1.0)) if unseen else 0.0
-    low, high = (math.sqrt(unseen) * (end - drawn.estimate) for end in (drawn.low, drawn.high))
-    return Interval(drawn.estimate, drawn.estimate + low - step, drawn.estimate + high + step, confidence)
-
-
-def _test(samples: Sequence[Sample], columns: slice, rng: np.random.Generator, pool: int | None) -> PermutationTest:
-    if len(samples) == 2:
-        one, other = (sample.values(sample.cluster_parts, columns) for sample in samples)
-        return label_test(one, other, rng)
-    (sample,) = samples
-    if pool and len(sample.sampled) == pool:
-        # every opening was played: the sign of the difference is all there is to know
-        lead = float(round(sample.means[columns].mean(), 12))
-        return PermutationTest(pool, lead, float(lead == 0), float(lead <= 0))
-    flips = sample.flips[:, columns].sum(axis=1)
-    return sign_flip_test(flips) if np.issubdtype(flips.dtype, np.integer) else score_flip_test(flips)
-
-
-def _parts(play: SharedPlay, pool: int | None) -> Parts:
-    """Of the mean difference over opponents; none after a census."""
-    if not play.opponents or (pool and play.own.opening.size == pool):
-        return Parts(np.empty(0, np.int64), np.empty(0), 0)
-    cells = (play.whole,) if play.paired else (play.own, play.base)
-    sides = list(zip((1, -1), cells, play.samples, strict=False))
-    return Parts(
-        np.concatenate([np.unique(of_side.cluster) for _, of_side, _ in sides]),
-        np.concatenate([sign * sample.cluster_parts.mean(axis=1) for sign, _, sample in sides]),
-        sum(sample.clusters for sample in play.samples),
+def _parts(play: SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]) -> Parts:
+    """Of the mean difference over the chosen opponents."""
+    samples, opponents = play.samples, play.opponents[columns]
+    estimate = (
+        float(np.subtract.reduce([sample.means[columns] for sample in samples]).mean()) if opponents else math.nan
     )
+    if len(samples) == 1:
+        scores = [samples[0].scores]
+        cells: tuple[Cells, ...] = (play.whole,)
+    else:
+        scores, cells = _pooled_scores(*samples), (play.own, play.base)
+    signs = (1, -1)
+    part, score = (
+        np.concatenate(
+            [sign * values[:, columns].sum(axis=1) for sign, values in zip(signs, of_sides, strict=False)]
+        ) / max(len(opponents), 1)
+        for of_sides in ([sample.cluster_parts for sample in samples], scores)
+    )  # fmt: skip
+    unseen, step = 1.0, 0.0
+    if pool and opponents:
+        is_chance = np.array([name in chance for name in play.opponents])
+        unseen = samples[0].unseen(columns, pool, is_chance)
+        step = 1 / (4 * pool * len(opponents)) if unseen else 0.0
+    clusters = min(sample.clusters for sample in samples)
+    error = standard_error(part, score, clusters, len(opponents))
+    return Parts(
+        np.concatenate([np.unique(of_side.cluster) for of_side in cells]), part, score, clusters, unseen, step,
+        difference_interval(estimate, error, clusters, 1 - alpha, unseen, step),
+    )  # fmt: skip
 
 
-def _effect(
-    play: SharedPlay, column: int, rng: np.random.Generator, confidence: float, pool: int | None,
-    chance: Collection[str],
-) -> OpponentEffect:  # fmt: skip
+def _pooled_scores(one: Sample, other: Sample) -> list[Floats]:
+    """How far the openings of either are from the mean of both, as parts of the difference of their means."""
+    mean = (one.clusters * one.means + other.clusters * other.means) / max(one.clusters + other.clusters, 1)
+    return [sample.scores - mean * sample.weights for sample in (one, other)]
+
+
+def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chance: Collection[str]) -> OpponentEffect:
     columns = slice(column, column + 1)
     opponent = play.opponents[column]
     met = play.own.pairs[:, column] > 0
     # a census of the whole is one against each opponent, unless an opening is missing there
-    known = pool if met.all() else None
-    difference = _interval(play.samples, columns, rng, confidence, known)
+    parts = _parts(play, columns, alpha, pool if met.all() else None, chance)
+    test = flip(parts)
+    difference = agree(parts.alone, test.p_value <= alpha)
     contender_rate = float(np.nanmean(play.own.rates[:, column]))
     return OpponentEffect(
         opponent=opponent,
@@ -296,7 +281,10 @@ def _effect(
         contender_rate=contender_rate,
         baseline_rate=contender_rate - difference.estimate,
         difference=difference,
-        p_better=_test(play.samples, columns, rng, known).p_better,
+        error=math.sqrt(parts.unseen) * standard_error(parts.part, parts.score, parts.clusters)
+        if parts.unseen
+        else 0.0,
+        p_better=test.p_better,
         is_alike=play.paired and bool(np.array_equal(play.own.wins[:, column], play.base.wins[:, column])),
         is_chance=opponent in chance,
     )
@@ -324,7 +312,3 @@ def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float
         return q, degrees, math.nan
     scale = (clusters - degrees) / ((clusters - 1) * degrees)
     return q, degrees, float(fdtrc(degrees, clusters - degrees, q * scale))
-
-
-def _quantile(probability: float) -> float:
-    return float(ndtri(probability))

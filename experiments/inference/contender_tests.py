@@ -13,12 +13,16 @@ from experiments.inference.pairing import Record
 from experiments.inference.sequential import Sprt, SprtPath, sprt_path
 
 
-def duel_path(own: Record, baseline: int, low: float, high: float, alpha: float = 0.05, beta: float = 0.05) -> SprtPath:
+def duel_path(
+    own: Record, baseline: int, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
+    model: str = "logistic",
+) -> SprtPath:  # fmt: skip
     """The test of a contender head to head: its pairs with `baseline`, the opponent of that number.
 
-    `low` and `high` are Elo differences; an outcome is the games won of a pair, 0, 1 or 2.
+    `low` and `high` are Elo differences by the `model`, logistic or normalized; an outcome is the games won of a pair,
+    0, 1 or 2.
     """
-    return sprt_path(own.wins[own.opponent == baseline], Sprt(low, high, alpha, beta))
+    return sprt_path(own.wins[own.opponent == baseline], Sprt(low, high, alpha, beta, model))
 
 
 def gauntlet_path(

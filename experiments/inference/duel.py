@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from experiments.inference.arguments import Ints, inside
-from experiments.inference.clusters import Interval, Parts, rate_interval
+from experiments.inference.clusters import Interval, Parts, agree, rate_interval
 from experiments.inference.comparison import Verdict
+from experiments.inference.multiplicity import flip
 from experiments.inference.pairing import PairTable, record_of
 from experiments.inference.pairs import PairCounts, count_pairs, pair_interval
-from experiments.inference.permutation import sign_flip_test
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,11 @@ class Duel:
 
     The question is about all openings of the kind played, on that board. `rate` is the contender's share of games won:
     with a `pool`, how many those openings are, it is exact once all are played; without one, as where chance has a
-    part, the played ones are a sample, clustered by symmetry. `rate` holds by itself, `jointly` together with those of
-    all contenders in one report; `parts` are what openings add to its error. `unfinished` pairs of the two lack a game
-    and are left out. `p_value` is the exact sign-flip test over openings, after a census 0 or 1; `adjusted_p` is
-    Holm-adjusted over the `family` of contenders in one report; in a report of one, and for a control, it is `p_value`.
+    part, the played ones are a sample, clustered by symmetry. `unfinished` pairs lack a game and are left out. `rate`
+    and `p_value`, of sign flips of openings, after a census 0 or 1, hold by themselves; `jointly` and `adjusted_p`, of
+    one step-down procedure, with those of all contenders in one report, the `family`; in a report of one, and for a
+    control, they are the same. An interval excludes one half exactly where its p-value is `alpha` or less. `parts` are
+    what openings add to the lead over one half and its error.
     """
 
     contender: str
@@ -57,11 +58,14 @@ class Duel:
     @property
     def verdict(self) -> Verdict:
         """By the adjusted p-value; "equal" after a census only."""
-        if self.pairs.score == 0.5 and self.is_census:
-            return "equal"
-        if self.adjusted_p > self.alpha or self.pairs.score == 0.5:
-            return "cannot tell"
-        return "better" if self.pairs.score > 0.5 else "worse"
+        if self.adjusted_p > self.alpha:
+            return "equal" if self.is_census and not self.is_empty else "no significant difference"
+        return "better" if self.estimate > 0 else "worse"
+
+    @property
+    def estimate(self) -> float:
+        """The difference from the baseline, in share of games won; NaN without any."""
+        return self.pairs.score - 0.5
 
     @property
     def lead(self) -> tuple[float, float]:
@@ -69,16 +73,16 @@ class Duel:
         return self.jointly.low - 0.5, self.jointly.high - 0.5
 
 
+def rate_of(lead: Interval) -> Interval:
+    """A share of games won from its lead over one half."""
+    low, high = (min(max(0.5 + end, 0.0), 1.0) for end in (lead.low, lead.high))
+    return Interval(0.5 + lead.estimate, low, high, lead.confidence)
+
+
 def compare_directly(
-    table: PairTable,
-    contender: str,
-    baseline: str,
-    *,
-    confidence: float = 0.95,
-    alpha: float = 0.05,
-    pool: int | None = None,
+    table: PairTable, contender: str, baseline: str, *, alpha: float = 0.05, pool: int | None = None
 ) -> Duel:
-    """The pairs that `contender` and `baseline` played with each other.
+    """The pairs that `contender` and `baseline` played with each other; intervals hold with 1 − `alpha`.
 
     `pool` is the number of openings the schedule draws from without replacement; give it only if both play an opening
     the same way every time. If more pairs were played than it has openings they are not from this pool alone, and
@@ -92,15 +96,11 @@ def compare_directly(
     chosen = record.opponent == other
     wins = record.wins[chosen]
     pairs = count_pairs(wins)
-    _, unit = np.unique(record.cluster[chosen], return_inverse=True)
     known = pool if pool and pairs.n <= pool else None
-    test = sign_flip_test(np.bincount(unit, 2 * (wins - 1)).astype(np.int64))
-    p_value = float(pairs.score == 0.5) if known and known == pairs.n else test.p_value
+    parts = _parts(record.cluster[chosen], wins, pairs, known, 1 - alpha)
+    test = flip(parts)
     of_both = np.intersect1d(table.pairs_of(contender), table.pairs_of(baseline))
-    rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
-    if known:
-        of_pool = pair_interval(pairs, confidence, pool=known)
-        rate = Interval(of_pool.estimate, of_pool.low, of_pool.high, confidence)
+    rate = rate_of(agree(parts.alone, test.p_value <= alpha))
     return Duel(
         contender=contender,
         baseline=baseline,
@@ -109,19 +109,26 @@ def compare_directly(
         pool=known,
         rate=rate,
         jointly=rate,
-        p_value=p_value,
-        adjusted_p=p_value,
+        p_value=test.p_value,
+        adjusted_p=test.p_value,
         family=1,
         alpha=alpha,
-        parts=_parts(record.cluster[chosen], wins, known),
+        parts=parts,
     )
 
 
-def _parts(cluster: Ints, wins: Ints, pool: int | None) -> Parts:
-    """Of the share of games won; none after a census."""
+def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float) -> Parts:
+    """Of the lead over one half."""
     numbers, unit = np.unique(cluster, return_inverse=True)
-    is_census = pool is not None and pool == wins.size
-    if is_census or not wins.size:
-        return Parts(numbers, np.zeros(numbers.size), numbers.size)
-    parts = np.bincount(unit, (wins - wins.mean()) / (2 * wins.size), numbers.size).astype(np.float64)
-    return Parts(numbers, parts, numbers.size)
+    rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
+    if pool:
+        of_pool = pair_interval(pairs, confidence, pool=pool)
+        rate = Interval(of_pool.estimate, of_pool.low, of_pool.high, confidence)
+    alone = Interval(rate.estimate - 0.5, rate.low - 0.5, rate.high - 0.5, confidence)
+    scores, parts = (
+        np.bincount(unit, (wins - centre) / (2 * max(wins.size, 1)), numbers.size).astype(np.float64)
+        for centre in (1, wins.mean() if wins.size else 1)
+    )
+    unseen = 1 - pairs.n / pool if pool else 1.0
+    step = 1 / (4 * pool) if pool and unseen else 0.0
+    return Parts(numbers, parts, scores, numbers.size, unseen, step, alone)

@@ -14,9 +14,12 @@ from scipy.fft import irfft, next_fast_len
 
 from experiments.inference.arguments import Floats, Ints
 
-SHUFFLES = 19_999
-
-_STEPS = 20
+_STEPS = 100
+_ENUMERATED = 14
+"""Scores whose sums are counted one by one: 8,192 of them."""
+_MULTIPLES = 60
+_SLACK = 1e-9
+"""By how much of all scores together sums may differ that are equal."""
 _NOTHING = 1e-12
 _NEGLIGIBLE = 1e-40
 """Values of a characteristic function that add nothing to a probability."""
@@ -50,20 +53,55 @@ def sign_flip_test(differences: npt.ArrayLike) -> PermutationTest:
     return _tails(array.size, float(total), total // unit, 0.0, sizes // unit, times)
 
 
-def score_flip_test(scores: npt.ArrayLike) -> PermutationTest:
+def score_flip_test(scores: npt.ArrayLike, statistic: float | None = None) -> PermutationTest:
     """The sign-flip test of scores that are no whole numbers.
 
     A score is an opening's part in the statistic, if contender and baseline play alike: of mean zero, and so of either
-    sign (Hemerik, Goeman and Finos, 2020). What is flipped is rounded to twentieths of its mean size, and sums that
-    fall short of the statistic by rounding alone count as reaching it.
+    sign, for few openings exactly where differences are symmetric, for many as the normal distribution is (Hemerik,
+    Goeman and Finos, 2020). `statistic` is what flipped sums are compared with, unless it is their own sum.
+
+    All sums are counted where that is few enough, or where the scores are multiples of a number; otherwise scores are
+    rounded to hundredths of their mean size. Sums that differ by rounding errors alone are equal.
     """
     array = np.asarray(scores, np.float64)
-    total, reach = float(array.sum()), float(np.abs(array).sum())
-    if reach < _NOTHING:
+    total = float(array.sum()) if statistic is None else statistic
+    sizes = np.abs(array)
+    reach = float(sizes.sum())
+    sizes = sizes[sizes > _NOTHING * max(reach, _NOTHING)]
+    if reach < _NOTHING or not total:
         return PermutationTest(array.size, 0.0, 1.0, 1.0)
-    unit = reach / (_STEPS * array.size)
-    sizes, times = np.unique(np.round(np.abs(array) / unit).astype(np.int64), return_counts=True)
-    return _tails(array.size, total, total / unit, 0.5, sizes[sizes > 0], times[sizes > 0])
+    if sizes.size <= _ENUMERATED:
+        return _enumerated(array.size, total, sizes)
+    unit = _unit(sizes)
+    slack = _SLACK * reach / unit if unit else 0.5
+    unit = unit or reach / (_STEPS * array.size)
+    whole, times = np.unique(np.round(sizes / unit).astype(np.int64), return_counts=True)
+    return _tails(array.size, total, total / unit, slack, whole[whole > 0], times[whole > 0])
+
+
+def _enumerated(openings: int, statistic: float, sizes: Floats) -> PermutationTest:
+    """By every way to flip the scores, the last one's sign aside."""
+    sums = np.array([sizes[-1]])
+    for size in sizes[:-1]:
+        sums = np.concatenate([sums + size, sums - size])
+    slack = _SLACK * float(sizes.sum())
+    as_far = float((np.abs(sums) >= abs(statistic) - slack).mean())
+    # a sum and its mirror image are as likely
+    as_good = float(((sums >= statistic - slack).mean() + (-sums >= statistic - slack).mean()) / 2)
+    least = 0.5**sizes.size
+    return PermutationTest(openings, statistic, max(as_far, 2 * least), max(as_good, least))
+
+
+def _unit(sizes: Floats) -> float:
+    """The number of which all sizes are multiples; 0 if none is a fraction of the smallest of them, small enough."""
+    least = float(sizes.min())
+    if float(sizes.max()) > least * _MULTIPLES:
+        return 0.0
+    for parts in range(1, _MULTIPLES + 1):
+        multiples = sizes * parts / least
+        if np.abs(multiples - np.round(multiples)).max() < _SLACK * parts:
+            return least / parts
+    return 0.0
 
 
 def _tails(openings: int, statistic: float, observed: float, slack: float, sizes: Ints, times: Ints) -> PermutationTest:
@@ -102,24 +140,3 @@ def _flip_distribution(sizes: Ints, times: Ints) -> tuple[Ints, Floats]:
     characteristic[left] = cosines * np.exp(-1j * phase)
     chances = irfft(characteristic, length)[: reach + 1]
     return 2 * np.arange(reach + 1) - reach, np.clip(chances, 0, 1)
-
-
-def label_test(contender: npt.ArrayLike, baseline: npt.ArrayLike, rng: np.random.Generator) -> PermutationTest:
-    """Test that two sets of openings, one value each, could carry either player's name (19,999 seeded shuffles).
-
-    For players that met different openings. Shuffling names among openings of equal value is drawn in one step.
-    """
-    one, other = np.asarray(contender, np.float64), np.asarray(baseline, np.float64)
-    n = one.size + other.size
-    if not one.size or not other.size:
-        return PermutationTest(n, 0.0, 1.0, 1.0)
-    values, times = np.unique(np.round(np.concatenate([one, other]), 9), return_counts=True)
-    mean = float(values @ times) / n
-    observed = float(one.mean()) - mean
-    draws = rng.multivariate_hypergeometric(times, one.size, size=SHUFFLES, method="marginals") @ values
-    shifts = draws / one.size - mean
-    slack = 1e-9
-    as_far = int(np.count_nonzero(np.abs(shifts) >= abs(observed) - slack))
-    as_good = int(np.count_nonzero(shifts >= observed - slack))
-    statistic = float(one.mean() - other.mean())
-    return PermutationTest(n, statistic, (1 + as_far) / (1 + SHUFFLES), (1 + as_good) / (1 + SHUFFLES))

@@ -143,7 +143,8 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
 class Reach:
     """What a comparison could have shown, and what a difference worth having would cost, at its share of alpha.
 
-    `found` is the difference that would have been found with power 0.8, NaN where nothing was played; `more` are the
+    `found` is the difference that would have been found with power 0.8, NaN where nothing was played and 1, the largest
+    there is, where none would have been; `more` are the
     openings (pairs, head to head) still to be played to find `worth` with that power.
     """
 
@@ -165,7 +166,7 @@ def reach_of(one: Comparison | Duel, worth: float = WORTH) -> Reach:
         variance, played = one.variance_per_opening, one.openings
         more = openings_after_pilot(one, worth, POWER, alpha).more
     wanted = float(ndtri(1 - alpha / 2)) + float(ndtri(POWER))
-    return Reach(worth, wanted * math.sqrt(variance / played), more)
+    return Reach(worth, min(wanted * math.sqrt(variance / played), 1.0), more)
 
 
 def power_over_every_opponent(one: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:
@@ -177,18 +178,17 @@ def power_over_every_opponent(one: Comparison, lead: float, power: float = POWER
     """
     if not one.effects:
         return math.nan, math.nan
-    needed = _leads_needed(one)
+    needed = np.minimum(_leads_needed(one), 1.0)
     return max(float((needed <= lead).mean()), 1 / _DRAWS), float(np.quantile(needed, power))
 
 
 def _leads_needed(one: Comparison) -> Floats:
     """For every draw of errors, the common lead at which the hardest of the one-sided tests is passed."""
-    ends = np.array([effect.difference.high - effect.difference.low for effect in one.effects])
-    deviation = ends / (2 * float(ndtri(0.5 + one.confidence / 2)))
+    deviation = np.minimum([effect.error for effect in one.effects], 1.0)
     covariance = np.array(one.covariance)
     own = np.sqrt(np.diag(covariance))
     correlation = np.divide(covariance, np.outer(own, own), out=np.eye(own.size), where=np.outer(own, own) > 0)
-    rng = np.random.default_rng(one.seed)
+    rng = np.random.default_rng(0)
     errors = deviation * rng.multivariate_normal(np.zeros(own.size), correlation, _DRAWS, method="eigh")
     return np.asarray((float(ndtri(1 - one.alpha)) * deviation - errors).max(axis=1))
 

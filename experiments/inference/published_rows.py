@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
+from isolation.shipped import read_shipped
+
+FILE = Path(__file__).parents[1] / "data" / "published_results.csv"
 REQUIRED = ("agent", "opponent", "wins", "losses")
 
 
@@ -33,7 +36,7 @@ class PublishedTables:
 
 def bundled_csv() -> str:
     """The text of the published evaluations that ship with the project."""
-    return (files("experiments") / "data" / "published_results.csv").read_text("utf-8")
+    return read_shipped(FILE).decode().replace("\r\n", "\n")
 
 
 def parse_csv(text: str, source: str = "") -> PublishedTables:

@@ -64,6 +64,7 @@ class Rating:
 class Ratings:
     """Ratings, best first. `superiority[i][j]` is the likelihood that `ratings[i]` is above `ratings[j]`.
 
+    `is_exact`: all openings there are were played, so that nothing is uncertain for them.
     `zero` names the agent at 0, None when the mean of the pool is 0. `anchor` is the agent from which on results bound
     the others, so that its own interval is never open: the one at 0, or else the one whose wins or losses,
     whichever are fewer, are most. `unfinished` pairs are left out.
@@ -79,6 +80,7 @@ class Ratings:
     confidence: float
     draws: int
     seed: int
+    is_exact: bool = False
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -96,12 +98,19 @@ class Ratings:
 
 
 def rate_agents(
-    table: PairTable, zero: str | None = None, *, seed: int = 0, confidence: float = 0.95, draws: int = DRAWS
+    table: PairTable,
+    zero: str | None = None,
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    draws: int = DRAWS,
+    pool: int | None = None,
 ) -> Ratings:
     """Fit ratings to the complete pairs of `table`, with intervals by resampling whole openings `draws` times.
 
     `zero` names the agent whose rating is 0; without it the pool's mean is. An opening carries everything played from
-    it into a resample, by whatever agents.
+    it into a resample, by whatever agents. `pool` is the number of openings there are, where no agent leaves anything
+    to chance: then the unplayed ones alone are uncertain, and after a census nothing is.
 
     Raises:
         ValueError: `zero` is unknown.
@@ -120,30 +129,18 @@ def rate_agents(
     added = outside_main_group(totals[0])
     logits = _anchored(fit_ratings(totals), zero_code)[0]
     resampled = _resample(won, lost, met, agents, np.random.default_rng(seed), draws)
+    unseen = math.sqrt(_unseen(table, len(met), pool))
     spread = _anchored(fit_ratings(resampled), zero_code)
+    spread = logits + unseen * (spread - logits)
     anchor = zero_code if zero_code is not None else int(np.argmax(_ties(totals[0])))
-    reached = _reached(resampled)
+    reached = _reached(resampled) if unseen else np.ones_like(resampled, bool)
     tail = student_tail(openings, confidence)
     low = np.quantile(np.where(reached[:, :, anchor], spread, -np.inf), tail, axis=0, method="lower")
     high = np.quantile(np.where(reached[:, anchor, :], spread, np.inf), 1 - tail, axis=0, method="higher")
     order = np.argsort(-logits, kind="stable")
-    lead = (spread[:, :, None] - spread[:, None, :]) * ELO_PER_LOGIT
-    above, equal = (lead > _EQUAL).mean(axis=0), (abs(lead) <= _EQUAL).mean(axis=0)
-    superiority = (above + equal / 2)[np.ix_(order, order)]
-    wins_of, games_of = totals[0].sum(axis=1), totals[0].sum(axis=1) + totals[0].sum(axis=0)
     return Ratings(
-        ratings=tuple(
-            Rating(
-                agent=table.agents[i],
-                elo=float(logits[i] * ELO_PER_LOGIT),
-                low=float(min(low[i], logits[i]) * ELO_PER_LOGIT),
-                high=float(max(high[i], logits[i]) * ELO_PER_LOGIT),
-                games=round(games_of[i]),
-                wins=round(wins_of[i]),
-            )
-            for i in order
-        ),
-        superiority=tuple(tuple(float(p) for p in row) for row in superiority),
+        ratings=tuple(_rating(table.agents[i], i, totals[0], logits, low, high) for i in order),
+        superiority=_superiority(spread[:, order]),
         zero=zero,
         anchor=table.agents[anchor],
         half_game_added=tuple(table.agents[i] for i in np.flatnonzero(added)),
@@ -152,7 +149,35 @@ def rate_agents(
         confidence=confidence,
         draws=draws,
         seed=seed,
+        is_exact=not unseen,
     )
+
+
+def _rating(agent: str, i: int, wins: Floats, logits: Floats, low: Floats, high: Floats) -> Rating:
+    return Rating(
+        agent=agent,
+        elo=float(logits[i] * ELO_PER_LOGIT),
+        low=float(min(low[i], logits[i]) * ELO_PER_LOGIT),
+        high=float(max(high[i], logits[i]) * ELO_PER_LOGIT),
+        games=round(wins[i].sum() + wins[:, i].sum()),
+        wins=round(wins[i].sum()),
+    )
+
+
+def _superiority(spread: Floats) -> tuple[tuple[float, ...], ...]:
+    """The share of resamples (r, k) in which each agent is above each other; ties count half."""
+    lead = (spread[:, :, None] - spread[:, None, :]) * ELO_PER_LOGIT
+    above, equal = (lead > _EQUAL).mean(axis=0), (abs(lead) <= _EQUAL).mean(axis=0)
+    return tuple(tuple(float(p) for p in row) for row in above + equal / 2)
+
+
+def _unseen(table: PairTable, meetings: int, pool: int | None) -> float:
+    """The share of a pool's openings that is not played yet by all who meet; 1 without one."""
+    if not pool:
+        return 1.0
+    complete = table.complete
+    cells = np.stack([table.first[complete], table.second[complete], table.opening[complete]])
+    return float(max(1 - np.unique(cells, axis=1).shape[1] / (meetings * pool), 0.0))
 
 
 def _by_opening(table: PairTable) -> tuple[npt.NDArray[np.int64], Floats, Floats]:

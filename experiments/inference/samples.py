@@ -48,16 +48,17 @@ class Sample:
     """One number per opening and opponent, reduced to means over openings and every opening's part in their errors.
 
     `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
-    those of such sums. `cluster_parts` are the same summed over openings that are alike. `flips` (clusters, opponents)
-    are what the sign-flip test turns over: whole-number differences, or scores that sum to `means`. `clusters` is how
-    many clusters were `sampled`, (openings, opponents) numbers as they were; further parts are of openings that only
-    the baseline played.
+    those of such sums. `cluster_parts` are the same summed over openings that are alike. `scores` (clusters, opponents)
+    are what the sign-flip test turns over; they sum to `means`. `weights` are by how much each cluster counts in them.
+    `clusters` is how many clusters were `sampled`, (openings, opponents) numbers as they were; further parts are of
+    openings that only the baseline played.
     """
 
     means: Floats
     opening_parts: Floats
     cluster_parts: Floats
-    flips: Ints | Floats
+    scores: Floats
+    weights: Floats
     clusters: int
     sampled: Floats
 
@@ -66,23 +67,23 @@ class Sample:
         """Of `means`, clustered; zero for a single cluster."""
         return np.asarray(self.cluster_parts.T @ self.cluster_parts * (self.clusters / max(self.clusters - 1, 1)))
 
-    def values(self, parts: Floats, columns: slice) -> Floats:
-        """One value per row of `parts`, averaged over the chosen opponents; their mean is that of `means`."""
-        if not parts[:, columns].size:
-            return np.empty(0)
-        return np.asarray(self.means[columns].mean() + len(parts) * parts[:, columns].mean(axis=1))
+    def unseen(self, columns: slice, pool: int, is_chance: npt.NDArray[np.bool_]) -> float:
+        """The share of the variance of a mean that is left as a pool's unplayed openings, and chance, are uncertain.
 
-    def unseen(self, columns: slice, pool: int) -> float:
-        """The share of the variance of a mean that is left as only a pool's unplayed openings are uncertain.
-
-        Had all been played, the mean would be that of all plain differences, whose variance is therefore taken off.
+        Had all been played, the mean would be that of all expected differences, whose variance is therefore taken off:
+        (1 − f)·s² of a share f of the pool is left. What varies against opponents in whose games chance has a part,
+        `is_chance`, may be chance alone; of that, which another game from the same opening would change, all is left.
         """
-        openings = len(self.sampled)
-        if len(self.opening_parts) == openings:
-            return 1 - openings / pool
         variance = float((self.opening_parts[:, columns].mean(axis=1) ** 2).sum())
-        spread = float(np.nanmean(self.sampled[:, columns], axis=1).var())
-        return max(1 - spread / (pool * variance), 0.0) if variance else 0.0
+        sampled, by_chance = self.sampled[:, columns], is_chance[columns]
+        known = np.maximum((~np.isnan(sampled)).sum(axis=1), 1)
+        spread = float((np.nansum(sampled, axis=1) / known).var())
+        luck = float((np.nansum(sampled[:, by_chance], axis=1) / known).var())
+        if len(sampled) == pool and not by_chance.any():
+            return 0.0
+        if not variance:
+            return 1.0
+        return min(max(1 - max(spread - luck, 0.0) / (pool * variance), 0.0), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ def shared_play(table: PairTable, contender: str, baseline: str, also: Collectio
     """
     if contender == baseline:
         raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
-    met = [opponents_of(table, name) - {contender, baseline} for name in (contender, baseline)]
+    met = [opponents_of(table, name) - {contender, baseline, *also} for name in (contender, baseline)]
     opponents = sorted(met[0] & met[1])
     if not opponents:
         raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
@@ -185,12 +186,11 @@ def _joined(parts: Sequence[Cells]) -> Cells:
 
 
 def _differences(own: Cells, base: Cells) -> Sample:
-    # weighting each side by the other's number of pairs keeps the differences whole when a cell was played repeatedly
-    return _reduce(own.rates - base.rates, own.cluster, own.wins * base.pairs - base.wins * own.pairs)
+    return _reduce(own.rates - base.rates, own.cluster)
 
 
 def _rates(cells: Cells) -> Sample:
-    return _reduce(cells.rates, cells.cluster, cells.wins)
+    return _reduce(cells.rates, cells.cluster)
 
 
 def _regressed(own: Cells, base: Cells, whole: Cells) -> Sample:
@@ -210,7 +210,7 @@ def _regressed(own: Cells, base: Cells, whole: Cells) -> Sample:
     scores = np.nan_to_num(lead - (1 - slope) * usual) / shared - elsewhere
     return Sample(
         means, parts, _summed(parts, whole.cluster), _summed(scores, whole.cluster),
-        np.unique(own.cluster).size, own.rates - base.rates,
+        _summed(~np.isnan(lead) / shared, whole.cluster), np.unique(own.cluster).size, own.rates - base.rates,
     )  # fmt: skip
 
 
@@ -224,13 +224,22 @@ def _slope(own: Floats, base: Floats) -> float:
     return min(max(float(one @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0
 
 
-def _reduce(values: Floats, cluster: Ints, whole_values: Ints) -> Sample:
+def _reduce(values: Floats, cluster: Ints) -> Sample:
     known = ~np.isnan(values)
-    times = np.maximum(known.sum(axis=0), 1)
-    means = np.where(known, values, 0).sum(axis=0) / times
-    parts = np.where(known, values - means, 0) / times
+    weights = known / np.maximum(known.sum(axis=0), 1)
+    numbers = np.nan_to_num(values)
+    means = (numbers * weights).sum(axis=0)
+    parts = (numbers - means) * weights
     by_cluster = _summed(parts, cluster)
-    return Sample(means, parts, by_cluster, _summed(whole_values, cluster), len(by_cluster), values)
+    return Sample(
+        means,
+        parts,
+        by_cluster,
+        _summed(numbers * weights, cluster),
+        _summed(weights, cluster),
+        len(by_cluster),
+        values,
+    )
 
 
 def _summed(values: Any, cluster: Ints) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from experiments.inference.arguments import Ints
-from experiments.inference.clusters import Interval, rate_interval
-from experiments.inference.pairing import PairTable, record_of
+from experiments.inference.clusters import Interval, of_pool, rate_interval
+from experiments.inference.pairing import PairTable, Record, record_of
 from experiments.inference.pairs import PairCounts, count_pairs
 
 
@@ -80,14 +81,23 @@ def matchups(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Ma
     return tuple(found)
 
 
-def standings(table: PairTable, confidence: float = 0.95) -> tuple[Standing, ...]:
-    """Every agent's result, best rate first."""
-    results = [standing(table, agent, confidence) for agent in table.agents]
+def standings(
+    table: PairTable, confidence: float = 0.95, pools: Mapping[str, int | None] | None = None
+) -> tuple[Standing, ...]:
+    """Every agent's result, best rate first; `pools` by agent, see `standing`."""
+    results = [standing(table, agent, confidence, (pools or {}).get(agent)) for agent in table.agents]
     return tuple(sorted(results, key=lambda s: (-np.nan_to_num(s.rate.estimate, nan=-1.0), s.agent)))
 
 
-def standing(table: PairTable, agent: str, confidence: float = 0.95) -> Standing:
-    """One agent's result; ValueError if it is not in the table."""
+def standing(table: PairTable, agent: str, confidence: float = 0.95, pool: int | None = None) -> Standing:
+    """One agent's result.
+
+    `pool` is the number of openings there are, where neither it nor whom it met leaves anything to chance: then only
+    the unplayed ones are uncertain.
+
+    Raises:
+        ValueError: the agent is not in the table.
+    """
     mine = table.pairs_of(agent)
     is_first, _ = _sides(table, agent, mine)
     games, wins = table.games[mine], table.wins[mine]
@@ -101,16 +111,17 @@ def standing(table: PairTable, agent: str, confidence: float = 0.95) -> Standing
         pairs=count_pairs(record.wins),
         unfinished=int(np.count_nonzero(~table.complete[mine])),
         openings=int(np.unique(record.opening).size),
-        rate=rate,
+        rate=of_pool(rate, share_seen(record, pool)),
     )
 
 
-def splits(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Split, ...]:
-    """`agent`'s games by side and colour of the opening, unfinished pairs included."""
+def splits(table: PairTable, agent: str, confidence: float = 0.95, pool: int | None = None) -> tuple[Split, ...]:
+    """`agent`'s games by side and colour of the opening, unfinished pairs included; `pool` as in `standing`."""
     mine = table.pairs_of(agent)
     is_first, opponent = _sides(table, agent, mine)
     cluster, is_same = table.cluster[mine], table.same_colour[mine]
     sides = (table.won_placing_first[mine], table.won_placing_second[mine])
+    seen = share_seen(record_of(table, agent), pool)
     found = []
     for placed_first in (True, False):
         own, others = sides if placed_first else sides[::-1]
@@ -121,6 +132,7 @@ def splits(table: PairTable, agent: str, confidence: float = 0.95) -> tuple[Spli
             wins = won[chosen].astype(np.int64)
             opponents = np.unique(opponent[chosen]).size
             rate = _opening_rate(cluster[chosen], wins, np.ones(wins.size, np.int64), confidence, opponents)
+            rate = of_pool(rate, seen)
             found.append(Split(agent, placed_first, same_colour, int(wins.sum()), wins.size, rate))
     return tuple(found)
 
@@ -130,6 +142,14 @@ def _sides(table: PairTable, agent: str, pairs: Ints) -> tuple[npt.NDArray[np.bo
     first, second = table.first[pairs], table.second[pairs]
     is_first = first == table.code(agent)
     return is_first, np.where(is_first, second, first)
+
+
+def share_seen(record: Record, pool: int | None) -> float:
+    """The share of a pool's openings from which an agent met each of its opponents; 0 without one."""
+    if not pool or not record.opening.size:
+        return 0.0
+    cells = np.unique(np.stack([record.opponent, record.opening]), axis=1).shape[1]
+    return float(cells / (np.unique(record.opponent).size * pool))
 
 
 def _opening_rate(cluster: Ints, wins: Ints, games: Ints, confidence: float, opponents: int = 1) -> Interval:

@@ -14,9 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from experiments.league.submissions import Submission
 from isolation.checkup import Finding
-from isolation.engines.apart import IMPORT_SECONDS, GuestProcess
 from isolation.engines.child import take_over_pipes
 from isolation.engines.confined import confine
+from isolation.engines.file_agent import IMPORT_SECONDS
+from isolation.engines.process import PlayerProcess
 from isolation.engines.transport import Ended, Endless, Silence, Transport
 from isolation.faults import LONGEST_LINE, clean, told
 
@@ -56,7 +57,7 @@ def check_all(
 
 def check_one(player: Submission) -> Check:
     """Whether a submission can be imported in time, and what the checks of a player say of it."""
-    process = GuestProcess(_START)
+    process = PlayerProcess(_START)
     try:
         order = {"file": str(player.file), "player": player.player}
         process.send(json.dumps(order).encode(), IMPORT_SECONDS)

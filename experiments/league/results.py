@@ -14,7 +14,7 @@ from experiments.inference.ratings import Ratings
 from experiments.labels import OutOfReachError, has_labels, label_run, labelled_games
 from experiments.verdicts.findings import Findings, load_findings
 from experiments.verdicts.ratings import rate
-from isolation.engines.apart import file_name
+from isolation.engines.file_agent import file_name
 from isolation.geometry import format_size, parse_size
 from isolation.limits import Limit
 from isolation.outcome import Reason

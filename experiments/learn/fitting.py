@@ -9,15 +9,17 @@ one start is enough; others get several.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import chdtrc, expit
 
+from experiments.inference.multiplicity import holm
 from experiments.learn.comparisons import Comparisons, compare_moves
 from experiments.learn.subject import Space, Vector, space_of
 from experiments.suite.store import Suite
@@ -39,8 +41,9 @@ _GRID = 9
 _GRID_OF_CURVES = 5
 _STEP = 1e-3
 _AT_END = 0.01
-_FALLS = 3.841458820694124
-"""The 95 % quantile of chi-squared with one degree of freedom."""
+_END_WITHIN = 0.002
+"""How exactly an interval's end is found, as a share of the range."""
+ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,14 @@ class FittedParameter:
     Attributes:
         name: its name.
         before, after: its values.
-        low, high: a 95 % interval, clustered by opening, within the range.
+        low, high: a 95 % interval, clustered by opening, within the range: the values around `after` of whose
+            profile none is beyond chance.
         range: the range that was looked through.
+        p_value: of the hypothesis that the value before is as good, all others fitted again; Holm-adjusted over all
+            parameters.
         matters: whether some value of the range, all others fitted again, is worse than the best.
         profile: values of the range, and how much worse each is: twice the loss of log likelihood, scaled so that 3.84
-            is the 95 % limit of chance.
+            is the 95 % limit of chance, also where openings hang together (Rotnitzky & Jewell 1990).
         end: `lower` or `upper` if it ends there.
     """
 
@@ -64,9 +70,15 @@ class FittedParameter:
     low: float
     high: float
     range: tuple[float, float]
+    p_value: float
     matters: bool
     profile: tuple[tuple[float, float], ...]
     end: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether the value is another than before, and significantly better."""
+        return self.after != self.before and self.p_value <= ALPHA
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,7 @@ def fit(
         only: fit these parameters and leave the others.
 
     Raises:
-        ValueError: there is nothing to fit, or the heuristic does not compile or fails.
+        ValueError: there is nothing to fit, or the heuristic runs interpreted or fails.
     """
     space = space_of(heuristic, only)
     compiled = _compiled(heuristic, parse_size(suite.size))
@@ -129,7 +141,7 @@ def _compiled(heuristic: Callable[[Any, Any], float], size: tuple[int, int]) -> 
         return compile_heuristic(heuristic, size)
     except CompileError as error:
         raise ValueError(
-            f"{name_of(heuristic)} does not compile, and fitting asks it some million times: {error}"
+            f"{name_of(heuristic)} runs interpreted, and fitting asks it some million times: {error}"
         ) from None
 
 
@@ -319,31 +331,69 @@ def _judged(
 ) -> tuple[FittedParameter, ...]:
     """Each parameter with its interval and profile."""
     space = problem.space
-    errors, stretched = _errors(problem, vector, log_scale, compared)
+    stretched = _stretched(problem, vector, log_scale, compared)
     least = problem.loss(vector, log_scale)[0] - problem.prior(vector)
     found = []
+
+    def worse_by(place: int, values: Iterable[float]) -> tuple[tuple[float, float], ...]:
+        """Twice the loss of log likelihood of each value, all others fitted again, as clustered openings make it."""
+        per_loss = 2 * problem.decisions / stretched[place]
+        losses = _profile(problem, vector, log_scale, place, values)
+        return tuple((at, max(0.0, float(per_loss * (loss - least)))) for at, loss in losses)
+
+    def worse_at(place: int, value: float) -> float:
+        return worse_by(place, [value])[0][1]
+
+    unchanged = [worse_at(place, before) for place, before in enumerate(space.start)]
+    p_values = holm([float(chdtrc(1, by)) for by in unchanged]).adjusted
     for place, name in enumerate(space.names):
         low, high, after = space.low[place], space.high[place], vector[place]
-        profile = _profile(problem, vector, log_scale, place, points)
-        worse = tuple(
-            (at, max(0.0, float(2 * problem.decisions * (loss - least) / stretched[place]))) for at, loss in profile
-        )
-        reach = 1.96 * errors[place]
+        grid = np.linspace(low, high, points)
+        profile = worse_by(place, sorted(set(np.round(grid) if space.is_whole[place] else grid)))
+        within = 1.0 if space.is_whole[place] else _END_WITHIN * float(high - low)
+        ends = _interval(profile, float(after), partial(worse_at, place), within)
         near = _AT_END * (high - low)
         end = "lower" if after <= low + near else "upper" if after >= high - near else ""
         found.append(
             FittedParameter(
-                name, float(space.start[place]), float(after), float(max(low, after - reach)),
-                float(min(high, after + reach)), (float(low), float(high)), bool(max(by for _, by in worse) > _FALLS),
-                worse, end,
+                name, float(space.start[place]), float(after), *ends, (float(low), float(high)),
+                p_values[place], any(_is_worse(by) for _, by in profile), profile, end,
             )
         )  # fmt: skip
     return tuple(found)
 
 
-def _errors(problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons) -> tuple[Floats, Floats]:
-    """Standard errors clustered by opening (the sandwich of Huber and White), and how much larger the variances are
-    than independent decisions would make them."""
+def _interval(
+    profile: Iterable[tuple[float, float]], after: float, worse_by: Callable[[float], float], within: float
+) -> tuple[float, float]:
+    """The values around `after` that are not significantly worse: from the profile's points, then by bisection."""
+    ends = []
+    for side in (-1, 1):
+        inside, outside = after, None
+        for value, by in sorted(profile, key=lambda point: side * point[0]):
+            if side * (value - after) > 0:
+                if _is_worse(by):
+                    outside = value
+                    break
+                inside = value
+        while outside is not None and abs(outside - inside) > within:
+            middle = (inside + outside) / 2 if within < 1 else float(round((inside + outside) / 2))
+            if _is_worse(worse_by(middle)):
+                outside = middle
+            else:
+                inside = middle
+        ends.append(inside)
+    return ends[0], ends[1]
+
+
+def _is_worse(by: float) -> bool:
+    """Whether twice a loss of log likelihood is more than chance."""
+    return bool(chdtrc(1, by) < ALPHA)
+
+
+def _stretched(problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons) -> Floats:
+    """How much larger variances clustered by opening (the sandwich of Huber and White) are than independent decisions
+    would make them; at least 1."""
     scale = np.exp(log_scale)
     differences, slopes = problem.model(vector)
     logits = scale * differences
@@ -357,14 +407,14 @@ def _errors(problem: _Problem, vector: Vector, log_scale: float, compared: Compa
     inverse = np.linalg.pinv(bread)
     robust = np.diag(inverse @ (by_orbit @ by_orbit.T) @ inverse)[:-1]
     plain = np.diag(inverse)[:-1]
-    return np.sqrt(np.maximum(robust, plain)), np.maximum(1.0, robust / np.maximum(plain, 1e-300))
+    stretched: Floats = np.maximum(1.0, robust / np.maximum(plain, 1e-300))
+    return stretched
 
 
-def _profile(problem: _Problem, vector: Vector, log_scale: float, place: int, points: int) -> list[tuple[float, float]]:
-    """Values of a parameter over its range, and the loss with it, all others fitted again; without the prior."""
-    space = problem.space
-    grid = np.linspace(space.low[place], space.high[place], points)
-    values = sorted(set(np.round(grid) if space.is_whole[place] else grid))
+def _profile(
+    problem: _Problem, vector: Vector, log_scale: float, place: int, values: Iterable[float]
+) -> list[tuple[float, float]]:
+    """Values of a parameter, and the loss with each, all others fitted again; without the prior."""
     fixed = np.arange(len(vector)) == place
     found = []
     for value in values:

@@ -15,10 +15,12 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
+from experiments.inference.multiplicity import holm
+
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
-"""Up to which p-value something speaks for another value of a parameter."""
+"""Up to which adjusted p-value something speaks for another value of a parameter."""
 DRAWS = 300
 _PRIOR = 10.0
 """The standard deviation of the coefficients' prior: a hundred to one over a tenth of the range."""
@@ -67,7 +69,7 @@ class Response:
 
 
 def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
-    """For each parameter, the p-value of the hypothesis that moving it changes nothing.
+    """For each parameter, the p-value of the hypothesis that moving it changes nothing; Holm-adjusted over all of them.
 
     What the other parameters explain of the leads is taken away; the rest is summed with the signs of the parameter's
     own moves. These were drawn at random, whatever else happened, so the sum is as in a sign-flip test. Terms of the
@@ -89,7 +91,7 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
         spreads = np.sqrt(np.sum((weights * rest * signs) ** 2, axis=1))
         sums = np.abs(weights @ (rest * signs))
         found.append(min(1.0, 2 * 2 * float(norm.sf((sums / spreads).max()))) if spreads.all() else 1.0)
-    return np.array(found)
+    return np.array(holm(found).adjusted)
 
 
 def respond(contests: Contests, start: Floats, p_values: Floats) -> Response:

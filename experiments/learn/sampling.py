@@ -227,7 +227,7 @@ def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling
     halves = orbits % 2
     preferred = [int(leads[:, halves == half].sum(axis=1).argmax()) for half in (1, 0)]
     judged = np.where(halves == 0, leads[preferred[0]], leads[preferred[1]])
-    promised = promise(judged, orbits, against_itself, plan.seed)
+    promised = promise(judged, orbits, against_itself)
     best = [field.start, *finalists][int(leads.sum(axis=1).argmax())]
     if promised.estimate <= (0.5 if against_itself else 0):
         best = field.start

@@ -21,10 +21,10 @@ from heuristics import Composite, get
 from isolation.agents import SearchAgent
 from isolation.appraisal import appraise_all
 from isolation.compiling.compiler import compile_heuristic
+from isolation.cost import Cost, measure_costs
 from isolation.geometry import parse_size
 from isolation.limits import Limit
 from isolation.parameters import parameters_of
-from isolation.speed import processor_times
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,6 @@ TRIED = 5
 LEAST_COST = 0.25
 """Nanoseconds a node; smaller differences cannot be told from none."""
 _NODES = 1000
-_ROUNDS = 10
 _PRIOR = 1e-4
 
 
@@ -205,7 +204,7 @@ def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[f
     """What a node costs with the sum of some features, for each of several such sums."""
     rows, columns = size
     agents = [SearchAgent("sum", "alphabeta", _sum(names), "sum", Limit(nodes=_NODES)) for names in sums]
-    return processor_times(agents, f"{rows}x{columns}", _ROUNDS)
+    return [cost.nanoseconds for cost in measure_costs(agents, f"{rows}x{columns}") if isinstance(cost, Cost)]
 
 
 def _sum(names: Sequence[str]) -> Composite:

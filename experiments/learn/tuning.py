@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.clusters import Interval, bootstrap_interval, rate_interval
+from experiments.inference.clusters import Interval, agree, mean_parts, rate_interval
 from experiments.inference.permutation import sign_flip_test
 from experiments.learn.contest import Batch, Play, Pool, playing, pool_of, prepare, with_values
 from experiments.learn.journal import Journal, Tally
@@ -70,6 +70,7 @@ class Progress:
 class TunedParameter:
     """What became of a parameter: its range, its values, the interval of the best value, and whether it matters.
 
+    `p_value` is adjusted for the number of parameters.
     `edge` is `lower` or `upper` if the best value lies where no further games were played.
     """
 
@@ -204,13 +205,15 @@ def judge(
         meetings += [(new, str(question.opponent)), (old, str(question.opponent))]
     with playing(question.size, jobs, cluster) as play:
         wins = _play_meetings(meetings, pool, play, show)
-    rate, p_value = _rate(wins[0], pool), _p_value(wins[0] - 1, pool)
+    p_value = _p_value(wins[0] - 1, pool)
+    rate = agree(_rate(wins[0], pool), p_value <= ALPHA, 0.5)
     if len(wins) == 1:
         return Judgement(len(pool), rate, p_value)
     gains = wins[1] - wins[2]
     by_orbit = np.bincount(pool.orbits, gains) / np.bincount(pool.orbits) / 2
-    gain = bootstrap_interval(by_orbit, np.random.default_rng(question.plan.seed))
-    return Judgement(len(pool), rate, p_value, _rate(wins[2], pool), _rate(wins[1], pool), gain, _p_value(gains, pool))
+    gain_p_value = _p_value(gains, pool)
+    gain = agree(mean_parts(by_orbit).alone, gain_p_value <= ALPHA)
+    return Judgement(len(pool), rate, p_value, _rate(wins[2], pool), _rate(wins[1], pool), gain, gain_p_value)
 
 
 @dataclass(frozen=True)
@@ -327,7 +330,7 @@ def _finals(question: Question, pool: Pool, journal: Journal, values: dict[str, 
     """What new values win of the old ones, or gain against the opponent, in games that had no part in choosing them."""
     plan, against_itself = question.plan, question.opponent is None
     if not values:
-        return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself, plan.seed)
+        return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
     first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
     new, old = with_values(question.spec, values), str(question.spec)
     meetings = [(new, old)] if against_itself else [(one, str(question.opponent)) for one in (new, old)]
@@ -337,25 +340,22 @@ def _finals(question: Question, pool: Pool, journal: Journal, values: dict[str, 
     for pairs in play(missing) if missing else ():
         journal.add(pairs)
     won = [journal.tallies[batch.key].each for batch in due]
-    return promise(
-        won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself, plan.seed
-    )
+    return promise(won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself)
 
 
-def promise(leads: Ints, orbits: Ints, against_itself: bool, seed: int) -> Interval:
+def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
     """What finals say of new values: the share of games that they win of the old, or what they gain on an opponent.
 
     Args:
         leads: int64[n], of each opening's two games, those won by the new values less those won by the old.
         orbits: int64[n], of the openings.
         against_itself: whether new and old met each other; else both met the opponent.
-        seed: of the bootstrap.
     """
     by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
     met = games > 0
     if against_itself:
         return rate_interval(by_orbit[met] + games[met] / 2, games[met])
-    return bootstrap_interval(by_orbit[met] / games[met], np.random.default_rng(seed))
+    return mean_parts(by_orbit[met] / games[met]).alone
 
 
 def _play_meetings(

@@ -1,29 +1,37 @@
-"""Equal cost: node limits that give every contender the time the baseline needs, as the classic clock did."""
+"""The costs of a plan's agents, and node limits by which every contender costs as much time as the baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from experiments.design import Entrant, Plan, make_plan
 from experiments.roster import Spec
-from isolation.faults import told
+from isolation.cost import Cost
 from isolation.limits import Limit
 
-if TYPE_CHECKING:
-    from isolation.agents import Agent
-
-Measure = Callable[["Agent", str], float]
-"""Nodes per second of an agent on a board of that size, on this machine, now."""
+Costs = Mapping[str, Cost | str]
+"""The costs of agents by name; of those that have none, why."""
+Measure = Callable[[Sequence[str]], Costs]
+"""Measures the costs of agents by name, over that of the first."""
 
 
 FEWEST_NODES = 50
 """With fewer a move, a search sees little more than the next ply."""
 
 
-def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, float]]:
-    """The plan with each contender's node limit scaled by its speed over the baseline's, and the speeds measured.
+def to_measure(plan: Plan) -> list[str]:
+    """The names of a plan's agents, the baseline first if there is one: costs are over its own."""
+    return [entrant.agent.name for entrant in sorted(plan.entrants, key=lambda one: "baseline" not in one.roles)]
+
+
+def measured(costs: Costs) -> dict[str, Cost]:
+    """Those that could be measured."""
+    return {name: cost for name, cost in costs.items() if isinstance(cost, Cost)}
+
+
+def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
+    """The plan with each contender's node limit divided by what a node costs over the baseline's, and all costs.
 
     The limits are fixed numbers from here on, so that the run means the same when it is resumed or repeated.
 
@@ -31,11 +39,15 @@ def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, float]]
         ValueError: there is no baseline, an agent to be scaled is not limited by nodes, or its code fails.
     """
     baseline, contenders = check_scalable(plan)
-    speeds = {entrant.agent.name: _speed(entrant, plan, measure) for entrant in (baseline, *contenders)}
-    fixed = [_scaled(entrant, speeds[entrant.agent.name] / speeds[baseline.agent.name]) for entrant in contenders]
+    costs = measure(to_measure(plan))
+    known = measured(costs)
+    for entrant in (baseline, *contenders):
+        if entrant.agent.name not in known:
+            raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {costs[entrant.agent.name]}")
+    fixed = [_scaled(entrant, known[entrant.agent.name].times) for entrant in contenders]
     update = {"contenders": tuple(str(spec) for spec in fixed), "equal_cost": False}
     scaled = make_plan(plan.config.model_copy(update=update))
-    return replace(scaled, notes=scaled.notes + _warnings(fixed)), speeds
+    return replace(scaled, notes=scaled.notes + _warnings(fixed)), known
 
 
 def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
@@ -54,17 +66,10 @@ def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
     return baseline, contenders
 
 
-def _speed(entrant: Entrant, plan: Plan, measure: Measure) -> float:
-    try:
-        return measure(entrant.agent, plan.schedule.size)
-    except Exception as error:
-        raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {told(error)}") from error
-
-
-def _scaled(entrant: Entrant, factor: float) -> Spec:
+def _scaled(entrant: Entrant, times: float) -> Spec:
     nodes = entrant.spec.limit.nodes if entrant.spec.limit else None
     assert nodes is not None
-    return replace(entrant.spec, limit=Limit(nodes=max(1, round(nodes * factor))))
+    return replace(entrant.spec, limit=Limit(nodes=max(1, round(nodes / times))))
 
 
 def _warnings(specs: Sequence[Spec]) -> tuple[str, ...]:

@@ -15,12 +15,12 @@ import psutil
 from numpy.typing import NDArray
 
 Markers = NDArray[np.int64]
-"""int64[slots, 4], a row for each batch that may be out at a time, its marker."""
+"""int64[slots, 5], a row for each batch that may be out at a time, its marker."""
 
-PID, GAME, MOVER, PLY = range(4)
-"""What a marker says: the worker (0: none; negative: it is handing the batch in), the game's id, whose move (0, 1), and
-which ply."""
-WIDTH = 4
+PID, GAME, MOVER, PLY, BEATS = range(5)
+"""What a marker says: the worker (0: none; negative: it is handing the batch in), the game's id, whose move (0, 1),
+which ply, and a count that rises every second while it waits for a player's process."""
+WIDTH = 5
 
 
 @dataclass(frozen=True)

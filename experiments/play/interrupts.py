@@ -7,7 +7,9 @@ the loops ask. A request to end the process (SIGTERM) counts as Ctrl-C.
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,23 +21,77 @@ Interrupted = Callable[[], bool]
 
 PATIENCE = 5.0
 """Seconds after which another Ctrl-C is more than impatience: the first one has had no effect."""
+_REMIND_EVERY = 0.5
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass
 class _Ear:
-    """When Ctrl-C was pressed, and whether somebody asks, so that it need not be raised."""
+    """When Ctrl-C was pressed, whether somebody asks, so that it need not be raised, and whether it has had an effect.
+
+    What is raised may be swallowed, as by a library that tries an import and goes on without it. So it is raised again
+    and again, until it has arrived: until somebody has caught it who ends what runs.
+    """
 
     pressed: list[float] = field(default_factory=list)
     is_asked: bool = False
+    is_raised: bool = False
+    has_arrived: bool = False
+    reminds: bool = False
 
     def hear(self, number: int, frame: object) -> None:
         self.pressed.append(time.monotonic())
-        is_first = len(self.pressed) == 1
-        if (is_first and not self.is_asked) or self.pressed[-1] - self.pressed[0] > PATIENCE:
-            raise KeyboardInterrupt
+        is_first = len(self.pressed) == 1 and not self.is_asked
+        is_lost = self.is_raised and not self.has_arrived and self.reminds and not _is_under_way()
+        if not (is_first or is_lost or self.pressed[-1] - self.pressed[0] > PATIENCE):
+            return
+        if self.reminds and not self.is_raised:
+            _thread.start_new_thread(self._remind, (number,))  # `threading` takes locks that may be held here
+        self.is_raised = True
+        raise KeyboardInterrupt
+
+    def _remind(self, number: int) -> None:
+        while not self.has_arrived:
+            time.sleep(_REMIND_EVERY)
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+
+def _is_under_way() -> bool:
+    """Whether what is handled now is a KeyboardInterrupt, or came up while one was."""
+    error = sys.exc_info()[1]
+    while error and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 _ear: _Ear | None = None
+
+
+def listen() -> None:
+    """Raise KeyboardInterrupt for the first Ctrl-C or SIGTERM, and again until `arrived`; for a whole program."""
+    _hear_with(_Ear(reminds=True))
+
+
+def arrived() -> None:
+    """Have no KeyboardInterrupt raised again: whoever caught it ends what runs."""
+    if _ear:
+        _ear.has_arrived = True
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Do something that Ctrl-C ends."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        arrived()
+
+
+def _hear_with(ear: _Ear) -> None:
+    global _ear
+    _ear = ear
+    for number in _SIGNALS:
+        signal.signal(number, ear.hear)
 
 
 @contextmanager
@@ -48,8 +104,8 @@ def heard_once() -> Iterator[None]:
     if _ear or threading.current_thread() is not threading.main_thread():
         yield
         return
-    _ear = _Ear()
-    before = {number: signal.signal(number, _ear.hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    _hear_with(_Ear())
     try:
         yield
     finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from experiments import log, runs
 from experiments.belonging import check_scheduled
 from experiments.design import Plan
+from experiments.locks import lock_file
 from experiments.play.played import Part, Played, joined
 from experiments.schedule import Ids, points_table, record_points
 from isolation.outcome import AT_LAST, REASON_WORDS, Reason
@@ -35,12 +38,16 @@ class UnwritableLogError(OSError):
     """The log cannot be written."""
 
 
+class MovedRunError(UnwritableLogError):
+    """The run has been moved or deleted while it was played."""
+
+
 class Ledger:
     """The results of a run so far, those found in its log to begin with.
 
     `points` has every result (see `schedule.points_table`); `logged` and `reasons` count the games that are in the log
-    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board. `path` is
-    the directory of the run.
+    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board. `duplicates`
+    is how many copies of games were found and removed. `path` is the directory of the run.
     """
 
     def __init__(self, run: Path, plan: Plan) -> None:
@@ -49,19 +56,30 @@ class Ledger:
         self.reasons: Counter[str] = Counter()
         self.forfeits: dict[tuple[int, str], Counter[str]] = {}
         self.logged = 0
+        self.duplicates = 0
         self.path = run
+        self._lock = lock_file(run)
         self._folder = log.games_folder(run)
         self._waiting: list[Played] = []
         self._parts: list[Part] = []
         self._has_parts = False
         self._number = 0  # of the next part, where that is known
         self._started = self._written = time.monotonic()
-        with _writing():
+        with self._writing():
             log.sweep(self._folder)
         self._recover()
 
     def add(self, played: Played | Part) -> None:
-        """Take finished games; `write` puts them into the log."""
+        """Take finished games; `write` puts them into the log.
+
+        Raises:
+            ChildProcessError: one of them was played before, and nothing is taken.
+        """
+        if (self.points.reshape(-1)[played.ids] >= 0).any():
+            raise ChildProcessError(
+                f"{self.path}: a worker sent games that had been played already, which were discarded; "
+                f"go on with {command('tournament', '--resume', self.path)}"
+            )
         record_points(self.points, played.ids, played.games.winner)
         if isinstance(played, Part):
             self._parts.append(played)
@@ -85,12 +103,13 @@ class Ledger:
         Raises:
             UnwritableLogError: these games are lost, those before are not.
         """
+        self._check_place()
         self._written = time.monotonic()
         self._write_parts()
         if self._waiting:
             played, self._waiting = joined(self._waiting), []
             settings = [entrant.settings for entrant in self.plan.entrants]
-            with _writing():
+            with self._writing():
                 log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
             self._number = 0
             self._count_ends(played)
@@ -117,15 +136,30 @@ class Ledger:
         """Merge the log's parts, and write down that the run is finished."""
         unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
         reproducible = not (self.ended_by_clock or unrepeatable)
-        with _writing():
+        with self._writing():
             log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
             runs.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
+
+    def _check_place(self) -> None:
+        """Raise if the run has been moved or deleted: another one may lie at its path."""
+        if lock_file(self.path) != self._lock or not self.path.is_dir():
+            raise MovedRunError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Tell what goes wrong with the log from what goes wrong elsewhere, such as in a worker."""
+        self._check_place()
+        try:
+            yield
+        except OSError as error:
+            self._check_place()
+            raise UnwritableLogError(error.errno, error.strerror or str(error)) from error
 
     def _write_parts(self) -> None:
         while self._parts:
             self._has_parts = True
             part = self._parts.pop(0)
-            with _writing():
+            with self._writing():
                 self._number = self._number or log.next_number(self._folder)
                 log.append(self._folder, part.data, self._number)
             self._number += 1
@@ -151,10 +185,14 @@ class Ledger:
 
     def _recover(self) -> None:
         check_scheduled(self.path, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
-        found = log.read_table(self.path, ["game_id", "winner", "reason", "detail"])
+        columns = ["game_id", "winner", "reason", "detail"]
+        found = log.read_table(self.path, columns)
+        if len(np.unique(found["game_id"].to_numpy())) < len(found):
+            with self._writing():
+                runs.reopen(self.path)
+                self.duplicates = log.remove_duplicates(self._folder)
+            found = log.read_table(self.path, columns)
         ids = found["game_id"].to_numpy()
-        if len(np.unique(ids)) < len(ids):
-            raise ValueError(f"{self.path}: the log holds a game twice; it cannot be gone on with")
         winner, reasons = found["winner"].to_numpy(), np.array(found["reason"].to_pylist(), str)
         record_points(self.points, ids, winner)
         self._count(ids, winner, reasons, found["detail"])
@@ -167,15 +205,6 @@ class Ledger:
         losers = self.plan.schedule.players(ids[forfeited])[np.arange(len(forfeited)), 2 - winner[forfeited]]
         for place, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
             self.forfeits.setdefault((loser, str(reasons[place])), Counter())[str(details[place])] += 1
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    """Tell what goes wrong with the log from what goes wrong elsewhere, such as in a worker."""
-    try:
-        yield
-    except OSError as error:
-        raise UnwritableLogError(error.errno, error.strerror or str(error)) from error
 
 
 def _shortened(detail: str) -> str:

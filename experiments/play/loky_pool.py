@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from experiments.play.crash import (
@@ -32,7 +33,7 @@ from experiments.play.crash import (
     open_markers,
     suspect_at,
 )
-from experiments.play.parallel import end_with
+from experiments.play.parallel import end_with, starting_silently
 from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.silence import Watch
 from experiments.play.worker import Batch, Task, Worker
@@ -40,6 +41,8 @@ from experiments.schedule import Ids
 from isolation.compiling import library
 from isolation.temporary import temporary_folder
 
+LOOKS_ALLOWED = 10
+"""How often in a row a worker may be seen stopped, about ten times a second, before it is ended."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 
 
@@ -78,6 +81,7 @@ class LokyPool(Pool):
         self._dead: set[int] = set()
         self._watch = Watch(self._markers)
         self._hung: dict[int, Suspect] = {}
+        self._stopped: dict[int, int] = {}
 
     def assign(self, task: Task) -> None:
         """See `Pool.assign`. The task goes to the workers by a file, and only once to each."""
@@ -115,6 +119,7 @@ class LokyPool(Pool):
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`."""
         done = wait(self._out, timeout, FIRST_COMPLETED).done
+        self._end_stopped()
         self._end_silent()
         if not any(map(_is_lost, done)):
             return self._events(done)
@@ -141,7 +146,7 @@ class LokyPool(Pool):
     def _send(self, sent: _SentBatch | _SentCall, function: Callable[..., object], *arguments: object) -> None:
         future: Future[Any]
         try:
-            with _sheltered():
+            with _sheltered(), starting_silently():
                 future = self._running().submit(function, self._task_file, *arguments)
             future.add_done_callback(self._note_death)
         except BrokenProcessPool as death:
@@ -172,8 +177,20 @@ class LokyPool(Pool):
         events = [_event(self._out.pop(future), future) for future in done]
         return sorted(events, key=lambda event: isinstance(event, Failed))
 
+    def _end_stopped(self) -> None:
+        """Kill the workers that somebody has stopped, as by SIGSTOP: they are lost as those that die are.
+
+        Not at first sight: who stops the whole run, as Ctrl-Z does, lets its processes go on one after another.
+        """
+        workers = list((self._executor and self._executor._processes) or ())
+        self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in workers if _is_stopped(pid)}
+        for pid, looks in self._stopped.items():
+            if looks > LOOKS_ALLOWED:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
     def _end_silent(self) -> None:
-        """Kill the workers whose players have been thinking for longer than the task has patience with them."""
+        """Kill the workers of which no sign of life was seen for longer than the task has patience with the mover."""
         assert self._task
         for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
             if seconds <= min(self._task.patience):
@@ -221,6 +238,14 @@ class LokyPool(Pool):
                 time.sleep(0.001)
             self._executor.shutdown(wait=True, kill_workers=True)
             self._executor = None
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal."""
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    except psutil.Error:
+        return False
 
 
 def _is_lost(future: Future[Any]) -> bool:

@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from typing import Any, TypeVar
 
@@ -41,13 +42,34 @@ def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], j
     _end_workers_in_the_end()
     tasks = (joblib.delayed(run)(os.getpid(), function, call) for call in calls)
     try:
-        yield from values_of(joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks))
+        with starting_silently():
+            results = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
+        yield from values_of(results)
     except TerminatedWorkerError as death:
         how = re.search(r"\{(.+?)\}", str(death))
         raise ChildProcessError(
             f"a worker process has died{f' by {how[1]}' if how else ''}: the code it ran ended it, or somebody else "
             "did, as the system does when memory runs out"
         ) from None
+
+
+@contextmanager
+def starting_silently() -> Iterator[None]:
+    """Discard for good what processes that are started meanwhile print themselves, to the end of their lives.
+
+    Loky's workers print a traceback if their parent ends while they start, and its resource tracker prints what it
+    removes after processes that were killed: the terminal is no place for either.
+    """
+    with ExitStack() as stack:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        stack.callback(os.close, nowhere)
+        for descriptor in (1, 2):
+            with suppress(OSError):  # it is closed: nothing can be printed there
+                before = os.dup(descriptor)
+                stack.callback(os.close, before)
+                stack.callback(os.dup2, before, descriptor)
+                os.dup2(nowhere, descriptor)
+        yield
 
 
 @cache

@@ -159,7 +159,7 @@ class Pool(ABC):
         """Have a worker call `function(worker, *arguments)`, and return a number that the event about it will bear.
 
         Args:
-            function: at the top level of a module or a class, such as `Worker.measure_speed`.
+            function: at the top level of a module or a class, such as `Worker.measure_costs`.
 
         Raises:
             ValueError: no worker can be started.

@@ -1,4 +1,4 @@
-"""Compiles a plan's agents, and measures their speed, in the workers that will play."""
+"""Compiles a plan's agents, and measures their costs, in the workers that will play."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from experiments.play.cost import Costs
 from experiments.play.interrupts import Interrupted
 from experiments.play.pool import TICK, Answered, Died, Failed, Pool
 from experiments.play.worker import Worker
 from isolation.agents import code_hash
+from isolation.faults import told
 
 if TYPE_CHECKING:
     from isolation.agents import Agent
@@ -65,27 +67,22 @@ def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Share
     return [*games, *(tuple(places) for places in found.values())]
 
 
-def measure_in(pool: Pool, interrupted: Interrupted, tell: Callable[[str], None]) -> Callable[[Agent, str], float]:
-    """What measures nodes per second of an agent of the pool's plan, in one of its workers.
+def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Costs:
+    """The costs of agents of the pool's plan over that of the first, measured in one of its workers.
 
-    It raises KeyboardInterrupt once `interrupted`, and ValueError if the agent's process dies.
+    None once `interrupted`.
     """
-
-    def measure(agent: Agent, size: str) -> float:
-        tell(agent.name)
-        pool.call(Worker.measure_speed, agent.name)
-        while not interrupted():
-            for event in pool.finished(TICK):
-                match event:
-                    case Answered(_, speed):
-                        return float(speed)
-                    case Failed(error):
-                        raise error
-                    case Died():
-                        raise ValueError("its process died")
-        raise KeyboardInterrupt
-
-    return measure
+    pool.call(Worker.measure_costs, tuple(names))
+    while not interrupted():
+        for event in pool.finished(TICK):
+            match event:
+                case Answered(_, costs):
+                    return dict(costs)
+                case Failed(error):
+                    return dict.fromkeys(names, told(error))
+                case Died():
+                    return dict.fromkeys(names, "the process that measured all agents died")
+    return {}
 
 
 def _compile(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -19,18 +19,20 @@ from experiments.design import Plan, make_plan, on_the_clock
 from experiments.locks import locked
 from experiments.play.batches import Feed, Stop
 from experiments.play.cluster.addresses import chosen
-from experiments.play.cost import Measure, at_equal_cost, check_scalable
+from experiments.play.cost import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
 from experiments.play.extension import carry_over, extend
-from experiments.play.interrupts import Interrupted, asked, heard_once
-from experiments.play.ledger import Ledger, UnwritableLogError
+from experiments.play.interrupts import Interrupted, asked, heard_once, until_interrupted
+from experiments.play.ledger import Ledger, MovedRunError, UnwritableLogError
 from experiments.play.loky_pool import LokyPool
 from experiments.play.playing import play_missing
 from experiments.play.pool import Fleet, Machine, MakePool, Pool, UnreachableError
 from experiments.play.preparation import Kit, kit_of, measure_in, prepare
 from experiments.play.recovery import KILLED
 from experiments.play.stopping import stop_rule
-from experiments.play.worker import HANGS_AFTER, task_of
+from experiments.play.worker import task_of
 from experiments.schedule import points_table
+from isolation.cost import Cost
+from isolation.engines.guard import HANGS_AFTER
 from isolation.loading import expanded
 from isolation.shell import command
 
@@ -43,7 +45,7 @@ class Progress:
 
     `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
     `detail` says what is being prepared or measured; `notes` are what people should know about the run; `costs` is what
-    `equal_cost` measured: nodes per second by name. `machines` are those of a cluster, if it is played on one.
+    `equal_cost` measured, by name. `machines` are those of a cluster, if it is played on one.
     """
 
     plan: Plan
@@ -55,7 +57,7 @@ class Progress:
     seconds_left: float
     points: NDArray[np.int8]
     notes: tuple[str, ...] = ()
-    costs: Mapping[str, float] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
     machines: tuple[Machine, ...] | None = None
 
 
@@ -109,8 +111,8 @@ def play_tournament(
 
     `extends` names a finished run whose games are taken over; see `extension`. `retry_forfeits` first takes back the
     games that agents lost by killing their processes, or forfeited because of it. `stop` makes the rule that ends
-    matches early, if there is one. `measure` gives the nodes per second of an agent, for `equal_cost`; without it they
-    are measured in a worker. `pools` makes what plays; without it that is this machine, or the cluster that the
+    matches early, if there is one. `measure` gives the costs of agents, unless the run has them already; without it
+    they are measured in a worker. `pools` makes what plays; without it that is this machine, or the cluster that the
     configuration or the environment names.
 
     Raises:
@@ -120,7 +122,7 @@ def play_tournament(
     """
     with heard_once(), _players(config, pools) as found:
         if resume:
-            return _resume(config, retry_forfeits, stop, show, found)
+            return _resume(config, retry_forfeits, stop, show, measure, found)
         return _play(config, extends, stop, show, measure, found)
 
 
@@ -148,7 +150,7 @@ def _play(
     jobs = config.jobs or joblib.cpu_count()
     extension = extend(extends, config) if extends else None
     plan = extension.plan if extension else make_plan(config)
-    costs: dict[str, float] = {}
+    costs: dict[str, Cost] = {}
     if config.equal_cost:
         plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
     path = runs.new_directory(config)
@@ -156,11 +158,16 @@ def _play(
         runs.create(path, plan, config, costs)
         if extension:
             carry_over(extension, path)
-        return _run(path, plan, jobs, stop, show, pools)
+        return _run(path, plan, jobs, stop, show, measure, pools)
 
 
 def _resume(
-    config: Config, retry_forfeits: bool, stop: Callable[[Plan], Stop | None], show: Show, pools: MakePool
+    config: Config,
+    retry_forfeits: bool,
+    stop: Callable[[Plan], Stop | None],
+    show: Show,
+    measure: Measure | None,
+    pools: MakePool,
 ) -> Outcome:
     jobs = config.jobs or joblib.cpu_count()
     info = runs.load_run(_directory(config))
@@ -171,7 +178,7 @@ def _resume(
         runs.check_resumable(info, config, plan)
         if retry_forfeits:
             _take_back(info.path)
-        return _run(info.path, plan, jobs, stop, show, pools)
+        return _run(info.path, plan, jobs, stop, show, measure, pools)
 
 
 def _take_back(path: Path) -> None:
@@ -191,11 +198,11 @@ def _directory(config: Config) -> Path:
 
 def _at_equal_cost(
     plan: Plan, jobs: int, measure: Measure | None, show: Show, pools: MakePool
-) -> tuple[Plan, dict[str, float]]:
+) -> tuple[Plan, dict[str, Cost]]:
     """`cost.at_equal_cost`, shown; workers compile all agents first, and one of them measures."""
     check_scalable(plan)
 
-    def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, float] | None = None) -> None:
+    def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, Cost] | None = None) -> None:
         blank = points_table(plan.schedule)
         total = len(plan.schedule)
         show(Progress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {}))
@@ -207,39 +214,54 @@ def _at_equal_cost(
             pool.assign(task_of(plan))
             if pool.fleet is None:
                 prepare(pool, _kit_of(plan), jobs, interrupted, lambda names, found: tell(plan, "preparing", names))
-            scaled, costs = at_equal_cost(
-                plan, measure_in(pool, interrupted, lambda name: tell(plan, "measuring", name))
-            )
+            tell(plan, "measuring")
+
+            def measure_here(names: Sequence[str]) -> Costs:
+                costs = measure_in(pool, names, interrupted)
+                if interrupted():
+                    raise KeyboardInterrupt
+                return costs
+
+            scaled, costs = at_equal_cost(plan, measure_here)
     tell(scaled, "measured", costs=costs)
     return scaled, costs
 
 
 def _run(
-    path: Path, plan: Plan, jobs: int, stop: Callable[[Plan], Stop | None], show: Show, pools: MakePool
+    path: Path,
+    plan: Plan,
+    jobs: int,
+    stop: Callable[[Plan], Stop | None],
+    show: Show,
+    measure: Measure | None,
+    pools: MakePool,
 ) -> Outcome:
     notes = list(plan.notes)
     started = time.monotonic()
     try:
         with asked() as interrupted:
             ledger = Ledger(path, plan)
+            if ledger.duplicates:
+                notes.append(f"removed {ledger.duplicates:,} duplicate games from the log")
             feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
             report = _reporter(ledger, feed, notes, show)
             if feed.missing:
                 try:
-                    _play_in(pools, jobs, feed, ledger, interrupted, notes, report)
+                    _play_in(pools, jobs, feed, ledger, interrupted, measure, notes, report)
                 finally:
                     ledger.write()
         # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
-        with suppress(KeyboardInterrupt):
+        with until_interrupted():
             if not (feed.missing or interrupted() or runs.is_finished(path)):
                 report("merging", "")
                 ledger.close()
+    except MovedRunError as error:
+        left = ", and what is there now was left as it is" if path.exists() else ""
+        raise OSError(
+            f"{path} has been moved or deleted while it was played{left}; what was logged went with it: "
+            "go on with isolation tournament --resume and its new name"
+        ) from error
     except UnwritableLogError as error:
-        if not path.is_dir():
-            raise OSError(
-                f"{path} has gone while it was played, moved or deleted; what was logged lies in it: "
-                "go on with isolation tournament --resume and its new name"
-            ) from error
         raise OSError(
             f"{path}: cannot write the log: {error.strerror or error}; "
             f"{log.count_games(path):,} games are safe, go on with {command('tournament', '--resume', path)}"
@@ -258,10 +280,11 @@ def _play_in(
     feed: Feed,
     ledger: Ledger,
     interrupted: Interrupted,
+    measure: Measure | None,
     notes: list[str],
     report: Report,
 ) -> None:
-    """Play what is missing in a pool; adds notes about what came of it.
+    """Play what is missing in a pool, once it is known what the agents cost; adds notes about what came of it.
 
     A run whose machines cannot be reached any more ends as one that was interrupted.
     """
@@ -277,6 +300,11 @@ def _play_in(
             report("playing", "", pool.fleet.machines if pool.fleet else None)
 
         try:
+            if not runs.load_run(ledger.path).processor_costs:
+                report("measuring")
+                names = to_measure(plan)
+                costs = measure(names) if measure else measure_in(pool, names, interrupted)
+                runs.note_costs(ledger.path, measured(costs))
             play_missing(pool, feed, ledger, interrupted, look)
         except UnreachableError as error:
             notes.append(str(error))
@@ -346,7 +374,10 @@ def _kit_of(plan: Plan) -> Kit:
 
 
 def _interpreted_notes(plan: Plan, interpreted: Mapping[int, str]) -> list[str]:
+    names: dict[str, list[str]] = {}
+    for place, why in sorted(interpreted.items()):
+        names.setdefault(why, []).append(plan.entrants[place].agent.name)
     return [
-        f"{plan.entrants[place].agent.name} runs interpreted, some hundred times slower: {why}"
-        for place, why in sorted(interpreted.items())
+        f"{', '.join(alike)} {'run' if alike[1:] else 'runs'} interpreted, some hundred times slower: {why}"
+        for why, alike in names.items()
     ]

@@ -69,7 +69,9 @@ def sprt_rule(plan: Plan) -> Stop | None:
         for contender in contenders:
             own = record_so_far(plan.schedule, pairs, contender)
             path = (
-                duel_path(own, baseline, low, high) if is_duel else gauntlet_path(own, base, low, high, control=control)
+                duel_path(own, baseline, low, high, model=plan.config.elo_model or "logistic")
+                if is_duel
+                else gauntlet_path(own, base, low, high, control=control)
             )
             if path.decision:
                 stopped += [place for place, match in enumerate(plan.schedule.matches) if match.first == contender]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,22 +14,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.play.crash import GAME, PID, WIDTH
+from experiments.play.crash import BEATS, GAME, PID, WIDTH
 from experiments.play.played import Part, Played
 from experiments.roster import make_agent, parse_spec, settings_text, with_program
 from experiments.schedule import Ids, Schedule
 from isolation.engines.agent import EngineAgent
-from isolation.engines.apart import ApartAgent
+from isolation.engines.file_agent import FileAgent
+from isolation.engines.guard import patience
 from isolation.geometry import MOST_COMPILED_CELLS, parse_size
+from isolation.integrity import ChangedError, unchanged
 
 if TYPE_CHECKING:
     from experiments.design import Plan
     from isolation.agents import Agent
+    from isolation.cost import Cost
     from isolation.engines.program import Program
     from isolation.games import Games
     from isolation.native.memory import Memory
 
-HANGS_AFTER = 60.0
 _PLY_US = 2
 """Microseconds for what goes with a ply beside thinking."""
 
@@ -37,8 +40,8 @@ _PLY_US = 2
 class Task:
     """What a worker must know before it can play: the games, and the agents by spec and expected settings.
 
-    `patience` has for each agent the seconds after which a move is a hang where there is no hard cap. `programs`
-    are the engines by name, and `errors` is the folder for what they write to standard error, if there is one.
+    `patience` has for each agent the seconds after which its worker is ended that shows no sign of life. `programs` are
+    the engines by name, and `errors` is the folder for what they write to standard error, if there is one.
     """
 
     schedule: Schedule
@@ -57,21 +60,11 @@ def task_of(plan: Plan, errors: str = "") -> Task:
         schedule=plan.schedule,
         specs=tuple(str(entrant.spec) for entrant in plan.entrants),
         settings=tuple(entrant.settings for entrant in plan.entrants),
-        hard_cap=cap or None,
-        patience=tuple(patience(entrant.agent) if cap is None else math.inf for entrant in plan.entrants),
+        hard_cap=math.inf if cap == 0 else cap,
+        patience=tuple(math.inf if cap == 0 else patience(entrant.agent) for entrant in plan.entrants),
         programs=tuple(plan.config.programs.items()),
         errors=errors,
     )
-
-
-def patience(agent: Agent) -> float:
-    """Seconds after which a move is a hang where nothing else was asked for.
-
-    Users' agents have a minute beyond their time limit; ours may think as long as they like.
-    """
-    limit = getattr(agent, "limit", None)
-    allowed = limit.value / 1e3 if limit and not limit.is_reproducible else 0.0
-    return HANGS_AFTER + allowed if agent.is_user_code else math.inf
 
 
 @dataclass(frozen=True)
@@ -129,22 +122,25 @@ class Worker:
             if heuristic := self.agents[place].heuristic:
                 refuse(heuristic, parse_size(self.task.schedule.size), why)
 
-    def measure_speed(self, name: str) -> float:
-        """Nodes per second of an agent.
+    def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
+        """The costs of these agents, over that of the first; see `cost.measure_costs`.
 
-        Raises:
-            Exception: whatever the agent's code raises.
+        User code that does not compile is kept out of this process, and not measured.
         """
-        from isolation.speed import agent_nodes_per_second
+        from isolation.cost import measure_costs
 
-        (agent,) = (agent for agent in self.agents if agent.name == name)
-        return agent_nodes_per_second(agent, self.task.schedule.size)
+        size = parse_size(self.task.schedule.size)
+        by_name = {agent.name: agent for agent in self.agents}
+        ours = [name for name in names if not by_name[name].is_user_code or by_name[name].compiled(size)]
+        with _checked([by_name[name] for name in ours]):
+            costs = measure_costs([by_name[name] for name in ours], self.task.schedule.size)
+        return dict.fromkeys(names, "user code that does not compile") | dict(zip(ours, costs, strict=True))
 
     def play_batch(self, ids: Ids, marker: NDArray[np.int64] | None = None, interpreted: bool = False) -> Batch:
         """Play these games of the schedule, all in the interpreted loop if `interpreted`.
 
         Args:
-            marker: int64[4], kept at the game that is on; see `crash`.
+            marker: int64[5], kept at the game that is on; see `crash`.
         """
         from isolation.match import play_many
         from isolation.native.memory import Memory
@@ -152,20 +148,21 @@ class Worker:
         schedule = self.task.schedule
         self._memory = self._memory or Memory()
         marker = np.zeros(WIDTH, np.int64) if marker is None else marker
-        marker[:] = (os.getpid(), ids[0], 0, 0)
+        marker[:BEATS] = (os.getpid(), ids[0], 0, 0)
         now, began = int(time.time() * 1e6), time.monotonic()
-        games = play_many(
-            self.agents,
-            schedule.players(ids),
-            schedule.openings(ids),
-            schedule.seeds(ids).tolist(),
-            schedule.size,
-            self.task.hard_cap,
-            marks=ids,
-            marker=marker[GAME:],
-            memory=self._memory,
-            interpreted=interpreted,
-        )
+        with _checked(self.agents):
+            games = play_many(
+                self.agents,
+                schedule.players(ids),
+                schedule.openings(ids),
+                schedule.seeds(ids).tolist(),
+                schedule.size,
+                self.task.hard_cap,
+                marks=ids,
+                marker=marker[GAME:],
+                memory=self._memory,
+                interpreted=interpreted,
+            )
         seconds = _shares(games, time.monotonic() - began)
         marker[PID] = -os.getpid()
         matches, places = np.unique(schedule.match_of(ids), return_inverse=True)
@@ -186,6 +183,22 @@ class Worker:
         )
 
 
+@contextmanager
+def _checked(agents: Sequence[Agent]) -> Iterator[None]:
+    """See that heuristics from files, which this process has loaded, change nothing that belongs to others.
+
+    Raises:
+        ValueError: one of them does, all of which the message names.
+    """
+    names = [agent.name for agent in agents if agent.is_user_code and agent.heuristic]
+    try:
+        with unchanged() if names else nullcontext():
+            yield
+    except ChangedError as error:
+        whose = "its file" if len(names) == 1 else "the file of one of them"
+        raise ValueError(f"{', '.join(names)}: {whose} may not play here: {error}") from None
+
+
 def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
     """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply.
 
@@ -202,6 +215,6 @@ def _make_unchanged(text: str, settings: str, task: Task) -> Agent:
     agent = make_agent(spec)
     if settings_text(spec, agent) != settings:
         raise ValueError(f"the code of {agent.name} has changed since the run began")
-    if task.errors and isinstance(agent, EngineAgent | ApartAgent):
+    if task.errors and isinstance(agent, EngineAgent | FileAgent):
         return agent.keeping_errors(Path(task.errors))
     return agent

@@ -108,7 +108,7 @@ def makeable(
 
 
 def named(spec: Spec) -> Spec:
-    """The spec with what only its file tells; this loads the file.
+    """The spec with what only its file tells; this loads the file, that of a player in a process of its own.
 
     That is the name of what is meant where the file stands alone, and the limit of a player's edition where the spec
     has none: see `naming`.
@@ -119,15 +119,17 @@ def named(spec: Spec) -> Spec:
     is_player = spec.kind == "classic"
     if not spec.is_file or not (spec.target.endswith(":") or (is_player and spec.limit is None)):
         return spec
-    from experiments.roster.naming import only_heuristic, only_player, usual_limit
+    from experiments.roster.naming import only_heuristic, player_facts
 
     path, _, name = spec.target.rpartition(":")
     try:
-        name = name or (only_player(path) if is_player else only_heuristic(path))
-        usual = usual_limit(path, name) if is_player and spec.limit is None else None
+        if not is_player:
+            return replace(spec, target=f"{path}:{only_heuristic(path)}")
+        facts = player_facts(path, name)
     except ValueError as error:
         fail(str(error), spec.text, spec.start, spec.end)
-    return replace(spec, target=f"{path}:{name}", usual_limit=usual)
+    usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
+    return replace(spec, target=f"{path}:{facts.name}", usual_limit=usual)
 
 
 def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:

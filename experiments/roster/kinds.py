@@ -249,17 +249,22 @@ def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
 
 
 def _make_classic(spec: Spec) -> Agent:
-    from isolation.agents import ClassicAgent
-    from isolation.loading import load_player
+    from experiments.roster.naming import player_facts
+
+    path, _, name = spec.target.rpartition(":")
+    return _file_agent(spec, edition=player_facts(path, name).edition, is_restricted=False)
+
+
+def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> Agent:
+    from isolation.engines.file_agent import FileAgent
+    from isolation.loading import content_hash
 
     path, _, name = spec.target.rpartition(":")
     assert spec.limit is not None
-    return ClassicAgent(
-        spec.name, load_player(path, name).value, (("player", f"{Path(path).name}:{name}"),), spec.limit
-    )
+    return FileAgent(spec.name, path, name, content_hash(path), spec.limit, edition, is_restricted)
 
 
-# The same, never loaded here
+# The same, in a restricted process, where even to plan a run the file is not loaded
 
 
 def _read_apart(text: str, start: int, end: int) -> Spec | None:
@@ -275,40 +280,12 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
 
 def _make_apart(spec: Spec) -> Agent:
     from experiments.roster.unloaded import players_in
-    from isolation.engines.apart import ApartAgent
-    from isolation.loading import content_hash
 
     path, _, name = spec.target.rpartition(":")
-    assert spec.limit is not None
     players = players_in(Path(path))
     if name not in players:
         raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
-    inside = replace(spec, kind="classic")
-    return ApartAgent(
-        spec.name,
-        path,
-        f"{Path(path).name}:{name}",
-        spec.limit,
-        make_inside,
-        (inside, content_hash(path)),
-        edition=players[name],
-    )
-
-
-def make_inside(spec: Spec, content: str) -> Agent:
-    """The agent of a completed spec, made in the process that it plays in, of code that has the hash `content`.
-
-    Raises:
-        ValueError: the file, or one that it imports, is not what it was.
-    """
-    from isolation.loading import content_hash
-
-    path, _, _ = spec.target.rpartition(":")
-    was_same = content_hash(path) == content
-    agent = KINDS[spec.kind].make(spec) if was_same else None
-    if agent is None or content_hash(path) != content:  # read again, as it may change while it is being loaded
-        raise ValueError(f"{path} has changed since the run began")
-    return agent
+    return _file_agent(spec, edition=players[name], is_restricted=True)
 
 
 # An engine, somebody else's program

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,10 @@ from experiments.roster.unloaded import USUAL_PLAYERS
 from isolation.clues import is_of_third_edition
 from isolation.editions.players import THIRD, edition_of
 from isolation.editions.third.scores import StateScore
-from isolation.limits import Limit
+from isolation.engines.guard import call_in_child
 from isolation.loading import (
     LoadError,
+    content_hash,
     is_heuristic,
     is_player,
     is_third_edition_player,
@@ -95,13 +99,45 @@ def only_player(path: str | Path) -> str:
     raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
 
 
-def usual_limit(path: str | Path, name: str) -> Limit:
-    """The time a move that the engine of a player's edition gave; for what makes players, the second edition's.
+@dataclass(frozen=True)
+class PlayerFacts:
+    """What a player's file says of it: its name in the file, its edition, and the milliseconds a move of that."""
+
+    name: str
+    edition: str
+    usual_limit: float
+
+
+def player_facts(path: str | Path, name: str) -> PlayerFacts:
+    """What a file says of its player; without a name, of the only one. The file is not loaded here.
+
+    Of what makes players, the edition is the second.
 
     Raises:
         LoadError: the file cannot be loaded, or has no such player.
     """
-    return Limit(ms=edition_of(load_player(path, name).value).usual_limit)
+    return _player_facts(str(path), name, content_hash(path))
+
+
+@lru_cache(maxsize=1000)
+def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
+    try:
+        *facts, printed = call_in_child(_ask_file, path, name)
+    except ValueError as error:
+        why = str(error).removeprefix("LoadError: ")
+        raise LoadError(why if path in why else f"{path} {why}") from None
+    for said in printed:
+        warnings.warn(said, stacklevel=2)
+    return PlayerFacts(*facts)
+
+
+def _ask_file(path: str, name: str) -> tuple[str, str, float, tuple[str, ...]]:
+    """What `PlayerFacts` has, and what is to be said of what the file printed; for a process of its own."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        name = name or only_player(path)
+        edition = edition_of(load_player(path, name).value)
+    return name, edition.name, float(edition.usual_limit), tuple(str(one.message) for one in said)
 
 
 def names_game_and_player(function: Callable[..., Any]) -> bool:

@@ -21,7 +21,7 @@ from experiments.suite.asking import ask_all
 from experiments.suite.history import FILE, Agreement
 from experiments.suite.screening import score
 from experiments.suite.store import Suite, read_suite
-from isolation.durable import write_text
+from isolation.shipped import write_shipped
 
 
 def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
@@ -59,7 +59,7 @@ def write_agreements(runs: Sequence[str]) -> None:
     for one in found:
         row = asdict(one)
         lines.append(",".join(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in names))
-    write_text(FILE, "\n".join(lines) + "\n")
+    write_shipped(FILE, "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ Whoever leaves nothing to chance is asked once; others are asked several times, 
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +20,21 @@ from experiments.play.cluster.addresses import chosen
 from experiments.play.cluster.travel import UserFile, files_of, placed_specs
 from experiments.play.spreading import spread
 from experiments.roster import make_agent, makeable, parse_spec
-from isolation.agents import Agent
+from isolation.agents import Agent, SearchAgent
 from isolation.answers import Answers, Positions, answer_all, join_answers
+from isolation.board import Board
+from isolation.contained import WantsToEnd, hushed, unending
+from isolation.cost import Cost, measure_costs
 from isolation.geometry import parse_size
 from isolation.limits import Limit
+from isolation.outcome import Reason
+from isolation.patience import TookTooLong, computing_at_most
 from isolation.seeds import mix
 
 REPEATS = 4
 """How often whoever leaves something to chance is asked in each position."""
+LONGEST_SEARCH = 10.0
+"""Seconds of processor time after which a search that failed is not done again to the end."""
 
 _COMPILED_CHUNK = 1000
 _INTERPRETED_CHUNK = 10
@@ -97,6 +106,17 @@ def ask_all(
     return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
 
 
+def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
+    """What a node of agents costs over the first's, by name, on this machine; see `cost.measure_costs`.
+
+    None of an agent whose cost cannot be measured, and of nobody if that is the first.
+    """
+    agents = [make_agent(parse_spec(spec)) for spec in specs]
+    first, *others = measure_costs(agents, size)
+    known = zip(agents, (first, *others), strict=True) if isinstance(first, Cost) else ()
+    return {agent.name: cost for agent, cost in known if isinstance(cost, Cost)}
+
+
 def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
     """The agents that specs stand for by their completed specs; of files left out a warning tells."""
     wanted: dict[str, Agent] = {}
@@ -113,6 +133,47 @@ def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 
     rows = np.arange(_times(agent, repeats) * len(positions))
     answers = answer_all(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
     return Asked(agent.name, "", _times(agent, repeats), answers)
+
+
+def failing_position(agent: SearchAgent, root: Board) -> Board | None:
+    """The position at which a heuristic fails in a search from `root`, done again in Python.
+
+    None if it does not fail again, or not in some seconds.
+    """
+    asked = root
+
+    def watched(game: Any, player: Any) -> float:
+        nonlocal asked
+        asked = game
+        return agent.heuristic(game, player)  # type: ignore[misc]
+
+    try:
+        with hushed(), unending(), computing_at_most(LONGEST_SEARCH):
+            replace(agent, heuristic=watched).find_in_python(root.copy(), 0)
+    except (TookTooLong, WantsToEnd):
+        return None
+    except Exception:  # whatever the heuristic raises
+        return asked.copy()
+    return None
+
+
+def failing_positions(asked: Sequence[Asked], positions: Positions) -> dict[str, tuple[str, Board]]:
+    """By the agent's name, the FILE:FUNCTION of a heuristic that failed in these positions, and where it fails.
+
+    Left out are those whose parameters have other values than their defaults, and what does not fail again.
+    """
+    found = {}
+    for one in asked:
+        first = one.answers.first_failure
+        if first is None or one.answers.failure[first] != Reason.ERROR:
+            continue
+        spec = parse_spec(one.spec)
+        agent = make_agent(spec)
+        if isinstance(agent, SearchAgent) and spec.is_file and not spec.parameters:
+            root = Board.from_moves(positions[first % len(positions)], positions.size)
+            if board := failing_position(agent, root):
+                found[one.name] = spec.target, board
+    return found
 
 
 def _times(agent: Agent, repeats: int) -> int:
@@ -135,9 +196,12 @@ def _in_threads(
 ) -> Iterator[tuple[str, int, Answers]]:
     if not agents:
         return
+    is_cancelled = threading.Event()
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         running = {
-            pool.submit(answer_all, agent, positions.take(rows % len(positions)), _seeds(seed, rows)): (spec, place)
+            pool.submit(
+                answer_all, agent, positions.take(rows % len(positions)), _seeds(seed, rows), is_cancelled.is_set
+            ): (spec, place)
             for spec, agent in agents.items()
             for place, rows in enumerate(_chunks(agent, positions, repeats, True))
         }
@@ -145,6 +209,7 @@ def _in_threads(
             for done in as_completed(running):
                 yield *running[done], done.result()
         except BaseException:
+            is_cancelled.set()
             pool.shutdown(cancel_futures=True)
             raise
 

@@ -6,6 +6,8 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+from isolation.shipped import read_shipped
+
 FILE = Path(__file__).with_name("data") / "gauntlets.csv"
 
 
@@ -32,10 +34,9 @@ class Agreement:
 
 def known_agreements(name: str) -> list[Agreement]:
     """What was found so far of a shipped suite, the smallest limit first; nothing of others."""
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = [
-            Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
-                      *(float(row[half]) for half in ("kept", "trouble", "both")))
-            for row in csv.DictReader(file)
-        ]  # fmt: skip
+    rows = [
+        Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
+                  *(float(row[half]) for half in ("kept", "trouble", "both")))
+        for row in csv.DictReader(read_shipped(FILE).decode().splitlines())
+    ]  # fmt: skip
     return [row for row in rows if row.size == name]

@@ -11,19 +11,20 @@ the test exchanges contender and baseline in whole orbits.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.clusters import Interval, bootstrap_interval, rate_interval
-from experiments.inference.multiplicity import holm
-from experiments.inference.permutation import sign_flip_test
+from experiments.inference.clusters import Interval, Parts, mean_parts, rate_interval
+from experiments.inference.multiplicity import flip, step_down
 from experiments.suite.asking import Asked
 from experiments.suite.store import Suite, members
 from isolation.answers import NO_ANSWER
+from isolation.outcome import REASON_WORDS
 
 Floats = NDArray[np.float64]
 
@@ -42,9 +43,10 @@ class Score:
         kept: the share of wins kept in telling positions.
         trouble: the share of the field that errs after its moves in lost positions, beyond the average move.
         both: the mean of both over all positions.
-        failed: how often it lost by something else than a move, and what happened first.
+        failures: how often it lost by something else than a move, by the words of reasons, the commonest first.
+        detail: what happened at the first failure, an error if there are any.
+        failed_at: the moves that lead to that position; empty if it always moved.
         nodes: visited a move; 0 if it does not tell.
-        nanoseconds: a node; NaN if it does not tell.
     """
 
     agent: str
@@ -53,10 +55,15 @@ class Score:
     kept: Interval
     trouble: float
     both: float
-    failed: int
+    failures: tuple[tuple[str, int], ...]
     detail: str
+    failed_at: tuple[int, ...]
     nodes: float
-    nanoseconds: float
+
+    @property
+    def failed(self) -> int:
+        """How often it lost by something else than a move."""
+        return sum(count for _, count in self.failures)
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,10 @@ class Against:
     """A contender beside the baseline, in the same positions.
 
     Attributes:
-        kept, trouble, both: the differences; exactly 0 if they never differ.
-        p_value: two-sided, exact, of `both`: contender and baseline could change places in every orbit.
-        adjusted: the same, by Holm over all contenders.
+        kept, trouble: the differences by themselves; exactly 0 if they never differ.
+        both: the difference of all, with an interval that holds for all contenders together.
+        p_value: two-sided, of `both` by itself: contender and baseline could change places in every orbit.
+        adjusted: the same, of the step-down procedure over all contenders that `both`'s interval comes from.
         differs: in how many positions they played another move at least once.
     """
 
@@ -126,17 +134,21 @@ def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidenc
     """Compare what contenders did in a suite with what the baseline did there."""
     own = _Values.of(suite, baseline)
     values = [_Values.of(suite, asked) for asked in contenders]
-    gains = [other.whole * own.repeats - own.whole * other.repeats for other in values]
-    tests = [sign_flip_test(np.bincount(_clusters(suite), gain).astype(np.int64)) for gain in gains]
-    adjusted = holm([test.p_value for test in tests]).adjusted if tests else ()
+    telling, lost, everything = _parts(suite)
+    gains = [value.shares - own.shares for value in values]
+    whole = [_mean(suite, gain, everything, confidence) for gain in gains]
+    p_values = [flip(parts).p_value for parts in whole]
+    judged = step_down(whole, p_values, 1 - confidence)
     found = []
-    for asked, value, test, corrected in zip(contenders, values, tests, adjusted, strict=True):
+    for asked, value, gain, *both in zip(
+        contenders, values, gains, p_values, judged.adjusted, judged.intervals, strict=True
+    ):
+        p_value, adjusted, interval = both
         differs = _differs(suite, asked, baseline)
-        none = Interval(0.0, 0.0, 0.0, confidence)
-        kept, trouble, both = (
-            _mean(suite, value.shares - own.shares, part, confidence) if differs else none for part in _parts(suite)
-        )
-        against = Against(kept, trouble, both, test.p_value, corrected, differs)
+        kept, trouble = (_mean(suite, gain, part, confidence).alone for part in (telling, lost))
+        if not differs:
+            kept = trouble = interval = Interval(0.0, 0.0, 0.0, confidence)
+        against = Against(kept, trouble, interval, p_value, adjusted, differs)
         found.append((_score(suite, asked, value, confidence), against))
     return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
 
@@ -220,7 +232,8 @@ def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Sc
     clusters = _clusters(suite)
     kept, met = (np.bincount(clusters[telling], weights) for weights in (values.shares[telling], None))
     answers = asked.answers
-    nodes = answers.nodes.sum()
+    nodes, first = answers.nodes.sum(), answers.first_failure
+    reasons = Counter(REASON_WORDS[reason] for reason in answers.failure[answers.failure != 0].tolist())
     return Score(
         asked.name,
         asked.spec,
@@ -228,24 +241,24 @@ def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Sc
         rate_interval(kept[met > 0], met[met > 0], max(1.0, float(met.mean()) if len(met) else 1.0), confidence),
         float(values.shares[lost].mean()) if lost.any() else math.nan,
         float(values.shares.mean()) if len(suite) else math.nan,
-        int((answers.cells == NO_ANSWER).sum()),
+        tuple(reasons.most_common()),
         answers.detail,
+        () if first is None else suite.positions[first % len(suite)],
         float(nodes / max(1, len(answers))),
-        float(answers.nanoseconds.sum() / nodes) if nodes else float("nan"),
     )
 
 
-def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> Interval:
-    """The mean over some positions, with an interval over orbits."""
+def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> Parts:
+    """The mean over some positions, as orbits add to it."""
     clusters = _clusters(suite)[where]
     sums, counts = np.bincount(clusters, values[where]), np.bincount(clusters)
-    had = counts > 0
-    if not had.any():
-        return bootstrap_interval([], np.random.default_rng(_SEED), 1.0, confidence)
-    mean = sums.sum() / counts.sum()
+    had = np.flatnonzero(counts)
+    mean = sums.sum() / max(counts.sum(), 1)
     # one number an orbit, whose mean is the mean over positions and whose spread is that of the ratio
-    numbers = mean + (sums[had] - mean * counts[had]) * had.sum() / counts.sum()
-    return bootstrap_interval(numbers, np.random.default_rng(_SEED), max(1.0, float(counts[had].mean())), confidence)
+    numbers = mean + (sums[had] - mean * counts[had]) * had.size / max(counts.sum(), 1)
+    opponents = max(1.0, float(counts[had].mean())) if had.size else 1.0
+    # what changes places with the baseline are an orbit's positions, not its share of the mean
+    return replace(mean_parts(numbers, opponents, confidence, had), score=sums[had] / max(counts.sum(), 1))
 
 
 def _clusters(suite: Suite) -> NDArray[np.int64]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 from experiments.openings import mixed
 from experiments.parquet import DamagedFileError, read_parquet, write_parquet
 from isolation.answers import Positions
+from isolation.shipped import read_shipped
 
 Split = Literal["fit", "screen"]
 
@@ -145,6 +145,7 @@ def read_suite(name: str | Path, split: Split | None = None) -> Suite:
     shipped = shipped_suites()
     if str(name) in shipped:
         path = shipped[str(name)]
+        read_shipped(path)
     elif not path.exists():
         raise ValueError(
             f"no suite is called {name}: there are {', '.join(shipped)}, and files that isolation suite build has made"
@@ -155,8 +156,7 @@ def read_suite(name: str | Path, split: Split | None = None) -> Suite:
 
 def shipped_suites() -> dict[str, Path]:
     """The suites that ship with the package: their files by board."""
-    folder = Path(str(files("experiments.suite"))) / "data"
-    return {path.stem: path for path in sorted(folder.glob("*x*.parquet"))}
+    return {path.stem: path for path in sorted(Path(__file__).with_name("data").glob("*x*.parquet"))}
 
 
 def split_of(orbit: NDArray[np.uint64]) -> NDArray[np.str_]:

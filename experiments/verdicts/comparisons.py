@@ -51,15 +51,14 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
     chosen = [name for name in findings.contenders if shared[name] or name in met]
     if not chosen:
         raise ValueError(f"nobody has met {baseline} or one of its opponents: name another with --baseline")
-    pools = {name: findings.pool_of([name, baseline, *shared[name]]) for name in chosen}
     chance = {
-        name: [other for other in shared[name] if not findings.repeats_itself([name, baseline, other])]
+        name: [other for other in {*shared[name], baseline} if not findings.repeats_itself([name, baseline, other])]
         for name in chosen
     }
-    controls = findings.having("control")
+    controls, pool = findings.having("control"), findings.population
     found = compare_all(
         pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
-        pools={name: pool for name, pool in pools.items() if pool}, also=findings.pooled_controls,
+        pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
     )  # fmt: skip
     return Verdicts(
         baseline,
@@ -70,7 +69,7 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
 
 
 def judge_each(findings: Findings, alpha: float = ALPHA) -> tuple[Duel, ...]:
-    """Where nobody is the baseline, as in a round-robin: every two agents that met; p-values Holm-adjusted over all.
+    """Where nobody is the baseline, as in a round-robin: every two agents that met, adjusted for each other.
 
     Of two agents the one that won more of their games stands first. Empty where somebody is the baseline.
     """

@@ -1,5 +1,5 @@
-"""What searching cost: plies and nodes reached, and time, by agent. Read some games at a time: a run has tens of
-millions of plies."""
+"""How far searches went, and how long moves took by the clock on the wall, by agent. Read some games at a time: a run
+has tens of millions of plies."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ QUICKEST_MOVE = 5
 """Microseconds a move on average below which times say nothing: the log has whole ones."""
 
 _WHO = ("agent_1", "agent_2", "opening", "plies")
-_PRICE = ("nodes", "time_us")
-
-FEWEST_MOVES = 100
-LEAST_SECONDS = 1
-"""Below either, time a node is mostly what else the machine did meanwhile."""
+_COLUMNS = ("nodes", "time_us", "depth")
 
 
 @dataclass(frozen=True)
@@ -49,17 +45,6 @@ class Price:
         is_measured = self.moves and self.microseconds >= QUICKEST_MOVE * self.moves
         return self.microseconds / self.moves / 1000 if is_measured else math.nan
 
-    @property
-    def nanoseconds_a_node(self) -> float:
-        """Wall time a node; NaN without nodes, or if moves were too quick for the log's clock of whole microseconds."""
-        is_measured = self.nodes and self.microseconds >= QUICKEST_MOVE * self.moves
-        return 1000 * self.microseconds / self.nodes if is_measured else math.nan
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether so much searching was timed that the cost of a node can be told."""
-        return self.moves >= FEWEST_MOVES and self.microseconds >= 1_000_000 * LEAST_SECONDS
-
 
 @dataclass(frozen=True)
 class Effort(Price):
@@ -75,12 +60,7 @@ class Effort(Price):
 
 def measure_effort(findings: Findings) -> dict[str, Effort]:
     """Every agent's effort, over all games of all runs."""
-    return {name: Effort(*sums) for name, sums in _summed(findings, (*_PRICE, "depth")).items()}
-
-
-def measure_price(findings: Findings) -> dict[str, Price]:
-    """The same without depths: reading a column of plies takes most of the time of a verdict on a large run."""
-    return {name: Price(*sums) for name, sums in _summed(findings, _PRICE).items()}
+    return {name: Effort(*sums) for name, sums in _summed(findings, _COLUMNS).items()}
 
 
 def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:

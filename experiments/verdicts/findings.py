@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from experiments.arrays import to_arrow, to_names, to_numpy
 from experiments.belonging import checked_games
 from experiments.facts import AgentFacts, read_facts, run_facts, told_apart
-from experiments.inference.pairing import PairTable, pair_games
-from experiments.inference.standings import standings
-from experiments.log import codes_in, count_games
-from experiments.runs import RunInfo, is_finished, load_run
+from experiments.inference.pairing import PairTable, opponents_of, pair_games
+from experiments.inference.standings import Standing, standings
+from experiments.log import codes_in
+from experiments.runs import RunInfo, games_at_end, load_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,13 +77,17 @@ class Findings:
 
     @cached_property
     def pooled_pairs(self) -> PairTable:
-        """The same, with the games of controls that count as the baseline's under its name."""
+        """The same, with the games of controls that count as the baseline's under its name.
+
+        What a control played against the baseline, where that is somebody's opponent too, compares it with nobody.
+        """
         if not self.pooled_controls:
             return self.pairs
         called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
         kinds = list(dict.fromkeys(called.values()))
         sides = {side: _renamed(self.table[side], called, kinds) for side in ("agent_1", "agent_2")}
-        return pair_games(_with(self.table, sides), cluster="orbit")
+        of_others = pc.not_equal(*(sides[side].cast(pa.string()) for side in sides))
+        return pair_games(_with(self.table, sides).filter(of_others), cluster="orbit")
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """The agents that have one of these roles and have played."""
@@ -104,7 +109,24 @@ class Findings:
     @cached_property
     def ranked(self) -> tuple[str, ...]:
         """Whoever has played, by the share of games won in complete pairs, best first: the order of tables."""
-        return tuple(one.agent for one in standings(self.pairs))
+        return tuple(one.agent for one in self.standings)
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """Everybody's result, best first: exact where all openings were played and nothing was left to chance."""
+        return standings(self.pairs, pools=self._pools(self.pairs))
+
+    @cached_property
+    def pooled_standings(self) -> tuple[Standing, ...]:
+        """The same of `pooled_pairs`."""
+        return standings(self.pooled_pairs, pools=self._pools(self.pooled_pairs))
+
+    def pool_among(self, name: str, pairs: PairTable | None = None) -> int | None:
+        """The population, if neither an agent nor anybody whom it met leaves anything to chance; else None."""
+        return self.pool_of([name, *opponents_of(pairs or self.pairs, name)]) if self.population else None
+
+    def _pools(self, pairs: PairTable) -> dict[str, int | None]:
+        return {name: self.pool_among(name, pairs) for name in pairs.agents}
 
     def in_order(self, names: Iterable[str]) -> list[str]:
         """These agents in the order of `ranked`; those that have not played last, as they come."""
@@ -134,10 +156,15 @@ class Findings:
         """Whether a stop rule ended a run before all planned games were played."""
         return any(
             (source.info.requested.get("sprt") or source.info.requested["format"] == "best-of")
-            and is_finished(source.info.path)
-            and count_games(source.info.path) < source.info.games
+            and (games_at_end(source.info.path) or source.info.games) < source.info.games
             for source in self.sources
         )
+
+    @property
+    def is_interim(self) -> bool:
+        """Whether planned games are missing that no stop rule has spared: a look on the way."""
+        is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
+        return 0 < self.played + self.repeated < self.planned and not (is_contest or self.stopped_early)
 
     def _is_pooled(self, source: Source, control: str) -> bool:
         settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}
@@ -156,7 +183,7 @@ class Findings:
 
     def repeats_itself(self, names: Sequence[str]) -> bool:
         """Whether none of these agents leaves anything to chance, so that their games are the same every time."""
-        return all(self.agents[name].is_deterministic for name in names)
+        return all(name in self.agents and self.agents[name].is_deterministic for name in names)
 
     @property
     def is_census(self) -> bool:

@@ -14,7 +14,6 @@ import pandas as pd
 from experiments.inference.clusters import Interval
 from experiments.inference.comparison import Comparison
 from experiments.inference.duel import Duel
-from experiments.inference.standings import standings
 from experiments.verdicts.comparisons import ALPHA, judge
 from experiments.verdicts.findings import Findings
 from experiments.verdicts.ratings import rate
@@ -35,10 +34,11 @@ def verdict_frame(findings: Findings, alpha: float = ALPHA) -> pd.DataFrame:
 
     Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate less the baseline's, and
     `observations` are openings. Head to head it is ``score``: the share of games won against the baseline, where 0.5
-    is no difference, and `observations` are pairs. All is about the openings of the run's kind on its board. `low` and
-    `high` hold each by itself, `joint_low` and `joint_high` for all contenders but controls together; `adjusted_p` is
-    `p_value` Holm-adjusted over these; `verdict`, by `adjusted_p` and `alpha`, is ``better``, ``worse`` or
-    ``cannot tell``, after a census also ``equal``. `is_census`: every opening that there is was played.
+    is no difference, and `observations` are pairs. All is about the openings of the run's kind on its board. `low`,
+    `high` and `p_value` hold each by itself, `joint_low`, `joint_high` and `adjusted_p` for all contenders but controls
+    together; `verdict` is ``better`` or ``worse`` exactly where `adjusted_p` is `alpha` or less and no difference lies
+    outside of `joint_low` to `joint_high`; else it is ``no significant difference``, after a census also ``equal``.
+    `is_census`: every opening that there is was played.
 
     Raises:
         ValueError: there is no baseline, or nobody to compare with it.
@@ -70,7 +70,7 @@ def standings_frame(findings: Findings) -> pd.DataFrame:
             "unfinished": one.unfinished,
             "openings": one.openings,
         }
-        for one in standings(findings.pairs)
+        for one in findings.standings
     ]
     return _frame(rows, STANDINGS)
 

@@ -34,7 +34,8 @@ def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
     for place, entrant in enumerate(plan.entrants):
         won = _games_won(plan, pairs, place)
         if won is not None and set(entrant.roles) != {"opponent"}:
-            low, high = confidence_sequence(won.mean(axis=1) / 2).last
+            pool = plan.population if plan.is_census else None
+            low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
             # divided once, as in the tables of a run, so that both round alike
             rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
             found.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))

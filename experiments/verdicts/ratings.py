@@ -14,4 +14,4 @@ def rate(findings: Findings, zero: str | None = None) -> Ratings:
     """
     if zero is None and findings.baseline in findings.pairs.agents:
         zero = findings.baseline
-    return rate_agents(findings.pairs, zero)
+    return rate_agents(findings.pairs, zero, pool=findings.pool_of(findings.pairs.agents))

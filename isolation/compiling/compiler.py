@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-import random
-import time
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,24 +16,24 @@ from numpy.typing import NDArray
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
+from isolation.compiling.comparing import Problem, compare, samples_of
+from isolation.compiling.failures import refuses_heuristic
 from isolation.compiling.rewriting import CompileError, Rewritten, rewrite
+from isolation.compiling.sampling import sample_positions
 from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
-from isolation.faults import heeding_ctrl_c, name_of
+from isolation.faults import CompilerFault
 from isolation.geometry import format_size
+from isolation.integrity import ChangedError, unchanged
 from isolation.native import desks
 from isolation.native.layout import FAILED
-from isolation.parameters import Parameter, Tuned, tuned, values_of
-from isolation.patience import TookTooLong, computing_at_most
+from isolation.parameters import Tuned, values_of
 
-__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]
+__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "sample_positions"]
 
 Heuristic = Callable[[Any, Any], float]
-CHECKED_POSITIONS = 300
-LONGEST_CHECK = 3.0
-LONGEST_CALL = 2.0
 _UNKNOWN = object()
-_slow: dict[Path, dict[str, Any]] = {}
-"""What took too long to be compared, by the file that would say so: another time, or elsewhere, it may not."""
+_of_this_process: dict[Path, Problem] = {}
+"""Problems that are not kept, by the file that would hold them: another time, or elsewhere, there may be none."""
 
 
 _LINKED = """
@@ -67,12 +64,13 @@ class CompiledHeuristic:
         Raises:
             ArithmeticError: the heuristic raised an exception.
         """
-        value = self._evaluate(board, player_index)
+        value = self.value_of(board, player_index)
         if value is None:
             raise ArithmeticError(f"{self.function!r} raised an exception at {board!r}")
         return value
 
-    def _evaluate(self, board: Board, player_index: int) -> float | None:
+    def value_of(self, board: Board, player_index: int) -> float | None:
+        """The compiled value of a position, as `evaluate` gives it; None if the heuristic raised an exception."""
         with desks.lent() as desk:
             value = self._evaluation(board.height, board.width).call(
                 *pack(board), player_index, desk.address, desks.address_of(self.parameters)
@@ -96,10 +94,10 @@ def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Co
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile_tuned(function: Tuned, size: tuple[int, int]) -> CompiledHeuristic:
-    return _with_parameters(_compile(function.function, size), function)
+    return with_parameters(_compile(function.function, size), function)
 
 
-def _with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> CompiledHeuristic:
+def with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> CompiledHeuristic:
     """The same compiled code for a function that differs in its parameters only."""
     return CompiledHeuristic(function, compiled.score, np.array(list(values_of(function).values()), np.float64))
 
@@ -108,7 +106,7 @@ def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
     for second_try in (False, True):
         score = _score_module(rewrite(function, second_try))
-        library.write(_problem_file(score, size), json.dumps({"reason": reason, "line": None}))
+        library.write(_problem_file(score, size), _written(Problem(reason)))
 
 
 def _score_module(rewritten: Rewritten) -> ScoreModule:
@@ -125,48 +123,76 @@ def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
     return score.folder / f"problem_{format_size(*size)}.json"
 
 
+def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
+    """Compile a heuristic without comparing it with Python, which is for those who do so themselves.
+
+    Raises:
+        CompileError: why it cannot be compiled, with the line of the reason where known.
+    """
+    rewritten = rewrite(function)
+    compiled = _uncompiled(function, rewritten)
+    if problem := _why_not_compiled(compiled, rewritten, size):
+        raise CompileError(problem.reason, rewritten.written_at(problem.line))
+    return compiled
+
+
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
 def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
     rewritten = rewrite(function)
     compiled, problem = _tried(function, rewritten, size)
-    if problem is not None and not problem.get("is_about_time"):
+    if problem is not None and problem.is_kept:
         wider = rewrite(function, second_try=True)
         widened, remaining = (compiled, problem) if wider.source == rewritten.source else _tried(function, wider, size)
         if remaining is None:
             return widened
     if problem is not None:
-        raise CompileError(problem["reason"], rewritten.written_at(problem["line"]))
+        line = rewritten.written_at(problem.line)
+        raise CompileError(problem.reason, line, is_difference=problem.is_difference)
     return compiled
 
 
 def _tried(
     function: Heuristic, rewritten: Rewritten, size: tuple[int, int]
-) -> tuple[CompiledHeuristic, dict[str, Any] | None]:
+) -> tuple[CompiledHeuristic, Problem | None]:
     """A heuristic as it was rewritten, and what keeps it from being used so."""
-    score = _score_module(rewritten)
-    defaults = [parameter.default for parameter in rewritten.parameters]
-    compiled = CompiledHeuristic(function, score, np.array(defaults, np.float64))
-    file = _problem_file(score, size)
-    problem = _slow.get(file) or _known_problem(file)
+    compiled = _uncompiled(function, rewritten)
+    file = _problem_file(compiled.score, size)
+    problem = _of_this_process.get(file) or _known_problem(file)
     if problem is _UNKNOWN:
-        problem = _find_problem(compiled, rewritten, size)
-        if problem and problem.get("is_about_time"):
-            _slow[file] = problem
+        try:
+            with unchanged():
+                problem = _find_problem(compiled, rewritten, size)
+        except ChangedError as error:
+            problem = Problem(str(error))
+        if problem is None or problem.is_kept:
+            library.write(file, _written(problem))
         else:
-            library.write(file, json.dumps(problem))
+            _of_this_process[file] = problem
     return compiled, problem
+
+
+def _uncompiled(function: Heuristic, rewritten: Rewritten) -> CompiledHeuristic:
+    """A heuristic as it was rewritten, at the defaults of its parameters, of which nothing is compiled so far."""
+    defaults = [parameter.default for parameter in rewritten.parameters]
+    return CompiledHeuristic(function, _score_module(rewritten), np.array(defaults, np.float64))
+
+
+def _written(problem: Problem | None) -> str:
+    """The text of the file that keeps a problem, or that there is none."""
+    return json.dumps(problem and {key: value for key, value in asdict(problem).items() if key != "is_kept"})
 
 
 def _known_problem(file: Path) -> Any:
     """What the file says; `_UNKNOWN` if there is none, or it is damaged and was removed."""
     if not file.exists():
         return _UNKNOWN
-    with suppress(OSError, ValueError):
-        problem = json.loads(file.read_text(encoding="utf-8"))
+    with suppress(OSError, ValueError, TypeError):
+        known = json.loads(file.read_text(encoding="utf-8"))
+        problem = known if known is None else Problem(**known)
         if problem is None or (
-            isinstance(problem, dict)
-            and isinstance(problem.get("reason"), str)
-            and isinstance(problem.get("line"), int | None)
+            isinstance(problem.reason, str)
+            and isinstance(problem.line, int | None)
+            and isinstance(problem.is_difference, bool)
         ):
             return problem
     warnings.warn(f"what was known of a heuristic is damaged and is found out anew: {file}", stacklevel=2)
@@ -174,99 +200,26 @@ def _known_problem(file: Path) -> Any:
     return _UNKNOWN
 
 
-def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> dict[str, Any] | None:
-    """Why a heuristic does not compile or computes something else than its source; None if all is well.
+def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:
+    """Why a heuristic does not compile or computes something else than its source; None if all is well."""
+    if problem := _why_not_compiled(compiled, rewritten, size):
+        return problem
+    others = samples_of(compiled.function, rewritten.parameters)
+    variants = [compiled, *(with_parameters(compiled, one) for one in others)]
+    return compare([(one.function, one.value_of) for one in variants], size)
 
-    The line is one of the generated source: that stays what it is where the function moves in its file.
-    """
+
+def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:
     try:
         compiled._evaluation(*size)
-    except (MemoryError, OSError):
-        raise
-    except Exception as error:  # numba refuses a function with errors of many kinds
-        reason, line = rewritten.explain(error)
-        return {"reason": reason, "line": line}
-    started = time.process_time()
-    variants = [
-        compiled,
-        *(_with_parameters(compiled, one) for one in _variants(compiled.function, rewritten.parameters)),
-    ]
-    for number, board in enumerate(sample_positions(size, CHECKED_POSITIONS)):
-        compiled = variants[number % len(variants)]
-        for index, player in enumerate(board.players):
-            try:
-                expected = _interpreted(compiled.function, board, player)
-            except TookTooLong as error:
-                return {"reason": f"it {error} at {board!r}", "line": None, "is_about_time": True}
-            if isinstance(expected, RecursionError):
-                # Compiled, this would not be an exception, but the end of the process.
-                return {"reason": f"it calls itself without end, for player {index + 1} at {board!r}", "line": None}
-            got = compiled._evaluate(board, index)
-            if not _same(expected, got):
-                differ = f"it {_does(got)} where Python {_does(expected)}"
-                return {"reason": f"compiled, {differ}, for player {index + 1} at {board!r}", "line": None}
-        if time.process_time() - started > LONGEST_CHECK:
-            break
-    return None
-
-
-def _variants(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heuristic]:
-    """The function under other parameters, ends of their ranges among them, by which it is checked as well."""
-    if not parameters:
-        return []
-    generator = random.Random(1)
-    ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
-    between = [{one.name: _between(one, generator) for one in parameters} for _ in range(2)]
-    return [tuned(function, values) for values in (*ends, *between)]
-
-
-def _between(parameter: Parameter, generator: random.Random) -> float:
-    """A value at random."""
-    if parameter.choices:
-        return generator.choice(parameter.choices)
-    value = parameter.low + generator.random() * (parameter.high - parameter.low)
-    return round(value) if parameter.is_whole else value
-
-
-def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:
-    with heeding_ctrl_c() as is_ctrl_c:
-        try:
-            with computing_at_most(LONGEST_CALL):
-                return float(function(board.copy(), player))
-        except TookTooLong:
+    except CompilerFault as fault:
+        return Problem(str(fault), is_kept=False)
+    except RecursionError:  # how deep is too deep depends on who calls
+        return Problem("it is nested too deeply to be compiled", is_kept=False)
+    except CompileError as error:
+        return Problem(error.reason)
+    except Exception as error:
+        if not refuses_heuristic(error):
             raise
-        except BaseException as error:
-            if is_ctrl_c(error):
-                raise
-            return error
-
-
-def _same(expected: float | BaseException, got: float | None) -> bool:
-    if isinstance(expected, BaseException) or got is None:
-        return isinstance(expected, BaseException) and got is None
-    return expected == got or (math.isnan(expected) and math.isnan(got))
-
-
-def _does(outcome: float | BaseException | None) -> str:
-    """What became of a call: a value, an exception, or None for one that compiled code cannot name."""
-    if isinstance(outcome, BaseException):
-        return f"raises {name_of(outcome)}"
-    return "raises an exception" if outcome is None else f"gives {outcome!r}"
-
-
-def sample_positions(size: tuple[int, int], count: int, seed: int = 1) -> Iterator[Board]:
-    """Positions of random games with both players placed, finished ones included."""
-    generator = random.Random(seed)
-    found = 0
-    while found < count:
-        board = Board(1, 2, width=size[1], height=size[0])
-        while True:
-            if board.move_count >= 2:
-                yield board.copy()
-                found += 1
-            cells = board.legal_cells()
-            if not cells or found >= count:
-                break
-            board.play_cell(generator.choice(cells))
-        if board.move_count < 2:
-            return
+        return Problem(*rewritten.explain(error))
+    return None

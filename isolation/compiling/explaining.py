@@ -38,6 +38,15 @@ _METHODS_OF_GAMES |= {"forecast_move", "copy", "reach", "links", "utility", "is_
 _CANNOT = "which compiled code cannot do"
 
 
+_LEAK = "'NoneType' object has no attribute 'args'"
+"""What numba says of a tuple that may be None."""
+
+
+def is_known_leak(error: Exception) -> bool:
+    """Whether numba refuses a function by an exception that is none of its errors."""
+    return isinstance(error, AttributeError) and str(error) == _LEAK
+
+
 def explain_line(message: str) -> tuple[str, int | None]:
     """Return why numba refuses a generated module, and the line of that module."""
     return _reason(message), _line(message)
@@ -55,7 +64,9 @@ def explain_result(message: str) -> str | None:
 
 
 def _reason(message: str) -> str:
-    if "'NoneType' object has no attribute 'args'" in message:  # what numba says of a tuple that may be None
+    if found := re.search(r"Refused: (.+)", message):
+        return found[1]
+    if _LEAK in message:
         return f"a value is here a tuple and there None, as of max(..., default=None) over moves, {_CANNOT}"
     if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", message):
         return f"it uses {found[2]}.{found[1]}, which compiled code does not have"

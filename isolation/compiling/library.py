@@ -78,12 +78,15 @@ def engine_sources() -> list[Path]:
         "board",
         "editions/third/state",
         "editions/third/translating",
+        "compiling/comparing",
         "compiling/compiler",
         "compiling/explaining",
+        "compiling/failures",
         "compiling/gathering",
         "compiling/linking",
         "compiling/machine",
         "compiling/ranking",
+        "compiling/sampling",
         "compiling/specialise",
     )
     return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]

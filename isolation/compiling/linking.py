@@ -8,6 +8,7 @@ without numba.
 
 from __future__ import annotations
 
+from ctypes import addressof
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,9 @@ from llvmlite import ir
 
 from isolation.compiling import library, machine
 from isolation.compiling.ranking import ranked
+from isolation.compiling.rewrites.errors import CompileError
 from isolation.native.layout import RANK, SCORE
+from isolation.native.loops import LOOP, numpy_loop
 
 _ENTRY = "isolation_entry"
 _UNRESOLVED = ".numba.unresolved$"
@@ -105,7 +108,11 @@ def load(code: bytes, symbol: str) -> int:
     """Load what `linked` made, once a process; the address of the kernel's entry."""
     if symbol not in _addresses:
         elsewhere, _, objects = code.partition(b"\n")
-        if not all(machine.is_known(name) for name in elsewhere.decode().split()):
+        missing = [name for name in elsewhere.decode().split() if not machine.is_known(name)]
+        loops = [name for name in missing if name.startswith(LOOP)]
+        for name in loops:
+            llvm.add_symbol(name, addressof(numpy_loop(name.removeprefix(LOOP))))
+        if len(missing) > len(loops):
             _offer_numbas_functions()
         _addresses[symbol] = machine.load(objects, symbol)
     return _addresses[symbol]
@@ -133,7 +140,7 @@ def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
     compiled = function.overloads[tuple(kinds)]
     module = gathered(compiled.library)
     if any(one.name.startswith(_ADDRESSES) for one in module.global_variables):
-        raise ValueError("its constants are too large to be compiled")
+        raise CompileError("its constants are too large to be compiled")
     _resolve(module, function.py_func.__globals__)
     return module, compiled.fndesc.llvm_func_name
 
@@ -151,7 +158,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
         for place in places:
             symbol = place.removeprefix(_UNRESOLVED)
             if symbol not in libraries:
-                raise ValueError("it calls itself in a way that cannot be compiled")
+                raise CompileError("it calls itself in a way that cannot be compiled")
             module.link_in(gathered(libraries[symbol]))
             module.link_in(llvm.parse_assembly(f'@"{place}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
 

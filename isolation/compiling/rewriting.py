@@ -22,6 +22,7 @@ from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.explaining import explain_line, explain_result
 from isolation.compiling.rewrites import constants
 from isolation.compiling.rewrites.aliases import Alias
+from isolation.compiling.rewrites.arithmetic import check
 from isolation.compiling.rewrites.base import Place, at, call, function, name, statements
 from isolation.compiling.rewrites.calling import Call
 from isolation.compiling.rewrites.claiming import claim
@@ -188,6 +189,7 @@ class _Module:
         weigh(tree)
         claim(tree)
         flood(tree)
+        check(tree, self.second_try)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
         _match_lines(parse(source), tree, lines)

@@ -17,7 +17,9 @@ from typing import Any, Literal
 
 from isolation.board import Board
 from isolation.compiling import FUNCTIONS_REMEMBERED, library
+from isolation.compiling.failures import blaming_us, refuses_heuristic
 from isolation.compiling.linking import kernel_code, linked, load, score_code
+from isolation.geometry import MOST_COMPILED_CELLS
 from isolation.syntax import parse
 
 Template = Literal[
@@ -112,7 +114,15 @@ def native_function(
     ordered: bool = False,
     quiescent: bool = False,
 ) -> NativeFunction:
-    """The C function of a template specialised on a heuristic, or on none; compiled or loaded on first use."""
+    """The C function of a template specialised on a heuristic, or on none; compiled or loaded on first use.
+
+    Raises:
+        ValueError: the board has more than `MOST_COMPILED_CELLS` cells.
+        CompilerFault: the compiler fails, whatever the heuristic.
+        Exception: the heuristic is refused: see `refuses_heuristic`.
+    """
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(f"compiled code serves boards of up to {MOST_COMPILED_CELLS} cells, not {rows * columns}")
     name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
     folder = score.folder if score else library.folder() / library.fingerprint("no heuristic")
     arguments = _ARGUMENTS.get(template, _ARGUMENTS_OF_PLAYERS)
@@ -120,8 +130,12 @@ def native_function(
 
     def compiled() -> bytes:
         constants: dict[str, object] = {"ROWS": rows, "COLUMNS": columns, "ORDERED": ordered, "QUIESCENT": quiescent}
-        kernel = kernel_code(*_kernel(name, template, constants, score is not None), arguments)
-        return linked(kernel, score_code(score, rows, columns) if score else None, symbol)
+        with blaming_us():
+            kernel = kernel_code(*_kernel(name, template, constants, score is not None), arguments)
+        with blaming_us(unless=refuses_heuristic):
+            code = score_code(score, rows, columns) if score else None
+        with blaming_us():
+            return linked(kernel, code, symbol)
 
     with library.alone():
         address = load(library.kept(folder / f"{name}.o", compiled), symbol)

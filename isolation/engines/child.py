@@ -1,8 +1,10 @@
-"""The other side of `isolation.engines.guard`: a process in which an agent plays.
+"""The other side of `isolation.engines.guard`: a process in which user code plays.
 
 Lines hold pickled objects in base 64. First comes an `Order`; the answer is None, or a `Refusal`. Then come `NEW_GAME`,
-answered by None, and (board, seed), answered by a `SearchResult`; either may be answered by a `Loss`. Answers are read
-as these and nothing else: in the process that sends them somebody's code may have its hands in everything.
+answered by None, and (board, seed), answered by what the player gave: a `SearchResult`, or the `Given` of a player
+object; either may be answered by a `Failure`. An order without a size is a call, answered by what it returns. Answers
+are read as these and nothing else: in the process that sends them somebody's code may have its hands in everything.
+What becomes of the game is for the other side to judge.
 """
 
 from __future__ import annotations
@@ -14,31 +16,37 @@ import pickle
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from isolation.agents import ClassicPlayer, Given, SearchAgent, as_loss
 from isolation.search.result import SearchResult
 
 if TYPE_CHECKING:
     from isolation.agents import Player
 
 NEW_GAME = "new game"
-START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.engines.child import serve; serve()"
-"""The program of the process; its arguments are the folders that modules are looked for in."""
 
 
 @dataclass(frozen=True)
 class Order:
     """Who is to play: the agent, packed, and the (rows, columns) of the boards, for which its code is compiled.
 
-    With a `folder`, the process is confined, and lives there, before the agent is unpacked: see `confined`.
+    Without a size what is packed is a call, see `crossing.recipe`, whose value is asked for.
+
+    Attributes:
+        folder: that of the player's file, if it has one: errors are located in it.
+        is_restricted: the process is restricted, and lives in that folder, before the agent is unpacked: see
+            `confined.confine`.
     """
 
     agent: bytes
-    size: tuple[int, int]
+    size: tuple[int, int] | None
     folder: str = ""
+    is_restricted: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,9 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Loss:
-    """How the player has lost the game: the number of a `Reason`, the detail, and where in a confined player's code."""
+class Failure:
+    """What user code has raised, in one line, and where in a player's file."""
 
-    reason: int
     detail: str
     traceback: str = ""
 
@@ -94,9 +101,11 @@ def serve() -> None:
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=listen, args=(lines, questions), daemon=True).start()
     order = decode(questions.get())
+    begin_move = _restrain(order)
     player = _begin(order, answers)
-    while True:
+    while player is not None:
         question = decode(questions.get())
+        begin_move()
         say(answers, _answer(player, question, order.folder))
 
 
@@ -114,45 +123,59 @@ def listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
     """Take in questions, also while one is answered, so that the end of whoever asks them is noticed at once."""
     for line in lines:
         questions.put(line)
-    if hasattr(os, "killpg"):
-        with suppress(PermissionError):  # of a confined process, whose keeper does that
-            os.killpg(os.getpgrp(), signal.SIGKILL)
+    with suppress(PermissionError):  # of a restricted process, whose keeper does that
+        os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)
 
 
-def _begin(order: Order, answers: BinaryIO) -> Player:
+def _restrain(order: Order) -> Callable[[], None]:
+    """Keep this process from harming others; returns what is to be called before each move."""
+    from isolation.engines.confined import confine, contain
+
+    if not order.is_restricted:
+        return contain()
+    confine(order.folder)
+    return lambda: None
+
+
+def _begin(order: Order, answers: BinaryIO) -> Player | None:
+    """Open the player that is ordered; None of a call, which is answered, and of one that cannot be opened."""
     from isolation.engines.crossing import one_line, unpack
 
+    player: Player | None = None
     try:
-        if order.folder:
-            from isolation.engines.confined import confine
-
-            confine(order.folder)
-        agent = unpack(order.agent)
-        agent.compiled(order.size)
-        player = agent.open()
+        ordered: Any = unpack(order.agent)
+        answer: object = ordered
+        if order.size is not None:
+            ordered.compiled(order.size)
+            player, answer = ordered.open(), None
     except BaseException as error:
-        say(answers, Refusal(one_line(error).replace(f"{order.folder}/", "") if order.folder else one_line(error)))
-        sys.exit()
-    say(answers, None)
+        why = one_line(error)
+        answer = Refusal(why.replace(f"{order.folder}/", "") if order.folder else why)
+    say(answers, answer)
     return player
 
 
 def _answer(player: Player, question: Any, folder: str) -> object:
-    from isolation.agents import Forfeit, as_loss
-
     try:
         if question == NEW_GAME:
             player.new_game()
             return None
-        return player.choose(*question)
+        return _asked(player)(*question)
     except BaseException as error:
-        loss = as_loss(error)
-        if not folder or isinstance(error, Forfeit):
-            return Loss(int(loss.reason), loss.detail)
-        from isolation.engines.traces import placed, trace
+        detail = as_loss(error).detail
+        if not folder:
+            return Failure(detail)
+        from isolation.engines.traces import trace
 
-        return Loss(int(loss.reason), placed(loss.detail, error, folder), trace(error, folder))
+        return Failure(detail, trace(error, folder))
+
+
+def _asked(player: Player) -> Callable[..., object]:
+    """How a player is asked for a move that others judge."""
+    if isinstance(player, ClassicPlayer):
+        return player.give
+    return player.find if isinstance(player, SearchAgent) else player.choose
 
 
 def say(answers: BinaryIO, answer: object) -> None:
@@ -161,4 +184,4 @@ def say(answers: BinaryIO, answer: object) -> None:
     answers.flush()
 
 
-_ANSWERS = {f"{one.__module__}.{one.__qualname__}": one for one in (SearchResult, Loss, Refusal)}
+_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure, Refusal)}

@@ -8,12 +8,15 @@ will, and nothing that native code does past Python.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
 from isolation.contained import deafened
+from isolation.integrity import allow_changes
 from isolation.survival import die_with_parent
 
 MEMORY = 1 << 30
@@ -22,12 +25,12 @@ ADDRESSES = 4 << 30
 """Bytes that it may lay out, libraries and shared memory included."""
 LARGEST_FILE = 1 << 26
 """Bytes of a file; it may write none, but what prints past Python ends somewhere."""
+MOST_STARTED = 100
+"""Processes that a player which is not restricted may start a move, together with all that it has started."""
 
+_STARTS = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.spawn", "os.system", "subprocess.Popen")
 _FORBIDDEN = {
-    **dict.fromkeys(
-        ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.spawn", "os.system", "subprocess.Popen"),
-        "start a process",
-    ),
+    **dict.fromkeys(_STARTS, "start a process"),
     **dict.fromkeys(
         ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod",
          "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "shutil.rmtree", "shutil.move",
@@ -65,6 +68,50 @@ _PR_SET_NO_NEW_PRIVS = 38
 _LIBRARIES_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
+def contain() -> Callable[[], None]:
+    """Have this process leave others alone from now on: it ends with whoever started it, and Python code in it signals
+    only itself and what it has started, and starts no more than `MOST_STARTED` processes a move.
+
+    Such calls raise `PermissionError`. All else it may do: it is its own process. Returns what is to be called before
+    each move.
+    """
+    die_with_parent()
+    allow_changes()
+    started = mmap.mmap(-1, 8)  # shared with all that are forked
+    sys.addaudithook(_containing(started))
+
+    def begin_move() -> None:
+        started[:] = bytes(8)
+
+    return begin_move
+
+
+def _containing(started: mmap.mmap) -> Any:
+    """What Python asks before it signals or starts processes."""
+    own, session, parent, starts, most = os.getpid(), os.getsid(0), os.getppid(), frozenset(_STARTS), MOST_STARTED
+    session_of, refusal, failure, whole = os.getsid, PermissionError, OSError, int
+
+    def is_own(pid: int) -> bool:
+        """Whether it is this process, or one that it has started."""
+        try:
+            return pid == own or (pid > 0 and pid != parent and session_of(pid) == session)
+        except failure:  # there is none
+            return True
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in ("os.kill", "os.killpg"):
+            number = arguments[0]
+            if not is_own(number if event == "os.kill" else number or session):
+                raise refusal(f"a player from a file may not signal other processes here ({event})")
+        elif event in starts:
+            count = whole.from_bytes(started[:], "little") + 1
+            if count > most:
+                raise refusal(f"a player from a file may not start more than {most} processes here ({event})")
+            started[:] = count.to_bytes(8, "little")
+
+    return audit
+
+
 def confine(folder: str) -> None:
     """Have this process live within limits from now on, in a folder of which it may read.
 
@@ -73,6 +120,7 @@ def confine(folder: str) -> None:
     `PermissionError`.
     """
     die_with_parent()
+    allow_changes()
     for name in _LIBRARIES_THREADS:  # a stack for each, which counts as memory, and time that counts several times
         os.environ[name] = "1"
     deafened()

@@ -48,8 +48,8 @@ def unpack(packed: bytes) -> Agent:
     return agent
 
 
-def recipe(make: Callable[..., Agent], *arguments: Any) -> bytes:
-    """An agent as bytes that is made where they are unpacked, by a call that nobody makes here."""
+def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
+    """An agent, or anything else, as bytes that is made where they are unpacked, by a call that nobody makes here."""
     return to_bytes(_Recipe(make, arguments))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
 MOST_IDLE = 8
-"""How many of a kind are kept once nobody plays with them."""
+"""How many of a kind are kept once nobody plays with them, unless another number is given."""
 
 
 class Endable(Protocol):
@@ -25,7 +25,8 @@ Kept = TypeVar("Kept", bound=Endable)
 class Idle(Generic[Key, Kept]):
     """Processes without a game, by what was ordered of them; of too many the one that waits longest is ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_IDLE) -> None:
+        self._most = most
         self._waiting: list[tuple[int, Key, Kept]] = []
         self._lock = threading.Lock()
 
@@ -42,6 +43,6 @@ class Idle(Generic[Key, Kept]):
         """Keep a process."""
         with self._lock:
             self._waiting.append((os.getpid(), order, kept))
-            surplus = self._waiting.pop(0) if len(self._waiting) > MOST_IDLE else None
+            surplus = self._waiting.pop(0) if len(self._waiting) > self._most else None
         if surplus is not None:
             surplus[2].end()

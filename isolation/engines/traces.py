@@ -11,12 +11,6 @@ MOST_FRAMES = 20
 MOST_LINES = 60
 
 
-def placed(detail: str, error: BaseException, folder: str) -> str:
-    """What was raised, in a line, with the file and line of the folder that it came from last."""
-    frames = _own_frames(error, folder)
-    return f"{detail} ({_relative(frames[-1].filename, folder)}, line {frames[-1].lineno})" if frames else detail
-
-
 def trace(error: BaseException, folder: str) -> str:
     """The traceback from where the folder's code begins, its paths relative to the folder; empty if it has no part."""
     frames = _own_frames(error, folder)
@@ -38,10 +32,6 @@ def _own_frames(error: BaseException, folder: str) -> list[traceback.FrameSummar
     except Exception:
         return []
     return [frame for frame in frames if frame.filename.startswith(f"{folder}/")]
-
-
-def _relative(path: str, folder: str) -> str:
-    return clean(path.removeprefix(f"{folder}/"))
 
 
 def _plain(line: str, folder: str) -> str:

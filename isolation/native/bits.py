@@ -12,8 +12,6 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
 
-from isolation.geometry import MOST_COMPILED_CELLS
-
 
 class BitboardType(types.Type):
     """The numba type of a set of cells held in an integer of `width` bits."""
@@ -30,9 +28,7 @@ class _BitboardModel(models.PrimitiveModel):
 
 
 def bitboard_for(cells: int) -> BitboardType:
-    """The narrowest bitboard that holds `cells` cells."""
-    if cells > MOST_COMPILED_CELLS:
-        raise ValueError(f"compiled code serves boards of up to {MOST_COMPILED_CELLS} cells, not {cells}")
+    """The narrowest bitboard that holds `cells` cells, at most `MOST_COMPILED_CELLS`."""
     return BitboardType(64 if cells <= 64 else 128)
 
 

@@ -232,6 +232,19 @@ def location_of(typingctx: Any, position: Any, player: Any) -> Any:
 
 
 @intrinsic
+def _on_board(typingctx: Any, board: Any, cell: Any) -> Any:
+    """A cell number, of which LLVM is told that it is one of the board's."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        is_inside = builder.icmp_unsigned("<", args[1], ir.Constant(args[1].type, board.rows * board.columns))
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), [is_inside])
+        return args[1]
+
+    return types.int64(board, types.int64), codegen
+
+
+@intrinsic
 def to_move(typingctx: Any, board: Any, cell: Any) -> Any:
     """A cell number as (row, column)."""
 
@@ -350,7 +363,7 @@ def _get_opponent(game, player):
 
 @overload_method(PositionType, "get_player_location")
 def _get_player_location(game, player):
-    return lambda game, player: to_move(game, location_of(game, player))
+    return lambda game, player: to_move(game, _on_board(game, location_of(game, player)))
 
 
 @overload_method(PositionType, "get_legal_moves")

@@ -7,29 +7,53 @@ stay sets of cells as long as nothing else is asked of them.
 from __future__ import annotations
 
 import builtins
-import math
 import operator
 
-import numpy as np
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import overload, overload_method
 from numba.typed.typedobjectutils import _nonoptional
 
 from isolation.native import bits
+from isolation.native.checked import REFUSED, Checked, CheckedWithNumpy, give_up, negative_of, plus
 from isolation.native.claiming import claimed
 from isolation.native.flooding import blanks_like, close_up, next_to, padded_blanks, padded_moves
 from isolation.native.kernels.inner import inner
+from isolation.native.mathematics import (
+    _abs,
+    _int,
+    _round,
+    _round_of_either,
+    _round_of_numpy,
+    distance,
+    mathematics,
+    power,
+    power_of_either_sign,
+    small_difference,
+    small_product,
+    small_sum,
+    squared,
+    squared_difference,
+    whole_power,
+)
+from isolation.native.numpys import fraction_dot, numbers, sum_along
 from isolation.native.position import CellsType, PositionType, as_cells, turned
 from isolation.native.state import as_state, count_open, is_open
 from isolation.native.weighing import Term, weighed, weighed_onto
 
 __all__ = [
+    "_abs",
+    "_int",
+    "_round",
+    "_round_of_either",
+    "_round_of_numpy",
     "as_state",
     "blanks_like",
     "builtins",
     "claimed",
     "close_up",
     "count_open",
+    "distance",
     "is_open",
     "jit",
     "math",
@@ -37,13 +61,23 @@ __all__ = [
     "np",
     "padded_blanks",
     "padded_moves",
+    "power",
+    "power_of_either_sign",
+    "small_difference",
+    "small_product",
+    "small_sum",
+    "squared",
+    "squared_difference",
     "term",
     "weighed",
     "weighed_onto",
+    "whole_power",
 ]
 
+math, np = mathematics, numbers
 # Without bounds checks an index out of range would read whatever lies there.
-jit = inner(error_model="python", boundscheck=True)
+jit = inner(error_model="python", boundscheck=True, pipeline_class=Checked)
+jit_with_numpy = inner(error_model="python", boundscheck=True, pipeline_class=CheckedWithNumpy)
 
 
 def term(function):
@@ -427,6 +461,8 @@ _with_other_sets(operator.or_, union)
 
 
 LONGEST_UNROLLED = 12
+_EXACT = 2.0**53
+"""Up to here sums of whole float64s are exact, in whatever order they are made."""
 
 # --- looking for an element -----------------------------------------------------------------------------------------
 
@@ -488,42 +524,16 @@ def _contains_by_search(items, element):
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def power(a, b):
-    """Return a ** b as a float, rounded as Python does."""
-
-
-def whole_power(a, b):
-    """Return a ** b for a constant whole b: whole if a is."""
-
-
-@overload(power)
-def _power(a, b):
-    if isinstance(a, types.Array) or isinstance(b, types.Array):
-        return lambda a, b: a**b
-
-    def power(a, b):
-        if a == 0 and b < 0:
-            raise ZeroDivisionError("0.0 cannot be raised to a negative power")
-        if a < 0 and b != math.floor(b):
-            raise ValueError("a complex number")
-        return math.pow(float(a), float(b))
-
-    return power
-
-
-@overload(whole_power)
-def _whole_power(a, b):
-    if isinstance(a, types.Float):
-        return lambda a, b: math.pow(a, float(b))
-    return lambda a, b: a**b
-
-
 def array(values):
     """Return numpy.array(values)."""
 
 
 def float_array(values):
     """Return numpy.array(values, dtype=float)."""
+
+
+def whole_array(values):
+    """Return numpy.array(values, dtype=int)."""
 
 
 def numeric(values):
@@ -551,15 +561,9 @@ def _float_array(values):
     return lambda values: array(values).astype(np.float64)
 
 
-@overload(np.dot)
-def _dot_of_mixed(a, b):
-    """Vectors of whole numbers, and of these and fractions, of which numba's own knows nothing."""
-    if not (isinstance(a, types.Array) and isinstance(b, types.Array) and a.ndim == b.ndim == 1):
-        return None
-    whole = [isinstance(kind.dtype, types.Integer) for kind in (a, b)]
-    if all(whole):
-        return lambda a, b: (a * b).sum()
-    return (lambda a, b: np.dot(a.astype(np.float64), b.astype(np.float64))) if any(whole) else None
+@overload(whole_array)
+def _whole_array(values):
+    return lambda values: array(values).astype(np.int64)
 
 
 @overload(numeric)
@@ -594,7 +598,7 @@ def _unique_counts(values):
 
 @overload(mean_along)
 def _mean_along(values, axis):
-    return lambda values, axis: values.sum(axis) / values.shape[axis]
+    return lambda values, axis: sum_along(values, axis) / values.shape[axis]
 
 
 def number(value):
@@ -619,7 +623,7 @@ def is_whole(value):
 @overload(is_whole)
 def _is_whole(value):
     if isinstance(value, types.Number):
-        return lambda value: math.isfinite(value) and value == math.floor(value)
+        return lambda value: math.isfinite(value) and value == np.floor(value)
     return None
 
 
@@ -643,6 +647,10 @@ def norm(values):
     """Return the Euclidean norm of a tuple, list or array of numbers."""
 
 
+def norm_of_order(values, order):
+    """Return numpy.linalg.norm(values, order), of an array with one axis."""
+
+
 def euclidean(a, b):
     """Return the Euclidean distance of two tuples, lists or arrays."""
 
@@ -661,24 +669,93 @@ def chebyshev(a, b):
 
 @overload(norm)
 def _norm(values):
-    def norm(values):
+    if isinstance(values, types.Array) and isinstance(values.dtype, types.Float):
+
+        def norm_of_fractions(values):
+            flat = values.ravel()
+            return math.sqrt(fraction_dot(flat, flat))
+
+        return norm_of_fractions
+    if isinstance(values, types.Array) and values.ndim > 1:
+        return lambda values: norm(values.ravel())
+    if not _are_wholes(values):
+        return lambda values: norm(float_array(values))
+
+    def norm_of_wholes(values):
         total = 0.0
         for value in values:
             total += float(value) * float(value)
+        give_up(total > _EXACT)
         return math.sqrt(total)
 
-    def norm_of_matrix(values):
-        return norm(values.ravel())
+    return norm_of_wholes
 
-    return norm_of_matrix if isinstance(values, types.Array) and values.ndim > 1 else norm
+
+@overload(norm_of_order)
+def _norm_of_order(values, order):
+    if not isinstance(values, types.Array) or values.ndim != 1:
+        raise TypingError(f"{REFUSED}it calls numpy.linalg.norm with an order, of what is no list of numbers")
+
+    def norm_of_order(values, order):
+        sizes = np.abs(values.astype(np.float64))
+        if order == 1:
+            return np.sum(sizes)
+        if order == 2:
+            return norm(sizes)
+        if order == np.inf:
+            return np.max(sizes)
+        raise ValueError("no order that compiled code has")
+
+    return norm_of_order
+
+
+def _are_wholes(values):
+    """Whether all numbers of a tuple, list or array are whole, so that the order of a sum of few does not matter."""
+    return isinstance(getattr(values, "dtype", None), types.Integer)
+
+
+def _apart(a, b):
+    """Return abs(a - b)."""
+
+
+@overload(_apart)
+def _typed_apart(a, b):
+    if isinstance(a, types.Integer) and isinstance(b, types.Integer):
+        return lambda a, b: _abs(plus(a, negative_of(b)))
+    return lambda a, b: abs(a - b)
+
+
+def _check_lengths(a, b):
+    """Raise an exception for two vectors of different length."""
+
+
+@overload(_check_lengths)
+def _typed_check_lengths(a, b):
+    def check_lengths(a, b):
+        if len(a) != len(b):
+            raise ValueError("vectors of different length")
+
+    return check_lengths
 
 
 @overload(sqeuclidean)
 def _sqeuclidean(a, b):
+    if not (_are_wholes(a) and _are_wholes(b)):
+
+        def sqeuclidean_of_fractions(a, b):
+            _check_lengths(a, b)
+            apart = float_array(a) - float_array(b)
+            return fraction_dot(apart, apart)
+
+        return sqeuclidean_of_fractions
+
     def sqeuclidean(a, b):
+        _check_lengths(a, b)
         total = 0.0
         for index in range(len(a)):
-            total += float(a[index] - b[index]) * float(a[index] - b[index])
+            apart = float(_apart(a[index], b[index]))
+            total += apart * apart
+        give_up(total > _EXACT)
         return total
 
     return sqeuclidean
@@ -686,15 +763,26 @@ def _sqeuclidean(a, b):
 
 @overload(euclidean)
 def _euclidean(a, b):
-    return lambda a, b: math.sqrt(sqeuclidean(a, b))
+    if _are_wholes(a) and _are_wholes(b):
+        return lambda a, b: math.sqrt(sqeuclidean(a, b))
+    raise TypingError(f"{REFUSED}it calls SciPy's euclidean with fractions, whose last digit differs: use math.dist")
 
 
 @overload(cityblock)
 def _cityblock(a, b):
+    if not (_are_wholes(a) and _are_wholes(b)):
+
+        def cityblock_of_fractions(a, b):
+            _check_lengths(a, b)
+            return np.sum(np.abs(float_array(a) - float_array(b)))
+
+        return cityblock_of_fractions
+
     def cityblock(a, b):
-        total = 0 * abs(a[0] - b[0])
+        _check_lengths(a, b)
+        total = 0
         for index in range(len(a)):
-            total += abs(a[index] - b[index])
+            total = plus(total, _apart(a[index], b[index]))
         return total
 
     return cityblock
@@ -703,9 +791,12 @@ def _cityblock(a, b):
 @overload(chebyshev)
 def _chebyshev(a, b):
     def chebyshev(a, b):
-        longest = 0 * abs(a[0] - b[0])
-        for index in range(len(a)):
-            longest = max(longest, abs(a[index] - b[index]))
+        _check_lengths(a, b)
+        longest = _apart(a[0], b[0])
+        for index in range(1, len(a)):
+            apart = _apart(a[index], b[index])
+            if apart > longest:
+                longest = apart
         return longest
 
     return chebyshev
@@ -725,7 +816,7 @@ def added(total, rest):
 @overload(add)
 def _add_value(total, rest, value):
     if not isinstance(value, types.Float):
-        return lambda total, rest, value: (total + value, rest)
+        return lambda total, rest, value: (plus(total, value), rest)
 
     def add(total, rest, value):
         both = total + value

@@ -31,6 +31,7 @@ from numba.extending import intrinsic, models, overload, register_model, typeof_
 
 from isolation.native import bits
 from isolation.native.bits import constant_table, look_up
+from isolation.native.checked import plus
 from isolation.native.position import CellsType, PositionType
 
 MOVES_OF_A_KNIGHT = 8
@@ -44,7 +45,14 @@ _SUPPORT = SimpleNamespace(
     number=float,
     contains=operator.contains,
     equal=operator.eq,
+    power=operator.pow,
+    power_of_either_sign=operator.pow,
+    squared=lambda value: value**2,
+    squared_difference=lambda a, b: (a - b) ** 2,
     whole_power=operator.pow,
+    _abs=abs,
+    _int=int,
+    _round=round,
 )
 
 
@@ -287,7 +295,7 @@ def _weighed_onto(total, items, game, term):
 
         def by_loop(total, items, game, term):
             for item in items:
-                total += worth(game, item)
+                total = plus(total, worth(game, item))
             return total
 
         return by_loop

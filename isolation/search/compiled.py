@@ -66,10 +66,14 @@ NOBODY = [0] * 9
 
 
 class HeuristicFailed(Exception):
-    """A heuristic raised an exception or returned NaN in compiled code, which only knows after how many nodes."""
+    """Compiled code could not go on, and only knows after how many nodes.
+
+    The heuristic raised an exception or returned NaN, or a whole number had more than 64 bits.
+    """
 
     def __init__(self, nodes: int) -> None:
-        super().__init__(f"the heuristic raised an exception or returned NaN after {nodes:,} nodes")
+        why = "raised an exception, returned NaN or met a whole number of more than 64 bits"
+        super().__init__(f"the heuristic {why} after {nodes:,} nodes")
         self.nodes = nodes
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from isolation.faults import name_of, origin_of_value, shown
 from isolation.limits import Limit
 from isolation.search.result import Method, SearchOptions, SearchResult
 from isolation.seeds import random_bits
@@ -23,6 +24,8 @@ Heuristic = Callable[[Any, Any], float]
 Line = tuple[int, ...]
 LARGEST = 1.7976931348623157e308
 AGREEING = 3
+_LONGEST_VALUE = 60
+"""Characters of a value that is no number, in a message."""
 
 
 class OutOfBudget(Exception):
@@ -30,7 +33,7 @@ class OutOfBudget(Exception):
 
 
 class NotANumber(ArithmeticError):
-    """A heuristic returned NaN, which is neither more nor less than anything: no move could be said to be best."""
+    """A heuristic returned NaN, which is neither more nor less than anything, or no number at all."""
 
 
 @dataclass
@@ -70,16 +73,34 @@ def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
     """The heuristic's value of an unfinished position, kept finite so that infinity means proven.
 
     Raises:
-        NotANumber: it is NaN.
+        NotANumber: it is NaN, or no number.
     """
-    value = float(heuristic(board, player))
+    returned = heuristic(board, player)
+    value = returned if type(returned) is float else _as_number(returned)
     if value > LARGEST:
         return LARGEST
     if value < -LARGEST:
         return -LARGEST
     if math.isnan(value):
-        raise NotANumber("the heuristic returned NaN")
+        where = origin_of_value(lambda: heuristic(board, player))
+        raise NotANumber(f"the heuristic returned {_called(returned)}{f' ({where})' if where else ''}")
     return value
+
+
+def _as_number(value: object) -> float:
+    """A value as a float; NaN for what is no number, such as None or text, which `float` would read."""
+    if isinstance(value, str | bytes | bytearray):
+        return math.nan
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _called(value: object) -> str:
+    """A value that is no number, in a few words."""
+    text = "NaN" if isinstance(value, float) else shown(value)
+    return text if len(text) < _LONGEST_VALUE else f"a value of type {name_of(value)}"
 
 
 def search_interpreted(

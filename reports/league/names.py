@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isolation.engines.apart import file_name
+from isolation.engines.file_agent import file_name
 
 FOLDER = "league"
 INDEX = "index.html"

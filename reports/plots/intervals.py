@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
+from experiments.inference.comparison import Comparison
+from experiments.inference.duel import Duel
 from experiments.inference.ratings import Ratings
 from experiments.verdicts.comparisons import Verdicts
 from reports.cells import Elo, Points
@@ -28,7 +30,7 @@ _MARKS = {
     "better": (GREEN, "^"),
     "worse": (VERMILION, "v"),
     "equal": (GREY, "s"),
-    "cannot tell": (GREY, "o"),
+    "no significant difference": (GREY, "o"),
     "control": (BLACK, "D"),
 }
 
@@ -40,7 +42,6 @@ class _Row:
     low: float
     high: float
     kind: str
-    wide: tuple[float, float] | None
 
 
 @styled
@@ -56,8 +57,6 @@ def draw_forest(verdicts: Verdicts) -> Figure:
     for place, row in enumerate(rows):
         colour, marker = _MARKS[row.kind]
         face = "white" if row.kind == "control" else colour
-        if row.wide:
-            axes.plot(row.wide, [place, place], color=colour, linewidth=0.8, solid_capstyle="butt")
         axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2.6, solid_capstyle="butt")
         axes.plot(row.estimate, place, marker=marker, color=colour, markerfacecolor=face, markersize=6, linestyle="")
         text = f"{Points(row.estimate / 100).shown}  {row.kind}"
@@ -65,7 +64,7 @@ def draw_forest(verdicts: Verdicts) -> Figure:
     label_rows(axes, [row.name for row in rows])
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel("difference in percentage points\n95 % intervals: thick by itself, thin all together (verdicts)")
+    axes.set_xlabel("difference in percentage points\n95 % intervals, for all contenders together")
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     return figure
 
@@ -100,18 +99,10 @@ def draw_ladder(ratings: Ratings) -> Figure:
 
 
 def _forest_rows(verdicts: Verdicts) -> Sequence[_Row]:
-    rows = [
-        _Row(
-            one.contender,
-            100 * one.difference.estimate,
-            100 * one.difference.low,
-            100 * one.difference.high,
-            "control" if one.contender in verdicts.controls else one.verdict,
-            None if one.contender in verdicts.controls else (100 * one.lead[0], 100 * one.lead[1]),
-        )
-        for one in verdicts.comparisons
-    ]
-    for duel in verdicts.duels:
-        estimate, low, high = (100 * (end - 0.5) for end in (duel.rate.estimate, duel.rate.low, duel.rate.high))
-        rows.append(_Row(duel.contender, estimate, low, high, duel.verdict, (100 * duel.lead[0], 100 * duel.lead[1])))
+    rows = []
+    claims: list[Comparison | Duel] = [*verdicts.comparisons, *verdicts.duels]
+    for one in claims:
+        low, high = one.lead
+        kind = "control" if one.contender in verdicts.controls else one.verdict
+        rows.append(_Row(one.contender, 100 * one.estimate, 100 * low, 100 * high, kind))
     return sorted((row for row in rows if not math.isnan(row.estimate)), key=lambda row: -row.estimate)

@@ -10,6 +10,7 @@ import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,17 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
 from experiments.log import count_games
-from experiments.runs import is_finished
+from experiments.runs import FACTS, is_finished, is_run
 from experiments.verdicts.findings import load_findings
 from reports.board.guarding import Guarded
 from reports.board.server import LOOPBACK, listen
 from reports.board.server import STATIC as BOARD_STATIC
 from reports.page import report_page
 from reports.templating import script_of
-from reports.watch.state import line_of, run_state
+from reports.watch.state import blank_state, line_of, run_state
 
 STATIC = Path(__file__).parent / "static"
 SHORTEST = 1.0
@@ -45,12 +47,13 @@ class Watch(uvicorn.Server):
 
     def __init__(self, run: Path, port: int) -> None:
         self._run = run
-        self._state: dict[str, Any] = {}
+        self._state: dict[str, Any] = _lined(blank_state(run))
         self._version = 0
         self._changed: asyncio.Condition | None = None
         self._looking: asyncio.Task[None] | None = None
         self._listeners = 0
         self._report = ""
+        self._reported: _Seen | None = None
         routes = [
             Route("/", self._page),
             Route("/events", self._events),
@@ -74,18 +77,20 @@ class Watch(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _look(self) -> None:
-        """Read the run whenever its log has grown, for as long as it is played."""
-        seen: tuple[int, bool] | None = None
-        while not (seen and seen[1]):
+        """Read the run whenever its log has grown, or another run lies in its place."""
+        seen: _Seen | None = None
+        while True:
             started = time.monotonic()
             try:
                 now = await asyncio.to_thread(_seen, self._run)
-                if now != seen:
-                    self._state = await asyncio.to_thread(_told, self._run)
-                    seen = now
-                    await self._tell()
+                if now.run is None and self._state["total"]:
+                    raise ValueError(f"{self._run} has been moved or deleted; this is how it stood last")
+                state = self._state if now == seen else await asyncio.to_thread(_told, self._run)
+                seen = now
             except (ValueError, OSError) as error:
-                self._state = {**self._state, "problem": str(error).partition("\n")[0]}
+                seen, state = None, {**self._state, "finished": False, "problem": str(error).partition("\n")[0]}
+            if state != self._state or not self._version:
+                self._state = state
                 await self._tell()
             await asyncio.sleep(max(SHORTEST, _SHARE_OF_TIME * (time.monotonic() - started)))
 
@@ -104,31 +109,36 @@ class Watch(uvicorn.Server):
     async def _events(self, request: Request) -> Response:
         if self._listeners >= _LISTENERS:
             return JSONResponse({"error": f"{_LISTENERS} pages watch this run already"}, status_code=503)
-        return StreamingResponse(self._stream(), media_type="text/event-stream")
+        self._listeners += 1
+        return _Listening(self._stream(), self._leave)
+
+    def _leave(self) -> None:
+        self._listeners -= 1
 
     async def _stream(self) -> AsyncIterator[str]:
         """The state, and again whenever there is a new one; a word now and then in between keeps the line open."""
         known = 0
-        self._listeners += 1
-        try:
-            while not self.should_exit and self._changed:
-                if self._version > known:
-                    known = self._version
-                    yield f"data: {json.dumps(self._state, allow_nan=False)}\n\n"
-                    continue
-                try:
-                    async with self._changed:
-                        await asyncio.wait_for(self._changed.wait(), _PING)
-                except TimeoutError:
-                    yield ": still here\n\n"
-        finally:
-            self._listeners -= 1
+        while not self.should_exit and self._changed:
+            if self._version > known:
+                known = self._version
+                yield f"data: {json.dumps(self._state, allow_nan=False)}\n\n"
+                continue
+            try:
+                async with self._changed:
+                    await asyncio.wait_for(self._changed.wait(), _PING)
+            except TimeoutError:
+                yield ": still here\n\n"
 
     async def _report_page(self, request: Request) -> Response:
-        if not is_finished(self._run):
-            return JSONResponse({"error": "the report is there when the run has ended"}, status_code=404)
-        if not self._report:
-            self._report = await asyncio.to_thread(lambda: report_page(load_findings([self._run])))
+        try:
+            now = await asyncio.to_thread(_seen, self._run)
+            if not now.is_finished:
+                return JSONResponse({"error": "the report is there when the run has ended"}, status_code=404)
+            if now != self._reported:
+                self._report = await asyncio.to_thread(lambda: report_page(load_findings([self._run])))
+                self._reported = now
+        except (ValueError, OSError) as error:
+            return JSONResponse({"error": str(error).partition("\n")[0]}, status_code=409)
         _, script_hash = script_of("report.js")
         policy = (
             f"default-src 'none'; style-src 'unsafe-inline'; script-src '{script_hash}'; img-src data:; "
@@ -137,13 +147,39 @@ class Watch(uvicorn.Server):
         return HTMLResponse(self._report, headers={"content-security-policy": policy})
 
 
-def _seen(run: Path) -> tuple[int, bool]:
-    """What tells whether there is anything new."""
-    return count_games(run), is_finished(run)
+class _Listening(StreamingResponse):
+    """News for a page, and what is called once it listens no more."""
+
+    def __init__(self, news: AsyncIterator[str], leave: Callable[[], None]) -> None:
+        super().__init__(news, media_type="text/event-stream")
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What shows whether there is anything new: which file `run.json` is, if there is a run; games; the end."""
+
+    run: tuple[int, int] | None
+    games: int
+    is_finished: bool
+
+
+def _seen(run: Path) -> _Seen:
+    facts = (run / FACTS).stat() if is_run(run) else None
+    return _Seen((facts.st_ino, facts.st_mtime_ns) if facts else None, count_games(run), is_finished(run))
 
 
 def _told(run: Path) -> dict[str, Any]:
-    state = run_state(run)
+    return _lined(run_state(run))
+
+
+def _lined(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "line": line_of(state)}
 
 

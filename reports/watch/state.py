@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from experiments.inference.arguments import Floats
 from experiments.inference.betting import confidence_sequence
-from experiments.inference.pairing import opponents_of, record_of
 from experiments.runs import is_finished, is_run
 from experiments.verdicts.findings import Findings, load_findings
+from experiments.verdicts.sequential import rates_by_opening
 from reports.cells import Range, Share
 from reports.wording import forfeit_sentences
 
@@ -26,15 +23,7 @@ def run_state(run: Path) -> dict[str, Any]:
         ValueError: what lies there is no run, or it is damaged.
     """
     if not is_run(run):  # it is served before its first game
-        return {
-            "run": run.name,
-            "played": 0,
-            "total": 0,
-            "finished": False,
-            "standings": [],
-            "forfeits": [],
-            "games": [],
-        }
+        return blank_state(run)
     findings = load_findings([run])
     return {
         "run": run.name,
@@ -47,6 +36,12 @@ def run_state(run: Path) -> dict[str, Any]:
     }
 
 
+def blank_state(run: Path) -> dict[str, Any]:
+    """The state of a run that has not begun."""
+    none: dict[str, Any] = {"played": 0, "total": 0, "finished": False, "standings": [], "forfeits": [], "games": []}
+    return {"run": run.name, **none}
+
+
 def standings(findings: Findings) -> list[dict[str, Any]]:
     """Those that are measured, best first, with 95 % intervals that hold however often one looks.
 
@@ -54,8 +49,8 @@ def standings(findings: Findings) -> list[dict[str, Any]]:
     """
     rows = []
     for name in findings.measured:
-        won, games = _by_opening(findings, name)
-        low, high = confidence_sequence(won / games).last
+        won, games = rates_by_opening(findings, name)
+        low, high = confidence_sequence(won / games, pool=findings.pool_among(name)).last
         rate = Share(won.sum() / games.sum()) if len(won) else None
         rows.append(
             {
@@ -77,18 +72,6 @@ def latest_games(findings: Findings) -> list[dict[str, Any]]:
     columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
     found = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
     return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in found.itertuples(index=False)]
-
-
-def _by_opening(findings: Findings, name: str) -> tuple[Floats, Floats]:
-    """Of each opening that is through, the games won and the games played."""
-    record = record_of(findings.pairs, name)
-    opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
-    played = np.bincount(unit, minlength=opening.size)
-    done = played >= len(opponents_of(findings.pairs, name))
-    order = np.argsort(first, kind="stable")
-    chosen = order[done[order]]
-    won = np.bincount(unit, record.wins, opening.size).astype(np.float64)
-    return won[chosen], 2.0 * played[chosen].astype(np.float64)
 
 
 def line_of(state: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ def as_they_come_from(cluster: Connection, function: Callable[..., T], calls: It
     What the calls print is not shown; a warning says how much it was, and others say what should be known of machines.
 
     Raises:
-        ValueError: no machine can do it.
+        ChildProcessError: machine after machine has gone while it was at it.
         UnreachableError: the cluster cannot be reached any more, or no machine of it may do anything.
         Exception: whatever a call raises.
     """
@@ -101,4 +101,4 @@ def _computed(returned: Returned) -> Computed:
         case Raised(error):
             raise error
         case other:
-            raise ValueError(f"no machine can do it: {other}")
+            raise ChildProcessError(f"the same work was lost again and again: {other}")

@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from secrets import token_hex
 from statistics import fmean
 
+import numpy as np
+
 from experiments.play.batches import Pace
 from experiments.play.cluster import machine
 from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned, connected
-from experiments.play.cluster.machine import Killed, PlayedPart, Raised, Unfit, Value
+from experiments.play.cluster.machine import Killed, PlayedPart, Raised, Value
 from experiments.play.cluster.travel import parcel_of
 from experiments.play.pool import (
     Answered,
@@ -102,7 +104,8 @@ class DaskPool(Pool):
     def finished(self, timeout: float) -> list[Event]:
         """See `Pool.finished`."""
         self._hub.check()
-        found = [self._event(returned) for returned in self._hub.received(timeout if self.is_busy else 0)]
+        returned = self._hub.received(timeout if self.is_busy else 0)
+        found = [event for event in map(self._event, returned) if event]
         return sorted(found, key=lambda event: (isinstance(event, Failed), isinstance(event, Died)))
 
     def alone(self) -> Pool:
@@ -130,14 +133,17 @@ class DaskPool(Pool):
         self._hub.send(Errand(number, function, (self._parcel[0], *arguments), self._parcel))
         return number
 
-    def _event(self, returned: Returned) -> Event:
-        """What there is to tell of an errand."""
+    def _event(self, returned: Returned) -> Event | None:
+        """What there is to report of an errand; None if its games were discarded."""
         number, answer = returned.number, returned.answer
         ids = self._batches.pop(number, None)
         self._calls.discard(number)
         call = number if ids is None else None
         match answer:
             case PlayedPart(part, matches, seconds, interpreted):
+                if ids is None or not np.array_equal(np.sort(part.ids), np.sort(ids)):
+                    self._discard(returned.address, ids)
+                    return None
                 self._interpreted |= interpreted
                 self._games[returned.address] += len(part.ids)
                 return Finished(Batch(part, matches, seconds))
@@ -145,14 +151,18 @@ class DaskPool(Pool):
                 return Answered(number, value)
             case Raised(error):
                 return Failed(error, call)
-            case Unfit(why):
-                return Failed(ValueError(why), call)
             case LostError():
                 return Failed(ValueError(f"the same games were lost again and again: {answer}"), call)
             case Killed():
                 return Died((), (), (number,))
             case _:
                 raise AssertionError(f"no answer to an errand: {answer}")
+
+    def _discard(self, address: str, ids: Ids | None) -> None:
+        """Take nothing from a machine that sent other games than it was asked for, and have others play these."""
+        self._hub.refuse(address, "it sent games that it was not asked for, which were discarded")
+        if ids is not None:
+            self.submit(ids)
 
     def _pace(self) -> Pace:
         known = self._hub.machines

@@ -107,6 +107,7 @@ class Hub:
         self._alone_since = time.monotonic()
         self._present: set[str] = set()
         self._known: dict[str, Known] = {}
+        self._names: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
         self._waiting: asyncio.PriorityQueue[Errand] = asyncio.PriorityQueue()
@@ -129,7 +130,7 @@ class Hub:
 
     def notes(self) -> tuple[str, ...]:
         """What people should know: who plays and who does not, and who else can."""
-        left_out = [f"{address} does not play: {why}" for address, why in sorted(self.refused.items())]
+        left_out = [f"{self._named(address)} does not play: {why}" for address, why in sorted(self.refused.items())]
         waiting = f"no machine plays: start one with isolation worker {self.address}" if self._is_alone() else ""
         return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
 
@@ -144,7 +145,14 @@ class Hub:
         refused = self.refused
         if self._present and self._present <= refused.keys() and self._is_alone():
             address = min(self._present)
-            raise UnreachableError(f"no machine of {self.address} may play; {address}: {refused[address]}")
+            raise UnreachableError(f"no machine of {self.address} may play; {self._named(address)}: {refused[address]}")
+
+    def refuse(self, address: str, why: str) -> None:
+        """Send a machine nothing more, until it joins anew; notes say why."""
+        self._refused[address] = why
+
+    def _named(self, address: str) -> str:
+        return f"{self._names[address]} ({address})" if address in self._names else address
 
     def _is_alone(self) -> bool:
         """Whether there has been no machine for a while."""
@@ -232,6 +240,8 @@ class Hub:
     async def _attend(self, client: Client, address: str) -> None:
         """Greet a machine and send it errands, for as long as it is there."""
         hello = await self._greeted(client, address)
+        if isinstance(hello, Hello):
+            self._names[address] = hello.name
         if why_not := _refusal(hello):
             self._refused[address] = why_not
             return
@@ -278,8 +288,8 @@ class Hub:
         finally:
             known.out -= 1
         if isinstance(answer, Unfit):
-            self._refused[known.address] = answer.why
-        if isinstance(answer, Left) or (isinstance(answer, Unfit) and self._present - self._refused.keys()):
+            self.refuse(known.address, answer.why)
+        if isinstance(answer, Unfit | Left):
             self._put_back(errand, is_lost=False)
             await asyncio.sleep(_LOOK_EVERY)
         else:

@@ -32,7 +32,7 @@ from experiments.play.batches import Feed
 from experiments.play.cluster.travel import opened, users_in
 from experiments.play.interrupts import Interrupted
 from experiments.play.loky_pool import LokyPool
-from experiments.play.parallel import Result, run
+from experiments.play.parallel import Result, run, starting_silently
 from experiments.play.played import Ends, Part, Played, joined
 from experiments.play.playing import play_missing
 from experiments.play.pool import TICK, Answered, Died, Failed
@@ -179,7 +179,7 @@ def play(key: str, ids: Ids) -> Answer:
     try:
         return _packed(answer) if isinstance(answer, _Batch) else answer
     except Exception as error:
-        return Unfit(told(error))
+        return _unfit(error)
 
 
 def call(key: str, function: Callable[..., object], *arguments: object) -> Answer:
@@ -198,13 +198,16 @@ def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -
         _called_before.add(function)
         try:
             for some in filter(None, (first, calls[len(first) :])):
-                left = {executor.submit(run, os.getpid(), function, call) for call in some}
+                with starting_silently():
+                    left = {executor.submit(run, os.getpid(), function, call) for call in some}
                 while left:
                     done, left = wait(left, TICK, FIRST_COMPLETED)
                     results += [future.result() for future in done]
                     if interrupted():
                         executor.shutdown(kill_workers=True)
                         return Left()
+        except OSError as error:
+            return _unfit(error)
         except Exception as error:
             return Raised(error if _is_portable(error) else RuntimeError(told(error)))
     return Computed(results, (time.monotonic() - began) * min(len(calls), _cores(worker)) / len(calls))
@@ -251,6 +254,7 @@ class _Batch:
 _Errand = TypeVar("_Errand")
 
 _jobs = 0
+_say: Callable[[str], None] = lambda line: None  # noqa: E731
 _parcels: OrderedDict[str, bytes] = OrderedDict()
 _forgotten: set[str] = set()
 _called_before: set[Callable[..., object]] = set()
@@ -259,10 +263,10 @@ _one_at_a_time = threading.Lock()
 _session: _Session | None = None
 
 
-def use(jobs: int) -> None:
-    """Play so many games at a time; 0 is as many as there are cores."""
-    global _jobs
-    _jobs = jobs
+def use(jobs: int, say: Callable[[str], None]) -> None:
+    """Play so many games at a time; 0 is as many as there are cores. `say` prints what people here should know."""
+    global _jobs, _say
+    _jobs, _say = jobs, say
 
 
 def jobs() -> int:
@@ -273,13 +277,23 @@ def jobs() -> int:
 def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | Unfit | Left:
     worker, interrupted = _interruption(key)
     with _one_at_a_time:
-        answer: _Errand | Unfit
+        answer: _Errand | Unfit | Left
         try:
             answer = errand(_session_for(key, _cores(worker), interrupted))
         except Exception as error:
-            _close()
-            answer = Unfit(told(error) if not isinstance(error, ValueError) else str(error))
-        return Left() if interrupted() else answer
+            answer = _unfit(error)
+        if interrupted():
+            answer = Left()
+        if isinstance(answer, Unfit | Left):
+            _close()  # with whatever its processes are still at: the next errand must not receive that
+        return answer
+
+
+def _unfit(error: Exception) -> Unfit:
+    """That an errand cannot be done here because of this, which is reported here as well."""
+    why = str(error) if isinstance(error, ValueError) else told(error)
+    _say(f"This machine plays no further in this run: {why}")
+    return Unfit(why)
 
 
 def _interruption(key: str) -> tuple[Any, Interrupted]:
@@ -304,8 +318,8 @@ def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
     """The processes, at work on the task of this key, its agents compiled."""
     global _session
     if _session is None or _session.key != key:
-        pool = _session.pool if _session else LokyPool(jobs)
         task = opened(pickle.loads(_parcels[key]))
+        pool = _session.pool if _session else LokyPool(jobs)
         pool.assign(task)
         _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))
         kit = _answer_of(_session, pool.call(kit_in))
@@ -389,11 +403,12 @@ def _answer_of(session: _Session, number: int) -> Answer:
             match event:
                 case Answered(_, value):
                     return Value(value)
+                case Failed(OSError() as error):  # such as a full disk
+                    raise error
                 case Failed(error):
                     return Raised(error if _is_portable(error) else RuntimeError(told(error)))
                 case Died():
                     return Killed()
-    session.pool.assign(session.task)
     return Left()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from experiments.play.cluster import machine
 from experiments.play.cluster.addresses import check_installed, exposure, is_file, read_when_there, scheduler_address
 from experiments.play.cluster.hub import ERRANDS_A_MACHINE
 from isolation.loading import expanded
+from isolation.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -64,7 +64,7 @@ def serve_worker(cluster: str, jobs: int, certificates: Certificates | None, say
     """
     check_installed()
     try:
-        machine.use(check_jobs(jobs) or joblib.cpu_count())
+        machine.use(check_jobs(jobs) or joblib.cpu_count(), say)
     except ValueError as error:
         raise ValueError(f"{jobs} jobs: {error}") from None
     if not is_file(cluster):
@@ -107,20 +107,20 @@ async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) 
     _configure_dask()
     stopped = _stop_signal()
     since = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="isolation-machine-") as folder:
-        while not stopped.is_set() and time.monotonic() - since < PATIENCE:
-            if address := _address_now(cluster):
-                if not await _play_for(address, folder, certificates, stopped, say):
-                    continue
-                since = time.monotonic()
-            await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
+    folder = temporary_folder("machine").path
+    while not stopped.is_set() and time.monotonic() - since < PATIENCE:
+        if address := _address_now(cluster):
+            if not await _play_for(address, folder, certificates, stopped, say):
+                continue
+            since = time.monotonic()
+        await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
     if not stopped.is_set():
         say(f"No scheduler has answered at {cluster} for {PATIENCE:.0f} s.")
     return stopped.is_set()
 
 
 async def _play_for(
-    address: str, folder: str, certificates: Certificates | None, stopped: asyncio.Event, say: Say
+    address: str, folder: Path, certificates: Certificates | None, stopped: asyncio.Event, say: Say
 ) -> bool:
     """Play until the scheduler goes or this is stopped; says whether the scheduler was there at all."""
     from distributed import Worker
@@ -130,7 +130,7 @@ async def _play_for(
             address,
             nthreads=ERRANDS_A_MACHINE,
             security=_security(certificates, "worker"),
-            local_directory=folder,
+            local_directory=str(folder),
             memory_limit=0,
             dashboard_address="127.0.0.1:0",
             death_timeout=_CONNECT,

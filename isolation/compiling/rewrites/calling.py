@@ -197,6 +197,8 @@ class Call(Rewrite):
         elif getattr(math, called, None) is value:
             node.func = _dotted(f"{SUPPORT}.math.{called}")
         elif module.partition(".")[0] == "numpy":
+            if isinstance(value, type) and value not in (np.float64, np.int64, np.bool_):
+                refuse(f"it computes with {what}: compiled code has float64 and int64", node)
             node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
         else:
             refuse(f"it calls {what}, which compiled code does not have", node)

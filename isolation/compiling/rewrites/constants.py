@@ -14,6 +14,7 @@ from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
 from isolation.syntax import parse, parse_expression
 
 Table = Mapping[Any, Any]
+_KINDS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
 def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
@@ -25,13 +26,15 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
     if isinstance(value, enum.Enum):
         value = value.value
     if isinstance(value, np.generic):
-        value = value.item()
+        if value.dtype not in _KINDS:
+            refuse(f"it uses {what}, which is NumPy's {value.dtype}: compiled code has float64 and int64", node)
+        return _numpys(expression(value.item(), node, what))
     if value is None or isinstance(value, bool | int | str):
         return ast.Constant(value)
     if isinstance(value, float):
         return ast.BinOp(ast.Constant(np.inf), ast.Sub(), ast.Constant(np.inf)) if value != value else _number(value)
     if isinstance(value, np.ndarray) or (isinstance(value, list) and value and _is_matrix(value)):
-        return _array(np.asarray(value), node, what)
+        return _array(_as_array(value, node, what), node, what)
     if isinstance(value, set | frozenset):
         if loses_its_order(value):
             refuse_order(what, node)
@@ -41,7 +44,7 @@ def expression(value: Any, node: ast.AST, what: str) -> ast.expr:
     if isinstance(value, range):
         return ast.Call(ast.Name("range", ast.Load()), [_number(n) for n in (value.start, value.stop, value.step)], [])
     if isinstance(value, tuple | list):
-        return ast.Tuple([expression(item, node, what) for item in _alike(value)], ast.Load())
+        return ast.Tuple([expression(item, node, what) for item in _alike(value, node, what)], ast.Load())
     refuse(f"it uses {what}, an object of the class {type(value).__name__}, which compiled code does not have", node)
 
 
@@ -71,11 +74,32 @@ def _number(value: float) -> ast.expr:
     return ast.Constant(value) if value >= 0 else ast.UnaryOp(ast.USub(), ast.Constant(-value))
 
 
-def _alike(values: Any) -> Any:
+def _numpys(node: ast.expr) -> ast.expr:
+    """Mark a constant as one that is NumPy's in Python, which rounds it otherwise."""
+    node.is_numpys = True  # type: ignore[attr-defined]
+    return node
+
+
+def is_numpys_constant(node: ast.AST) -> bool:
+    """Whether a node is a constant that is NumPy's in Python."""
+    return getattr(node, "is_numpys", False)
+
+
+def _as_array(values: Any, node: ast.AST, what: str) -> np.ndarray[Any, Any]:
+    """Make an array of numbers; whole ones that are rounded, as fractions stand among them, are refused."""
+    array = np.asarray(values)
+    if array.dtype.kind == "f":
+        for value, fraction in zip(np.asarray(values, dtype=object).flat, array.ravel().tolist(), strict=True):
+            if isinstance(value, int) and value != fraction:
+                refuse(f"it uses {what}, where {value} stands among fractions, which are too coarse for it", node)
+    return array
+
+
+def _alike(values: Any, node: ast.AST, what: str) -> Any:
     """Make whole numbers among fractions fractions too, as indexing needs one type."""
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     if numbers and any(isinstance(value, float) for value in values):
-        return [float(value) for value in values]
+        return _as_array(values, node, what).tolist()
     return values
 
 
@@ -91,8 +115,8 @@ def _is_matrix(value: list[Any]) -> bool:
 
 
 def _array(array: np.ndarray[Any, Any], node: ast.AST, what: str) -> ast.expr:
-    if array.dtype.kind not in "bif":
-        refuse(f"it uses {what}, an array of {array.dtype}", node)
+    if array.dtype not in _KINDS:
+        refuse(f"it uses {what}, an array of {array.dtype}: compiled code has float64 and int64", node)
     kind = {"b": "bool_", "i": "int64", "f": "float64"}[array.dtype.kind]
     text = f"_isolation.np.array({array.tolist()!r}, _isolation.np.{kind})".replace("inf", "_isolation.np.inf")
     return parse_expression(text.replace("nan", "_isolation.np.nan"))
@@ -161,7 +185,7 @@ def _is_key(key: Any, width: int) -> bool:
 def _values(values: list[Any], node: ast.AST, what: str) -> tuple[str, str]:
     """Return the definition of the values of a table and the statements that read the one at `index`."""
     if all(isinstance(value, int | float | np.number) for value in values):
-        return f"VALUES = {ast.unparse(_array(np.array(values), node, what))}", "return VALUES[index]"
+        return f"VALUES = {ast.unparse(_array(_as_array(values, node, what), node, what))}", "return VALUES[index]"
     if all(isinstance(value, list | set | frozenset) for value in values):
         flat = [item for value in values for item in (sorted(value) if not isinstance(value, list) else value)]
         ends = np.cumsum([len(value) for value in values]).tolist()

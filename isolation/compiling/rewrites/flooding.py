@@ -63,6 +63,7 @@ _POSSIBLE = (_UNREACHED | ~_FRONT) & (~_NEXT | ~_FRONT)
 """Rows of a truth table that can be: the front is unreached so far, and what is next to it has the other colour."""
 _CELLS = "_v_cells"
 """In what a flood counts, the cells that are counted."""
+_SMALL = 1 << 16
 _LARGEST = 1 << 31
 _MOST = 6
 """How many floods of a block are looked at, each beside each of the others."""
@@ -376,7 +377,17 @@ def _mark(statement: ast.stmt) -> str:
 
 def _told(flood: _Flood, cells: ast.expr) -> list[ast.stmt]:
     """What a flood counts in a round, for a front that consists of these cells."""
-    return [_Filled(cells).visit(copy.deepcopy(one)) for one in flood.counts]
+    told = [_Filled(cells).visit(copy.deepcopy(one)) for one in flood.counts]
+    for statement in told:
+        statement.is_small = all(map(_is_small, ast.walk(statement)))
+    return told
+
+
+def _is_small(node: ast.AST) -> bool:
+    """Whether a part of what is counted keeps it far below 64 bits: there are few rounds, and few cells."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return not any(isinstance(inner, ast.BinOp) for inner in (node.left, node.right))
+    return not isinstance(node, ast.Constant) or not isinstance(node.value, int) or abs(node.value) < _SMALL
 
 
 class _Filled(ast.NodeTransformer):

@@ -6,10 +6,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, call, support, written_out
+import numpy as np
 
-# NumPy functions of one collection that are those of plain Python when it is given a list or a generator.
-_PLAIN = {"sum": "sum", "max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
+from isolation.compiling.rewrites.base import Rewrite, at, call, support, written_out
+from isolation.compiling.rewrites.errors import refuse
+
+# NumPy functions of one collection that are those of plain Python when it is given a list or a generator. It adds up
+# the fractions of a list in another order, but not those of a generator.
+_PLAIN = {"max": "max", "amax": "max", "min": "min", "amin": "min", "any": "any", "all": "all"}
 _OF_COLLECTIONS = {"abs", "absolute", "add", "subtract", "multiply", "divide", "sqrt", "square", "power", "exp", "log"}
 _OF_COLLECTIONS |= {
     "sign",
@@ -27,6 +31,7 @@ _OF_COLLECTIONS |= {
 }
 _OF_COLLECTIONS |= {"median", "std", "var", "max", "amax", "min", "amin", "argmax", "argmin", "all", "any", "cumsum"}
 _OF_COLLECTIONS |= {"diff", "unique", "sort"}
+_ARRAYS = {"float_array": (float, "float", np.float64, "float64"), "whole_array": (int, "int", np.int64, "int64")}
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 
 
@@ -72,9 +77,9 @@ class Numbers(Rewrite):
         path = self._path(node.func)
         if path.startswith("numpy."):
             return at(node, self._numpy(path.removeprefix("numpy."), node))
-        if path in ("math.pow", "math.dist"):
+        if path == "math.dist":
             self.generic_visit(node)
-            return at(node, support({"math.pow": "power", "math.dist": "euclidean"}[path], *node.args))
+            return at(node, support("distance", *node.args))
         if path.startswith("scipy.spatial.distance.") and path.rpartition(".")[2] in _DISTANCES:
             self.generic_visit(node)
             return at(node, support(path.rpartition(".")[2], *node.args))
@@ -98,20 +103,33 @@ class Numbers(Rewrite):
         path = f"{module}.{getattr(value, '__name__', '')}"
         return path.replace("._core.", ".").replace(".core.", ".").replace("numpy.multiarray.", "numpy.")
 
+    def _array_of(self, kind: ast.expr) -> str:
+        """Return what makes an array of this kind of numbers."""
+        known = self.known(kind)
+        for makes, kinds in _ARRAYS.items():
+            if known is not None and known.value in kinds:
+                return makes
+        refuse(f"it makes an array of {ast.unparse(kind)}: compiled code has float64 and int64", kind)
+
     def _numpy(self, function: str, node: ast.Call) -> ast.expr:
         function = function.removeprefix("fromnumeric.").removeprefix("linalg._linalg.").removeprefix("linalg.")
         collection = node.args[0] if node.args else None
         listed = isinstance(collection, ast.ListComp | ast.GeneratorExp | ast.List)
-        if listed and function in _PLAIN and len(node.args) == 1 and not node.keywords:
-            return call(self.place.builtin(_PLAIN[function]), self.visit(node.args[0]))
+        plain = _PLAIN | ({"sum": "sum"} if isinstance(collection, ast.GeneratorExp) else {})
+        if listed and function in plain and len(node.args) == 1 and not node.keywords:
+            return call(self.place.builtin(plain[function]), self.visit(node.args[0]))
         self.generic_visit(node)
         if function in ("array", "asarray"):
-            kind = next((keyword.value for keyword in node.keywords if keyword.arg == "dtype"), None)
-            made = support("array", node.args[0])
-            return made if kind is None else support("float_array", node.args[0])
+            kinds = [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "dtype")]
+            return support(self._array_of(kinds[0]) if kinds else "array", node.args[0])
         if function == "norm" and len(node.args) == 1 and not node.keywords:
             return support("norm", node.args[0])
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        if function == "norm":
+            orders = [*node.args[1:], *keywords.values()]
+            if len(orders) != 1 or keywords.keys() - {"ord"}:
+                refuse("it calls numpy.linalg.norm along an axis, which compiled code does not have", node)
+            return support("norm_of_order", support("numeric", node.args[0]), orders[0])
         if function == "unique" and len(node.args) == 1 and _is_true_alone(keywords, "return_counts"):
             return support("unique_counts", node.args[0])
         if function == "mean" and len(node.args) == 1 and keywords.keys() == {"axis"}:

@@ -59,9 +59,7 @@ function show(state) {
 
 const source = new EventSource("/events");
 source.addEventListener("message", (event) => {
-  const state = JSON.parse(event.data);
-  show(state);
-  if (state.finished) source.close();
+  show(JSON.parse(event.data));
 });
 source.addEventListener("error", () => {
   $("problem").textContent = "The server does not answer; what stands here is what it said last.";

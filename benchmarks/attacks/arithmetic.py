@@ -1,0 +1,142 @@
+"""Random heuristics over arithmetic: compiled code computes what Python computes, or is not used.
+
+`python -m benchmarks.attacks.arithmetic SEED COUNT FOLDER` compares so many heuristics in this process and prints each
+difference that it finds, also those that the check before use would find.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks.attacks.attack import Attack
+from benchmarks.attacks.expressions import IMPORTS, Written, heuristics, module_of
+from isolation import Board
+from isolation.compiling.comparing import compare, difference
+from isolation.compiling.compiler import CompileError, compiled_alone, with_parameters
+from isolation.compiling.sampling import positions_of_games
+from isolation.loading import load_module
+from isolation.parameters import tuned
+
+HEURISTICS = 20_000
+BATCH = 40
+"""How many heuristics are compiled together."""
+EVALUATIONS = 120
+"""How many times each is evaluated at least: whole games, every ply, for both players."""
+AT_A_TIME = 200
+"""How many heuristics one process compares: code that was loaded stays in memory."""
+
+
+@dataclass
+class Compared:
+    """What became of some heuristics.
+
+    `silent` are the differences that the check before use does not find, `refused` those that it does.
+    """
+
+    heuristics: int = 0
+    evaluations: int = 0
+    uncompiled: dict[str, int] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+
+
+def attack(folder: Path, share: float) -> Iterator[Attack]:
+    """Compare them in processes of their own, one for each processor."""
+    count = max(BATCH, round(share * HEURISTICS))
+    seeds = range(1, 1 + -(-count // AT_A_TIME))
+    what = "random heuristics over arithmetic, compiled and in Python"
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for result in pool.map(lambda seed: _elsewhere(seed, min(count, AT_A_TIME), folder), seeds):
+            if isinstance(result, str):
+                yield Attack(what, result)
+                continue
+            yield Attack(what, count=result.heuristics)
+            yield Attack("evaluations of them in whole games", count=result.evaluations)
+            yield Attack("differences that the check found, so that Python is used", count=len(result.refused))
+            yield from (Attack(what, f"a difference that the check does not find: {one}") for one in result.silent)
+
+
+def _elsewhere(seed: int, count: int, folder: Path) -> Compared | str:
+    """What a process of its own finds, or how it ended."""
+    words = [sys.executable, "-m", "benchmarks.attacks.arithmetic", str(seed), str(count), str(folder), "--json"]
+    environment = os.environ | {"ISOLATION_CACHE": str(folder / f"cache-{seed}")}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return f"seed {seed}: exit code {done.returncode}: {done.stderr[-300:]}"
+    return Compared(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def compared(seed: int, count: int, folder: Path) -> Compared:
+    """Compare so many random heuristics."""
+    warnings.simplefilter("ignore")  # what NumPy says of means of nothing
+    chance, result = Random(seed), Compared()
+    for number in range(-(-count // BATCH)):
+        batch = heuristics(chance, min(BATCH, count - number * BATCH))
+        boards = positions_of_games((7, 7), EVALUATIONS // 2, chance)
+        _compare(batch, boards, folder, f"batch_{seed}_{number}", result)
+    return result
+
+
+def _compare(batch: list[Written], boards: list[Board], folder: Path, name: str, result: Compared) -> None:
+    compiled = _compiled(batch, folder, name, result)
+    if compiled is None:
+        return
+    for which, written in enumerate(batch):
+        one = with_parameters(compiled, tuned(compiled.function, {"which": which}))
+        result.heuristics += 1
+        result.evaluations += 2 * len(boards)
+        if problem := difference(one.function, one.value_of, boards):
+            noticed = compare([(one.function, one.value_of)], (7, 7))
+            told = f"{problem.reason}\n{IMPORTS}\n\n{written.source()}"
+            (result.refused if noticed else result.silent).append(told)
+
+
+def _compiled(batch: list[Written], folder: Path, name: str, result: Compared) -> Any:
+    """All of a batch compiled as one heuristic; what does not compile is left out of the batch."""
+    while batch:
+        text = module_of(batch)
+        path = folder / f"{name}_{len(batch)}.py"
+        path.write_text(text)
+        try:
+            return compiled_alone(load_module(path).score)
+        except CompileError as error:
+            result.uncompiled[error.reason] = result.uncompiled.get(error.reason, 0) + 1
+            del batch[_at_line(text, error.line)]
+    return None
+
+
+def _at_line(text: str, line: int | None) -> int:
+    """Which heuristic of a module a line belongs to."""
+    before = "\n".join(text.splitlines()[:line])
+    return max([0, *map(int, re.findall(r"^ *if which == (\d+):", before, re.MULTILINE))])
+
+
+def main(seed: str, count: str, folder: str, form: str = "") -> None:
+    """Compare, and print what was found."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    result = compared(int(seed), int(count), Path(folder))
+    if form == "--json":
+        print(json.dumps(asdict(result)))
+        return
+    for kind, examples in (("found by the check", result.refused), ("SILENT", result.silent)):
+        for example in examples:
+            print(f"--- {kind}: {example}")
+    for reason, number in result.uncompiled.items():
+        print(f"{number} not compiled: {reason}")
+    refused, silent = len(result.refused), len(result.silent)
+    print(f"{result.heuristics} heuristics, {result.evaluations:,} evaluations, {refused} refused, {silent} silent")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

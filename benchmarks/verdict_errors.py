@@ -1,0 +1,137 @@
+"""How often verdicts are right and intervals hold, in samples of a census.
+
+    isolation tournament --openings placements --pairs all --limit nodes=1000 --out runs/census
+    python -m benchmarks.verdict_errors runs/census --openings 20 --more 92 --samples 400
+
+A census knows the true differences. Openings are drawn from it, judged as a run's would be, and compared with the
+truth. With --tilted they are drawn with weights under which the contenders nearest to the baseline are exactly as good
+as it is, so that every verdict on one of these is false.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from experiments.inference.comparison import Comparison
+from experiments.inference.family import compare_all
+from experiments.inference.multiplicity import holm
+from experiments.inference.pairing import PairTable, record_of
+from experiments.verdicts.findings import Findings, load_findings
+
+CONTROL = "~control"
+"""What the baseline is called in its further openings."""
+NEAR = 0.04
+"""Contenders whose true difference is smaller are made equal by --tilted."""
+_COLUMNS = ("first", "second", "same_colour", "won_placing_first", "won_placing_second")
+
+
+def main() -> None:
+    """Print what is told, what is told falsely and what is covered."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", help="a census")
+    parser.add_argument("--openings", type=int, default=180, help="of each contender")
+    parser.add_argument("--more", type=int, default=645, help="that the baseline alone plays")
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--tilted", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    findings = load_findings([asked.run])
+    names = [name for name in findings.contenders if "control" not in findings.agents[name].roles]
+    truth = leads(findings, names)
+    weights = np.full(len(truth), 1 / len(truth))
+    near = np.abs(truth.mean(axis=0)) < NEAR
+    if asked.tilted:
+        weights = tilt(truth[:, near])
+    true = np.where(near & asked.tilted, 0.0, weights @ truth)
+    rng = np.random.default_rng(asked.seed)
+    counts = np.zeros(5)
+    covered, widths = np.zeros(len(names)), []
+    for _ in range(asked.samples):
+        drawn = rng.choice(len(truth), asked.openings + asked.more, replace=asked.tilted, p=weights)
+        table = sample(findings, drawn, asked.openings)
+        found = judge(findings, table, names, None if asked.tilted else len(truth))
+        told = np.array([{"better": 1, "worse": -1}.get(one.verdict, 0) for one in found])
+        by_holm = np.array(holm([one.p_value for one in found]).adjusted) <= 0.05
+        is_false = (told != 0) & (told != np.sign(np.round(true, 12)))
+        holds = np.array([one.jointly.low <= at <= one.jointly.high for one, at in zip(found, true, strict=True)])
+        covered += [one.difference.low <= at <= one.difference.high for one, at in zip(found, true, strict=True)]
+        widths.append([one.jointly.high - one.jointly.low for one in found])
+        crossing = [one.verdict != "no significant difference" and one.lead[0] <= 0 <= one.lead[1] for one in found]
+        counts += (told != 0).sum(), by_holm.sum(), is_false.any(), holds.all(), sum(crossing)
+    share, singly = counts / asked.samples, covered / asked.samples
+    print(f"{asked.openings} openings, {asked.more} more of the baseline's, {len(names)} contenders")
+    print(f"told {share[0]:.2f}, by Holm's adjustment {share[1]:.2f}; any false verdict {share[2]:.3f}")
+    print(f"joint intervals cover {share[3]:.3f}, single ones {singly.mean():.3f}, at the least {singly.min():.3f}")
+    print(f"mean width of joint intervals {100 * np.mean(widths):.2f} points")
+    print(f"verdicts beside an interval that contains 0: {share[4]:.0f}")
+
+
+def leads(findings: Findings, names: list[str]) -> NDArray[np.float64]:
+    """(openings, contenders): by how much more of the games a contender won, mean over opponents."""
+    return np.column_stack([rates(findings, name) for name in names]) - rates(findings, str(findings.baseline))[:, None]
+
+
+def rates(findings: Findings, name: str) -> NDArray[np.float64]:
+    """An agent's share of games won, by opening."""
+    record = record_of(findings.pairs, name)
+    return np.asarray(np.bincount(record.opening, record.wins) / (2 * np.bincount(record.opening)))
+
+
+def tilt(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of openings, as even as can be, under which all differences are 0 on average."""
+
+    def entropy(by: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        exponent = differences @ by
+        weights = np.exp(exponent - exponent.max())
+        return float(np.log(weights.sum()) + exponent.max()), weights @ differences / weights.sum()
+
+    by = minimize(entropy, np.zeros(differences.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10}).x
+    weights = np.exp(differences @ by)
+    return np.asarray(weights / weights.sum())
+
+
+def sample(findings: Findings, drawn: NDArray[np.int64], shared: int) -> PairTable:
+    """The pairs from the drawn openings; after the first `shared` the baseline alone plays, as its control."""
+    table = findings.pairs
+    code = table.code(str(findings.baseline))
+    order = np.argsort(table.opening, kind="stable")
+    starts = np.searchsorted(table.opening[order], np.arange(int(table.opening.max()) + 2))
+    rows = [order[starts[opening] : starts[opening + 1]] for opening in drawn]
+    numbers = np.repeat(np.arange(len(drawn)), [len(row) for row in rows])
+    chosen = np.concatenate(rows)
+    is_base = (table.first[chosen] == code) | (table.second[chosen] == code)
+    kept = (numbers < shared) | is_base
+    chosen, numbers, is_base = chosen[kept], numbers[kept], is_base[kept]
+    first, second, same, won_first, won_second = (getattr(table, name)[chosen] for name in _COLUMNS)
+    is_more = numbers >= shared
+    is_first = first == code
+    other = np.where(is_first, second, first)
+    control = len(table.agents)
+    # the control is the last name, and so the second of its pairs
+    turned = is_more & is_first
+    return PairTable(
+        agents=(*table.agents, CONTROL),
+        first=np.where(is_more, other, first).astype(np.int16),
+        second=np.where(is_more, control, second).astype(np.int16),
+        opening=numbers.astype(np.int32),
+        cluster=numbers.astype(np.int32),
+        same_colour=same,
+        won_placing_first=np.where(turned, 1 - won_second, won_first).astype(np.int8),
+        won_placing_second=np.where(turned, 1 - won_first, won_second).astype(np.int8),
+    )
+
+
+def judge(findings: Findings, table: PairTable, names: list[str], pool: int | None) -> list[Comparison]:
+    """The verdicts on these contenders, chance taken for none, since the census is the truth."""
+    found = compare_all(
+        table, str(findings.baseline), names, pools=dict.fromkeys(names, pool) if pool else {}, also=[CONTROL]
+    )
+    return [one for one in found if isinstance(one, Comparison)]
+
+
+if __name__ == "__main__":
+    main()

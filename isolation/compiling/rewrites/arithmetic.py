@@ -1,0 +1,162 @@
+"""Arithmetic as Python's: what numba computes otherwise is written as calls of functions of ours, in a whole module."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from isolation.compiling.rewrites.base import at, name, support, target
+from isolation.compiling.rewrites.constants import is_numpys_constant
+from isolation.compiling.rewrites.errors import refuse
+from isolation.compiling.rewrites.scopes import SUPPORT
+from isolation.syntax import parse_expression
+
+_LARGEST = (1 << 63) - 1
+_BUILTINS = {"abs", "int", "round"}
+_OF_NUMPY = {
+    "array",
+    "float_array",
+    "mean_along",
+    "norm",
+    "norm_of_order",
+    "numeric",
+    "unique_counts",
+    "euclidean",
+    "whole_array",
+}
+_UNCHECKED = {ast.Add: "small_sum", ast.Sub: "small_difference", ast.Mult: "small_product"}
+_DISTANCES = {
+    f"{SUPPORT}.{called}" for called in ("norm", "norm_of_order", "euclidean", "sqeuclidean", "cityblock", "chebyshev")
+}
+_OF_ARRAYS = {"mean", "std", "var"}
+
+
+def check(module: ast.Module, second_try: bool) -> None:
+    """Write checked arithmetic into a module.
+
+    Args:
+        second_try: whole numbers are raised to powers of either sign, as fractions.
+
+    Raises:
+        CompileError: a whole number is too large.
+    """
+    uses_numpy = any(_is_of_numpy(inner) for inner in ast.walk(module))
+    _refuse_hidden(module)
+    _Check(uses_numpy, second_try).visit(module)
+    if uses_numpy:
+        for inner in ast.walk(module):
+            if isinstance(inner, ast.FunctionDef) and ast.unparse(inner.decorator_list[0]) == f"{SUPPORT}.jit":
+                inner.decorator_list = [parse_expression(f"{SUPPORT}.jit_with_numpy")]
+
+
+def _refuse_hidden(module: ast.Module) -> None:
+    """Refuse a `try` around calls of functions whose whole numbers may grow too large, which it would hide."""
+    counting = {one.name for one in module.body if isinstance(one, ast.FunctionDef) and _may_outgrow(one)}
+    for block in [inner for inner in ast.walk(module) if isinstance(inner, ast.Try)]:
+        for inner in [inner for statement in block.body for inner in ast.walk(statement)]:
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in counting:
+                refuse("its try block calls a function that computes, and would hide that a number is too large", inner)
+
+
+def _may_outgrow(node: ast.FunctionDef) -> bool:
+    growing = (ast.Add, ast.Sub, ast.Mult, ast.LShift)
+    return any(
+        isinstance(inner, ast.BinOp | ast.AugAssign) and isinstance(inner.op, growing) for inner in ast.walk(node)
+    )
+
+
+def _is_of_numpy(node: ast.AST) -> bool:
+    """Whether a node is one by which numbers of NumPy's may come into a module."""
+    if is_numpys_constant(node):
+        return True
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != SUPPORT:
+        return False
+    return node.attr == "np" or node.attr in _OF_NUMPY
+
+
+class _Check(ast.NodeTransformer):
+    def __init__(self, uses_numpy: bool, second_try: bool) -> None:
+        self.uses_numpy = uses_numpy
+        self.second_try = second_try
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """Refuse what has more than 64 bits."""
+        if type(node.value) is int and abs(node.value) > _LARGEST:
+            refuse(
+                f"the whole number {node.value} has more than 64 bits: write it as a fraction, {node.value:.0e}", node
+            )
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Square, and multiply matrices."""
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Pow):
+            base = node.left
+            if isinstance(base, ast.BinOp) and isinstance(base.op, ast.Sub):
+                return at(node, support("squared_difference", base.left, base.right))
+            return at(node, support("squared", base))
+        if isinstance(node.op, ast.MatMult):
+            return at(node, ast.Call(parse_expression(f"{SUPPORT}.np.dot"), [node.left, node.right], []))
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """Raise to a power in place; add without a check what is known to be small."""
+        if getattr(node, "is_small", False):
+            assert isinstance(node.target, ast.Name)
+            value = _unchecked(ast.BinOp(name(node.target.id), node.op, node.value))
+            return at(node, ast.Assign([target(node.target.id)], value))
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
+            return node
+        power = support("power", name(node.target.id), node.value)
+        return at(node, ast.Assign([target(node.target.id)], self.visit(power)))
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Call what computes as Python does."""
+        self.generic_visit(node)
+        called = "int" if ast.unparse(node.func) == f"{SUPPORT}.np.int64" else _builtin(node.func)
+        if called in _BUILTINS and not node.keywords:
+            of = ""
+            if called == "round" and self.uses_numpy:
+                of = "_of_numpy" if _is_numpys(node.args[0]) else "_of_either"
+            return at(node, support(f"_{called}{of}", *node.args))
+        if not isinstance(node.func, ast.Attribute):
+            return node
+        if _is_support(node.func.value) and node.func.attr == "power" and self.second_try:
+            node.func.attr = "power_of_either_sign"
+        is_method = not _is_support(node.func.value) and ast.unparse(node.func.value) != f"{SUPPORT}.np"
+        is_plain = not node.args and not node.keywords
+        if is_method and (node.func.attr == "sum" or (node.func.attr in _OF_ARRAYS and is_plain)):
+            function = parse_expression(f"{SUPPORT}.np.{node.func.attr}")
+            return at(node, ast.Call(function, [node.func.value, *node.args], node.keywords))
+        return node
+
+
+def _unchecked(node: ast.expr) -> ast.expr:
+    """Sums and products that need no checks; what is in calls is left as it is."""
+    if not isinstance(node, ast.BinOp):
+        return node
+    return support(_UNCHECKED[type(node.op)], _unchecked(node.left), _unchecked(node.right))
+
+
+def _is_numpys(node: ast.expr) -> bool:
+    """Whether a number certainly is NumPy's."""
+    if isinstance(node, ast.BinOp):
+        return _is_numpys(node.left) or _is_numpys(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return _is_numpys(node.operand)
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    return called.startswith(f"{SUPPORT}.np.") or called in _DISTANCES
+
+
+def _is_support(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == SUPPORT
+
+
+def _builtin(node: ast.expr) -> str:
+    """The name of the builtin that a called expression stands for, as far as its name says."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) == f"{SUPPORT}.builtins":
+        return node.attr
+    return ""

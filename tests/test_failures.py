@@ -1,0 +1,305 @@
+"""Heuristics that fail in a rare position: how often, where in which file, and at which position, whoever asks."""
+
+import re
+import shlex
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import heuristics
+from cli import main
+from experiments import trial
+from experiments.suite import read_suite
+from experiments.suite.asking import ask_all, failing_position, failing_positions
+from isolation.agents import SearchAgent
+from isolation.answers import Positions, answer_all
+from isolation.board import Board
+from isolation.cost import Cost
+from isolation.faults import origin, origin_of_value
+from isolation.limits import Limit
+from isolation.loading import load_heuristic
+from isolation.match import play_games
+from isolation.outcome import Reason
+from isolation.speed import random_openings
+
+RARELY = """
+def helper(own):
+    {helper}
+
+def score(game, player):
+    own = len(game.get_legal_moves(player))
+    opponent = len(game.get_legal_moves(game.get_opponent(player)))
+    {python}
+    if game.move_count >= 27 and own == 2:
+        {fail}
+    return float(own - opponent)
+"""
+FAILURES = {
+    "exception": ("return 1.0 / (own - own)", "return helper(own)", "ZeroDivisionError: float division by zero", 3),
+    "NaN": ("return 0.0", "return float('nan')", "NotANumber: the heuristic returned NaN", 10),
+    "None": ("return 0.0", "return None", "NotANumber: the heuristic returned None", 10),
+    "text": ("return 0.0", "return '3'", "NotANumber: the heuristic returned '3'", 10),
+    "list": ("return 0.0", "return [1.0] * 99", "NotANumber: the heuristic returned a value of type list", 10),
+    "recursion": (
+        "return helper(own + 1)",
+        "return helper(own)",
+        "RecursionError: maximum recursion depth exceeded",
+        3,
+    ),
+}
+INTERPRETED = 'eval("1")'
+COMPILING = ("exception", "NaN", "None")
+
+
+def write(folder: Path, kind: str, python: str = "") -> tuple[Path, str]:
+    """A file whose `score` fails in this way, and what is to be said of it; with `python` it does not compile."""
+    helper, fail, said, line = FAILURES[kind]
+    path = folder / "rare.py"
+    path.write_text(RARELY.format(helper=helper, fail=fail, python=python or "pass"))
+    return path, f"{said} (rare.py, line {line})"
+
+
+def agent(path: Path) -> SearchAgent:
+    return SearchAgent("it", "alphabeta", load_heuristic(path, "score").value, "it", Limit(nodes=300))
+
+
+CASES = [(kind, "") for kind in FAILURES] + [(kind, INTERPRETED) for kind in COMPILING]
+
+
+@pytest.mark.parametrize(("kind", "python"), CASES)
+def test_a_game_lost_by_a_failure_says_what_was_raised_or_returned_in_which_line(
+    kind: str, python: str, tmp_path: Path
+) -> None:
+    path, said = write(tmp_path, kind, python)
+    mine = agent(path)
+    assert (mine.compiled((7, 7)) is not None) == (kind in COMPILING and not python)
+    improved = SearchAgent("ID:improved", "alphabeta", heuristics.get("improved"), "improved", Limit(nodes=300))
+    openings = random_openings(12, 20, seed=2)
+    games = play_games(mine, improved, openings, range(len(openings)))
+    lost = games.reason == Reason.ERROR
+    assert lost.any()
+    assert {games.detail[place] for place in np.flatnonzero(lost)} == {said}
+    failed = int(np.flatnonzero(lost)[0])
+    position = Positions.of([games.moves[games.offsets[failed] : games.offsets[failed + 1]].tolist()], "7x7")
+    assert answer_all(mine, position, np.zeros(1, np.uint64)).detail == said
+
+
+@pytest.fixture
+def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have `isolation try` look at early test positions only, and play a few short games whatever the machine does."""
+    early = [Board.from_moves(cells) for cells in ([24, 0], [24, 1], [3, 40])]
+    monkeypatch.setattr("isolation.compiling.compiler.sample_positions", lambda size, count: early)
+    small = read_suite("7x7", "screen").sample(60, 1)
+    monkeypatch.setattr(trial, "read_suite", lambda name, split: small)
+    for name, value in {"OPENING_PLIES": 22, "NODES": 200, "PYTHON_POSITIONS": 60}.items():
+        monkeypatch.setattr(trial, name, value)
+    monkeypatch.setattr(trial, "_cost", lambda heuristic, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, pairs=6, python_pairs=6))
+
+
+@pytest.mark.parametrize(("kind", "python"), CASES)
+@pytest.mark.usefixtures("few_games")
+def test_try_says_how_often_a_heuristic_fails_and_where_and_ends_with_1(kind: str, python: str, tmp_path: Path) -> None:
+    path, said = write(tmp_path, kind, python)
+    result = CliRunner().invoke(main, ["try", str(path)])
+    assert result.exit_code == 1
+    assert "OK: values: returned a number in all of 3 test positions, for both players." in result.output
+    problem = re.search(
+        r"Problem: play: fails in (\d+) of 12 games and (\d+) of 60 solved positions, first by (.*)\.\n *(.*)\n",
+        result.output,
+    )
+    assert problem
+    lost, failed, why, show = problem.groups()
+    assert 0 < int(lost) <= 12
+    assert 0 < int(failed) < 60
+    assert why == said
+    assert fails_at(show, path)
+    command = re.search(r"isolation eval --fen .*", result.output)
+    assert command
+    if kind in ("exception", "recursion"):
+        assert fails_when_asked(command[0], said)
+    assert CliRunner().invoke(main, shlex.split(command[0])[1:]).exit_code == (0 if kind == "text" else 1)
+
+
+def fails_at(show: str, path: Path) -> bool:
+    """Whether a command shows a position, and the file's heuristic fails there for one of the players."""
+    words = shlex.split(show)
+    assert words[:3] == ["isolation", "show", "--fen"]
+    assert CliRunner().invoke(main, words[1:]).exit_code == 0
+    board = Board.from_fen(words[3])
+    return any(not is_number(load_heuristic(path, "score").value, board, player) for player in board.players)
+
+
+def is_number(heuristic: Any, board: Board, player: Any) -> bool:
+    try:
+        value = heuristic(board, player)
+    except Exception:
+        return False
+    return isinstance(value, float) and value == value
+
+
+@pytest.mark.usefixtures("quick_trials")
+def test_try_says_in_how_many_test_positions_a_heuristic_fails_and_shows_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "late.py"
+    path.write_text("def score(game, player):\n    if game.move_count > 20:\n        return None\n    return 1.0\n")
+    result = CliRunner().invoke(main, ["try", str(path)])
+    assert result.exit_code == 1
+    seen = (
+        r"Problem: values: returns None, .* instead of a number \(late.py, line 3\) at (Board\.from_moves\(.*\)) for "
+    )
+    found = re.search(
+        rf"{seen}player 1; it fails in (\d+) of 300 test positions\.\n *(isolation show .*)\n", result.output
+    )
+    assert found
+    assert 10 < int(found[2]) < 300
+    assert Board.from_fen(shlex.split(found[3])[3]).move_count == eval(found[1]).move_count > 20
+
+
+def test_screen_calls_failures_what_they_are_and_shows_the_first(tmp_path: Path) -> None:
+    path, said = write(tmp_path, "exception")
+    words = ["screen", f"ID:{path}:score", "--sample", "300", "--limit", "nodes=300", "--jobs", "1"]
+    result = CliRunner().invoke(main, [*words, "--format", "json"])
+    found = re.search(
+        rf"failed (\d+) times, by error: {re.escape(said)}; first at: (isolation eval[^\"]*)", result.output
+    )
+    assert found
+    assert "no legal move in time" not in result.output
+    assert 0 < int(found[1]) < 300
+    assert fails_when_asked(found[2], said)
+
+
+def test_the_position_named_is_where_a_heuristic_fails_and_not_the_root_of_the_search(tmp_path: Path) -> None:
+    path = tmp_path / "late.py"
+    path.write_text("def score(game, player):\n    return [1.0] [min(1, game.move_count // 22)]\n")
+    root = Board.from_moves(random_openings(1, 20, seed=2)[0])
+    board = failing_position(agent(path), root)
+    assert board is not None
+    assert (root.move_count, board.move_count) == (20, 22)
+    improved = SearchAgent("ID:improved", "alphabeta", heuristics.get("improved"), "improved", Limit(nodes=300))
+    assert failing_position(improved, root) is None
+
+
+def test_no_position_is_named_of_parameters_that_the_command_offered_would_not_have(tmp_path: Path) -> None:
+    path = tmp_path / "late.py"
+    path.write_text("def score(game, player, *, last=99.0):\n    return [1.0][1 if game.move_count > last else 0]\n")
+    positions = Positions.of(random_openings(2, 20, seed=2), "7x7")
+    asked = ask_all([f"ID:{path}:score@option.last=21"], positions, limit=Limit(nodes=300))
+    assert asked[0].answers.first_failure == 0
+    assert failing_positions(asked, positions) == {}
+
+
+@pytest.mark.parametrize("kind", ["NaN", "None"])
+def test_eval_of_a_file_ends_with_1_where_it_gives_no_number(kind: str, tmp_path: Path) -> None:
+    path, _ = write(tmp_path, kind)
+    path.write_text(path.read_text().replace(">= 27 and own == 2", ">= 2"))
+    failed = CliRunner().invoke(main, ["eval", "--moves", "d3,a2", "--file", str(path)])
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("Error: rare.py:score: ")
+    assert failed.stderr.count("\n") == 1
+    assert CliRunner().invoke(main, ["eval", "--moves", "d3", "--file", str(path)]).exit_code == 0
+
+
+def fails_when_asked(command: str, said: str) -> bool:
+    """Whether a command of `isolation eval` ends with 1 and says in one line what fails and in which line."""
+    result = CliRunner().invoke(main, shlex.split(command)[1:])
+    return result.exit_code == 1 and result.stderr == f"Error: rare.py:score: {said}\n"
+
+
+def test_what_python_warns_of_is_said_once_with_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "large.py"
+    path.write_text(
+        "import numpy as np\n\n\ndef score(game, player):\n    large = np.float64(1e300) * game.move_count\n"
+        "    return min(large * large, 5.0)\n"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = CliRunner().invoke(main, ["eval", "--moves", "d3,a2", "--file", str(path)])
+    assert result.stderr == "Note: overflow encountered in scalar multiply (large.py, line 6)\n"
+
+
+def test_match_and_summary_name_the_file_and_line_of_the_first_failure(tmp_path: Path) -> None:
+    path, said = write(tmp_path, "NaN")
+    words = [
+        "match",
+        f"ID:{path}:score",
+        "ID:improved",
+        "--pairs",
+        "12",
+        "--openings",
+        "random:22",
+        "--limit",
+        "nodes=100",
+    ]
+    played = CliRunner().invoke(main, [*words, "--jobs", "1", "--out", "run"])
+    assert re.search(rf"lost \d+ of 24 games by error: {re.escape(said)}", " ".join(played.output.split()))
+    for command in ("summary", "compare"):
+        told = " ".join(CliRunner().invoke(main, [command, "run"]).output.split())
+        assert f"by error ({said})" in told
+
+
+def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -> None:
+    path, said = write(tmp_path, "exception", INTERPRETED)
+    mine = agent(path)
+
+    class Late(SearchAgent):
+        def choose(self, board: Board, seed: int) -> Any:
+            from isolation.agents import Forfeit
+
+            if board.move_count == 2:
+                raise Forfeit(Reason.TIMEOUT, "took long")
+            return super().choose(board, seed)
+
+    late = Late("it", "alphabeta", mine.heuristic, "it", mine.limit)
+    openings = [random_openings(1, 2)[0], *random_openings(30, 27, seed=3)]
+    answers = answer_all(late, Positions.of(openings, "7x7"), np.zeros(31, np.uint64))
+    assert answers.failure[0] == Reason.TIMEOUT
+    assert answers.failure[answers.first_failure] == Reason.ERROR
+    assert answers.detail == said
+
+
+def test_the_origin_of_an_exception_is_the_users_last_line_and_nobody_elses(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import json\nimport numpy as np\n\n\ndef parse(game, player):\n    return json.loads('{')\n\n\n"
+        "def linear(game, player):\n    return np.linalg.inv(np.zeros((2, 2)))\n"
+    )
+    for name, line in (("parse", 6), ("linear", 10)):
+        with pytest.raises(Exception, match=r".") as raised:
+            load_heuristic(path, name).value(None, 1)
+        assert origin(raised.value) == f"own.py, line {line}"
+    with pytest.raises(ValueError, match=r".") as ours:
+        Board.from_fen("nonsense")
+    assert origin(ours.value) == f"test_failures.py, line {ours.traceback[0].lineno + 1}"
+    assert origin(ValueError("never raised")) == ""
+
+
+def test_the_origin_of_a_value_is_the_line_that_returned_it_last() -> None:
+    def inner() -> None:
+        return None
+
+    def outer() -> None:
+        return inner()
+
+    line = outer.__code__.co_firstlineno + 1
+    assert origin_of_value(outer) == f"test_failures.py, line {line}"
+    assert origin_of_value(lambda: len("")) == f"test_failures.py, line {line + 4}"
+    assert origin_of_value(lambda: 1 // 0) == ""
+
+
+@pytest.mark.usefixtures("quick_trials")
+def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "isolation.compiling.compiler.sample_positions", lambda size, count: [Board.from_moves([24, 0])]
+    )
+    Path("soon.py").write_text(
+        "def score(game, player):\n    if game.move_count >= 9:\n        return float('nan')\n    return 1.0\n"
+    )
+    result = CliRunner().invoke(main, ["try", "soon.py"])
+    assert result.exit_code == 1
+    said = "Problem: cost: fails while its cost is measured: NotANumber: the heuristic returned NaN (soon.py, line 3)."
+    assert said in result.output

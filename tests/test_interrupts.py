@@ -1,0 +1,257 @@
+"""Ctrl-C and SIGTERM end every command alike: with what was kept and a command that goes on, and exit code 1."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+from click.testing import CliRunner
+from scripted_pool import here
+
+from cli import main
+from experiments.bench import COMMAND
+from experiments.config import load_config
+from experiments.play.interrupts import _Ear
+from experiments.play.runner import play_tournament
+from reports.progress import what_is_kept
+
+SOURCE = """
+def score(game, player, *, reach=1.0):
+    return reach * len(game.get_legal_moves(player))
+"""
+PLAYER = """
+class Mine:
+    def get_move(self, game, time_left):
+        while True:
+            pass
+"""
+LONGEST = 60.0
+
+
+def interrupted(folder: Path, number: signal.Signals, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command that hears a signal once it has started another process, as a script starts it in the background."""
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    while len(group(process.pid)) < 2:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=LONGEST)
+    deadline = time.monotonic() + LONGEST
+    while group(process.pid):
+        assert time.monotonic() < deadline, "processes are left"
+        time.sleep(0.05)
+    return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
+
+def group(leader: int) -> list[int]:
+    """The processes of a group that have not ended."""
+    listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
+    return [int(pid) for pid, leads, stat in rows if int(leads) == leader and not stat.startswith("Z")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.py").write_text(SOURCE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGINT, "tune ID:mine.py:score --jobs 1"),
+        pytest.param(signal.SIGTERM, "tune ID:mine.py:score --jobs 2", marks=pytest.mark.slow),
+        *(
+            pytest.param(number, words, marks=pytest.mark.slow)
+            for words in (
+                "sweep ID:mine.py:score --over option.reach=0,1 --jobs 2 --pairs 100000",
+                "fit mine.py:score",
+                "suite build --board 6x6 --jobs 2",
+                "accuracy --heuristics improved --depths 5 --jobs 2 --positions 20000",
+                "solve --all --board 8x8 --jobs 2",
+                "screen 'ID:*' --jobs 2",
+            )
+            for number in (signal.SIGINT, signal.SIGTERM)
+        ),
+    ],
+)
+def test_a_command_says_what_it_has_kept_and_how_it_goes_on(folder: Path, number: signal.Signals, words: str) -> None:
+    ended = interrupted(folder, number, *shlex.split(words))
+    kept = [path for path in folder.iterdir() if path.suffix == ".parquet"]
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("Interrupted: what was " if kept else "Interrupted: nothing was kept. Start again")
+    assert ended.stderr.endswith(f" with: isolation {words}\n")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_request_to_end_labelling_is_answered(tmp_path: Path) -> None:
+    keys = {"contenders": ["random"], "baseline": "greedy", "format": "head-to-head", "pairs": 300}
+    play_tournament(load_config(None, {**keys, "out": str(tmp_path / "run")}), pools=here)
+    ended = interrupted(tmp_path, signal.SIGTERM, "label", "run", "--jobs", "2")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("Interrupted: ")
+    assert ended.stderr.endswith("with: isolation label run --jobs 2\n")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    for name in ("ada", "ben"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "player.py").write_text(PLAYER)
+    ended = interrupted(tmp_path, number, "league", "class", "--jobs", "1", "--out", "run")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("Interrupted: ")
+    assert "with: isolation league class" in ended.stderr
+
+
+ASKING = """
+from experiments.suite import read_suite
+from experiments.suite.asking import ask_all
+positions = read_suite("7x7", "screen").sample(1000, 1).positions
+try:
+    ask_all(["MCTS@nodes=400000"], positions, jobs=1, show=lambda answered, agents: print(answered, agents, flush=True))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None:
+    with subprocess.Popen([sys.executable, "-c", ASKING], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "0 1\n"
+            processor_time = psutil.Process(process.pid).cpu_times
+            started = processor_time().user
+            while processor_time().user < started + 0.3:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=LONGEST)[0] == "interrupted\n"
+        finally:
+            process.kill()
+
+
+# Without processes
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("experiments.learn.fitting.fit", ["fit", "mine.py:score", "--seed", "2"]),
+        ("experiments.suite.asking.ask_all", ["screen", "random", "--sample", "20"]),
+        ("experiments.trial.try_heuristic", ["try", "mine.py"]),
+        ("experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
+    ],
+)
+def test_what_keeps_nothing_starts_again_with_the_same_command(
+    folder: Path, function: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(function, press)
+    monkeypatch.setattr("reports.progress.play_tournament", press)
+    result = CliRunner().invoke(main, words)
+    command = shlex.join(["isolation", *words])
+    assert result.output == f"Interrupted: nothing was kept. Start again with: {command}\n"
+    assert result.exit_code == 1
+
+
+def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(question: object, out: Path, **options: object) -> None:
+        out.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("experiments.learn.tuning.tune", press)
+    result = CliRunner().invoke(main, ["tune", "ID:mine.py:score", "--out", "games.parquet"])
+    assert result.output == (
+        "Interrupted: what was played is in games.parquet. "
+        "Go on with: isolation tune ID:mine.py:score --out games.parquet\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("logged", "is_finished", "kept"),
+    [
+        (1, False, "1 of 2 games are in run"),
+        (2, False, "all 2 games are played and in run, and only closing the run is left"),
+        (2, True, "2 of 2 games are in run"),
+    ],
+)
+def test_a_run_that_lacks_no_game_but_is_not_closed_is_said_to_be_so(logged: int, is_finished: bool, kept: str) -> None:
+    outcome: Any = SimpleNamespace(logged=logged, total=2, finished=is_finished, path=Path("run"))
+    assert what_is_kept(outcome) == kept
+
+
+def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    run = Path("runs/first")
+    outcome = SimpleNamespace(logged=2, total=2, finished=True, path=run)
+    (tmp_path / "class").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("commands.league._begun", lambda *arguments: (None, outcome))
+    monkeypatch.setattr("experiments.league.results.label_games", press)
+    result = CliRunner().invoke(main, ["league", "class"])
+    goes_on = f"Go on with: isolation league class --resume {run}"
+    assert result.output == f"Interrupted: 2 of 2 games are in {run}. {goes_on}\n"
+    assert result.exit_code == 1
+
+
+# What is raised, and when
+
+SWALLOWED = """
+import os, signal, sys
+from experiments.play.interrupts import arrived, listen
+listen()
+try:
+    os.kill(os.getpid(), signal.SIGTERM)
+    [None for _ in range(1000)]
+except BaseException:
+    pass
+try:
+    while True:
+        pass
+except KeyboardInterrupt:
+    arrived()
+    print("arrived")
+"""
+
+
+def test_what_a_library_swallows_comes_again() -> None:
+    found = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=LONGEST)
+    assert (found.stdout, found.stderr) == ("arrived\n", "")
+
+
+def test_what_is_under_way_is_not_cut_short_by_another_one() -> None:
+    ear = _Ear(is_raised=True, reminds=True, pressed=[time.monotonic()])
+    with pytest.raises(KeyboardInterrupt):
+        ear.hear(signal.SIGINT, None)
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        try:
+            raise OSError
+        except OSError:
+            ear.hear(signal.SIGINT, None)
+    ear.has_arrived = True
+    ear.hear(signal.SIGINT, None)

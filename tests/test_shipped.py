@@ -1,0 +1,108 @@
+"""Tables that ship with the project: a damaged one is refused, whoever reads it, and each can be made again."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from cli import main
+from experiments.inference import published_rows
+from experiments.suite import history, store
+from isolation import solved
+from isolation.shipped import CHECKSUMS, read_shipped, write_shipped
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = sorted(
+    {path.parent for package in ("isolation", "experiments") for path in ROOT.glob(f"{package}/**/data/*")}
+)
+TABLES = [path for folder in FOLDERS for path in sorted(folder.iterdir()) if path.name not in (CHECKSUMS, "README.md")]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def flip_a_bit(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Path]]:
+    """Copies of all tables, which are read in place of the shipped ones: by name."""
+    for folder in FOLDERS:
+        copytree(folder, tmp_path / folder.relative_to(ROOT))
+    for module in (solved, history, published_rows):
+        monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.relative_to(ROOT))
+    there = {size: tmp_path / path.relative_to(ROOT) for size, path in store.shipped_suites().items()}
+    monkeypatch.setattr(store, "shipped_suites", lambda: there)
+    solved._tables.cache_clear()
+    yield {path.name: tmp_path / path.relative_to(ROOT) for path in TABLES}
+    solved._tables.cache_clear()
+
+
+READERS: dict[str, Callable[[], Any]] = {
+    "solved.json": lambda: solved.pair_is_won(7, 7, 24, 0),
+    "published_results.csv": published_rows.bundled_csv,
+    "gauntlets.csv": lambda: history.known_agreements("7x7"),
+    **{f"{size}.parquet": lambda size=size: store.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},
+}
+
+
+def test_every_shipped_table_has_a_reader_here() -> None:
+    assert sorted(READERS) == sorted(path.name for path in TABLES)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=name_of)
+def test_a_shipped_table_has_its_checksum_and_a_readme_with_version_and_recipe(path: Path) -> None:
+    assert read_shipped(path)
+    readme = (path.parent / "README.md").read_text()
+    assert f"`{path.name}`" in readme
+    assert "Version " in readme
+    assert "```\n" in readme
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_checksums_name_the_tables_and_nothing_else(folder: Path) -> None:
+    named = [line.split("  ")[1] for line in (folder / CHECKSUMS).read_text().splitlines()]
+    assert named == sorted(path.name for path in TABLES if path.parent == folder)
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+@pytest.mark.parametrize("share", [0.0, 0.37, 0.999])
+def test_a_shipped_table_with_a_flipped_bit_is_refused(name: str, share: float, shipped: dict[str, Path]) -> None:
+    READERS[name]()
+    solved._tables.cache_clear()
+    flip_a_bit(shipped[name], int(share * shipped[name].stat().st_size))
+    with pytest.raises(OSError, match=r"damaged or was changed.*install the project again"):
+        READERS[name]()
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_a_shipped_table_without_its_checksum_is_refused(name: str, shipped: dict[str, Path]) -> None:
+    (shipped[name].parent / CHECKSUMS).unlink()
+    with pytest.raises(OSError, match="damaged or was changed"):
+        READERS[name]()
+
+
+def test_solve_names_no_winner_from_a_damaged_table(shipped: dict[str, Path]) -> None:
+    sound = CliRunner().invoke(main, ["solve", "--moves", "24,0"])
+    assert sound.exit_code == 0
+    solved._tables.cache_clear()
+    flip_a_bit(shipped["solved.json"], shipped["solved.json"].read_bytes().index(b'"7x7": "') + 40)
+    damaged = CliRunner().invoke(main, ["solve", "--moves", "24,0"])
+    assert damaged.exit_code == 1
+    assert "solved.json: it is damaged or was changed: its checksum is not that in SHA256SUMS" in damaged.output
+    assert "wins" not in damaged.output
+
+
+def test_a_written_table_is_read_again_and_others_keep_their_checksums(tmp_path: Path) -> None:
+    write_shipped(tmp_path / "b.csv", "1,2\n")
+    write_shipped(tmp_path / "a.csv", "5\n")
+    write_shipped(tmp_path / "b.csv", "3,4\n")
+    assert (read_shipped(tmp_path / "a.csv"), read_shipped(tmp_path / "b.csv")) == (b"5\n", b"3,4\n")
+    assert [line.split("  ")[1] for line in (tmp_path / CHECKSUMS).read_text().splitlines()] == ["a.csv", "b.csv"]
