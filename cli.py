@@ -22,20 +22,20 @@ import click
 from commands import (
     cluster,
     completion,
-    engine,
+    engines,
     features,
-    findings,
     games,
     heuristics,
     league,
-    learning,
     perfect_play,
+    results,
     screening,
     tournaments,
+    tuning,
 )
-from commands.errors import WORDS, one_line_errors
-from experiments.play.interrupts import arrived, listen
-from isolation.faults import is_user_file
+from commands.cli_errors import WORDS, one_line_errors
+from experiments.play.pools.interrupts import arrived, listen
+from isolation.usercode.user_exceptions import is_user_file
 
 READING = (
     *("summary", "compare", "ratings", "sprt", "plan", "published", "plot", "report"),
@@ -131,11 +131,11 @@ for _subject in (
     heuristics,
     screening,
     features,
-    learning,
-    engine,
+    tuning,
+    engines,
     tournaments,
     league,
-    findings,
+    results,
     perfect_play,
     games,
     cluster,

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import click
 
-from experiments.solving import read_pairs, shipped_pairs
+from experiments.exact.board_solving import read_pairs, shipped_pairs
 from isolation import Board
-from isolation.geometry import canonical_opening, parse_size
-from isolation.notation import cell_name
-from isolation.solver import is_mirrored
+from isolation.exact.solver import is_mirrored
+from isolation.rules.geometry import canonical_opening, parse_size
+from isolation.rules.notation import cell_name
 
 SOLVER = Path(__file__).parent / "comparators" / "solver.cpp"
 

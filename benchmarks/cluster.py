@@ -21,15 +21,15 @@ import numpy as np
 import psutil
 from distributed import Worker
 
-from experiments import log
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.cluster import dask_pool, machine
-from experiments.play.played import Ends, Part
+from experiments.plan.config import load_config
+from experiments.plan.schedule import Ids
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.cluster import dask_pool, remote_worker
+from experiments.play.pools.worker import Worker as Player
+from experiments.play.pools.worker import task_of
 from experiments.play.runner import Progress, play_tournament
-from experiments.play.worker import Worker as Player
-from experiments.play.worker import task_of
-from experiments.schedule import Ids
+from experiments.record import log
+from experiments.record.finished_games import Ends, Part
 
 GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
 OPENINGS = "random:6"
@@ -47,17 +47,17 @@ def simulated(cores: int, game_us: float) -> None:
     def packed(hundreds: int) -> bytes:
         return log.packed(table.take(np.arange(100 * hundreds) % len(table)))
 
-    def play(key: str, ids: Ids) -> machine.Answer:
+    def play(key: str, ids: Ids) -> remote_worker.Answer:
         began, size = time.monotonic(), len(ids)
         ends = Ends(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
         with packing:
             data = packed(-(-size // 100))
         part = Part(ids, ends, data)
         time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
-        return machine.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
+        return remote_worker.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
 
-    machine.use(cores, print)
-    machine.play = play
+    remote_worker.use(cores, print)
+    remote_worker.play = play
 
 
 async def machines(address: str, count: int) -> None:

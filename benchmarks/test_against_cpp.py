@@ -16,11 +16,11 @@ import pytest
 
 import heuristics
 from isolation import Board, Limit, solve
-from isolation.agents import SearchAgent
-from isolation.answers import Positions, answer_all
-from isolation.geometry import canonical_opening
-from isolation.solver import Meter
-from isolation.speed import random_openings
+from isolation.checks.speed import random_openings
+from isolation.exact.solver import Meter
+from isolation.games.batch_moves import Positions, answer_all
+from isolation.players.agents import SearchAgent
+from isolation.rules.geometry import canonical_opening
 
 COMPARATORS = Path(__file__).parent / "comparators"
 PAIRS = random_openings(60, 2)

@@ -7,10 +7,10 @@ import pytest
 
 import heuristics
 from isolation import Board, Limit, perft, search
-from isolation.agents import SearchAgent
-from isolation.cost import measure_costs
-from isolation.match import play_games
-from isolation.speed import random_openings
+from isolation.checks.search_cost import measure_costs
+from isolation.checks.speed import random_openings
+from isolation.games.match import play_games
+from isolation.players.agents import SearchAgent
 
 OPENINGS = random_openings(60, 2)
 DEPTH = 11

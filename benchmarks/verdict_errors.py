@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from experiments.inference.comparison import Comparison
-from experiments.inference.family import compare_all
-from experiments.inference.multiplicity import holm
-from experiments.inference.pairing import PairTable, record_of
-from experiments.verdicts.findings import Findings, load_findings
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.comparison_family import compare_all
+from experiments.inference.contenders.multiple_testing import holm
+from experiments.inference.game_pairs import PairTable, record_of
+from experiments.statistics.run_results import Findings, load_findings
 
 CONTROL = "~control"
 """What the baseline is called in its further openings."""

@@ -12,7 +12,7 @@ import click
 from commands.options import jobs_option
 
 if TYPE_CHECKING:
-    from experiments.play.cluster.serving import Certificates
+    from experiments.play.cluster.daemons import Certificates
 
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -39,7 +39,7 @@ def scheduler(
     tls_key: Path | None,
 ) -> None:  # fmt: skip
     """Be where the machines of a cluster meet; see docs/cluster.md."""
-    from experiments.play.cluster.serving import serve_scheduler
+    from experiments.play.cluster.daemons import serve_scheduler
 
     serve_scheduler(host, port, scheduler_file, certificates(tls_ca_file, tls_cert, tls_key), click.echo)
 
@@ -52,7 +52,7 @@ def worker(
     cluster: str, jobs: int, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None
 ) -> None:  # fmt: skip
     """Play on this machine for the scheduler at an ADDRESS, or in a scheduler FILE, until Ctrl-C."""
-    from experiments.play.cluster.serving import serve_worker
+    from experiments.play.cluster.daemons import serve_worker
 
     if not serve_worker(cluster, jobs, certificates(tls_ca_file, tls_cert, tls_key), click.echo):
         sys.exit(1)
@@ -60,7 +60,7 @@ def worker(
 
 def certificates(authority: Path | None, own: Path | None, key: Path | None) -> Certificates | None:
     """The three files that TLS needs, or none of them."""
-    from experiments.play.cluster.serving import Certificates
+    from experiments.play.cluster.daemons import Certificates
 
     if authority and own and key:
         return Certificates(authority, own, key)

@@ -90,7 +90,7 @@ def completion(shell: str) -> None:
 
 def complete_run(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Runs below runs/, the latest first; and files, as runs may lie anywhere, but not the same runs again."""
-    from experiments.runs import FACTS, HOME
+    from experiments.record.run_directory import FACTS, HOME
 
     runs = sorted((facts.parent for facts in HOME.glob(f"*/{FACTS}")), reverse=True)
     found = _beginning(begun, map(str, runs))
@@ -122,7 +122,7 @@ def complete_spec(context: click.Context, parameter: click.Parameter, begun: str
     >>> [item.value for item in complete_spec(None, None, "ID:improved@no")]
     ['ID:improved@nodes=']
     """
-    from experiments.roster.kinds import KINDS, METHODS, SWITCHES
+    from experiments.roster.agent_kinds import KINDS, METHODS, SWITCHES
     from experiments.roster.spec import UNITS
 
     if "@" in begun:

@@ -6,7 +6,7 @@ import click
 
 from commands.options import format_option, table_option
 from commands.output import check_tables, print_sections
-from reports.tables import Format
+from reports.text.rendering import Format
 
 
 @click.command("features")
@@ -29,11 +29,11 @@ def rank_features(
     fitted and features chosen on a suite's split fit; how they rank moves is judged on its split screen.
     """
     import heuristics
-    from experiments.learn.selecting import select_features
+    from experiments.learn.feature_selection import select_features
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
-    from reports.features import feature_sections
-    from reports.progress import counting
+    from reports.studies.feature_selection import feature_sections
+    from reports.watch.run_progress import counting
 
     check_tables(only, ("alone", "chosen"))
     limit = parse_limit(at)

@@ -12,9 +12,9 @@ import click
 from commands.completion import complete_run, complete_spec
 from commands.options import board_option, format_option, moves_option, position_asked_for, run_or_latest
 from commands.output import print_rows, write_pieces
-from experiments.play.interrupts import until_interrupted
+from experiments.play.pools.interrupts import until_interrupted
 from isolation.shell import command
-from reports.tables import Format, terminal_width, without_room, wrapped
+from reports.text.rendering import Format, terminal_width, without_room, wrapped
 
 ITS_FEN = "its own"
 """What `show --fen` is given without a FEN."""
@@ -42,7 +42,7 @@ def speaks_ascii_only() -> bool:
 @click.option("--png", type=click.Path(path_type=Path), help="Write the position as PNG.")
 def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg: Path | None, png: Path | None) -> None:
     """Show a position, as text or as a picture."""
-    from isolation.render import to_svg, to_text
+    from isolation.boards.render import to_svg, to_text
 
     board = position_asked_for(moves, size, None if fen == ITS_FEN else fen)
     if fen == ITS_FEN:
@@ -51,7 +51,7 @@ def show_position(size: str, moves: str, ascii_only: bool, fen: str | None, svg:
     if svg:
         svg.write_text(to_svg(board), encoding="utf-8")
     if png:
-        from reports.pictures import write_png
+        from reports.pages.board_images import write_png
 
         write_png(png, board)
     for written in filter(None, (svg, png)):
@@ -74,19 +74,19 @@ def replay_game(
     output: Format,
 ) -> None:  # fmt: skip
     """Step through a game of a run, a saved game, or --moves; or write it as a GIF or a page."""
-    from reports.replay import describe_end, describe_ply, ply_rows
-    from reports.replay_source import find_replay
+    from reports.replay.replay import describe_end, describe_ply, ply_rows
+    from reports.replay.replay_source import find_replay
 
     if len(source) == 1 and source[0].isdecimal() and not Path(source[0]).exists():
         source = (str(run_or_latest(None)), *source)
     replay = find_replay(source, size, moves)
     if gif:
-        from reports.pictures import write_gif
+        from reports.pages.board_images import write_gif
 
         captions = [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)]
         write_gif(gif, replay.moves, replay.size, captions, pace)
     if html:
-        from reports.replay_page import replay_page
+        from reports.replay.replay_page import replay_page
 
         html.write_text(replay_page(replay), encoding="utf-8")
     for written in filter(None, (gif, html)):
@@ -94,7 +94,7 @@ def replay_game(
     if gif or html:
         return
     if output == "table" and sys.stdin.isatty() and sys.stdout.isatty():
-        from reports.replay_terminal import step_through
+        from reports.replay.replay_stepper import step_through
 
         step_through(replay, click.getchar, show_screen, ascii_only or speaks_ascii_only())
         return
@@ -120,8 +120,8 @@ def show_screen(text: str) -> None:
 @format_option
 def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Format) -> None:
     """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
-    from experiments.find_games import found_rows
-    from experiments.runs import missing_sentence
+    from experiments.exchange.find_games import found_rows
+    from experiments.record.run_directory import missing_sentence
 
     path = run_or_latest(run)
     rows, total = found_rows(path, kind, where, limit)
@@ -151,14 +151,14 @@ def analysis_board(
     run_paths: tuple[Path, ...], agents: tuple[str, ...], references: tuple[str, ...], port: int, no_open: bool
 ) -> None:
     """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
+    from experiments.record.run_directory import list_runs
     from experiments.roster import parse_agent
-    from experiments.runs import list_runs
+    from reports.board.resources import Shelf
     from reports.board.server import serve
-    from reports.board.shelf import Shelf
 
     own = {}
     if references:
-        from experiments.catalogue import own_heuristics
+        from experiments.plan.catalogue import own_heuristics
 
         own = own_heuristics(references)
     found = run_paths or tuple(run.info.path for run in list_runs())
@@ -182,9 +182,9 @@ def analysis_board(
 @ascii_option
 def play_agent(against: str, side: str, size: str, saved: Path | None, log_path: Path | None, ascii_only: bool) -> None:
     """Play against an agent in the terminal."""
+    from experiments.exchange.saved_games import append_game, load_game, save_game
     from experiments.roster import parse_agent
-    from experiments.saved_games import append_game, load_game, save_game
-    from isolation.human import Seat, play_human
+    from isolation.games.human import Seat, play_human
 
     opponent, seed = parse_agent(against), random.getrandbits(63)
     number: Literal[1, 2] = 1 if side == "first" else 2
@@ -211,7 +211,7 @@ def ask_line(prompt: str) -> str:
 @click.option("--out", type=click.Path(path_type=Path), help="The file to write; it must not exist yet.")
 def export_games(run: Path, kind: Any, out: Path | None) -> None:
     """Write the games of a run for other programs: PGN, CSV, or JSON a line."""
-    from experiments.exporting import exported
+    from experiments.exchange.export_games import exported
 
     pieces = exported(run, kind)
     if out is None:
@@ -227,8 +227,8 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The directory of the run.")
 def import_games(file: Path, out: Path) -> None:
     """Make a run of games that were played elsewhere, to analyse them here; FILE is PGN."""
-    from experiments.importing import import_pgn
-    from reports.cells import counted
+    from experiments.exchange.import_games import import_pgn
+    from reports.text.cell_values import counted
 
     imported = import_pgn(file, out)
     for note in imported.notes:

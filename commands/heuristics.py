@@ -13,18 +13,18 @@ from commands.completion import complete_file
 from commands.options import board_option, fen_option, format_option, moves_option, position_asked_for
 from commands.output import containing, print_rows, write_new
 from isolation.shell import command
-from isolation.survival import go_on_in_a_child
-from reports.tables import Format, terminal_width, wrapped
+from isolation.usercode.process_lifetime import go_on_in_a_child
+from reports.text.rendering import Format, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from experiments.catalogue import Listing
+    from experiments.plan.catalogue import Listing
 
 
 @click.command("new")
 @click.argument("file", type=click.Path(path_type=Path))
 def new_heuristic(file: Path) -> None:
     """Write a commented template of a heuristic."""
-    from experiments.template import TEMPLATE
+    from experiments.heuristic_template import TEMPLATE
 
     if file.suffix != ".py":
         raise ValueError(f"a heuristic lives in a Python file, such as {file.with_suffix('.py')}, not in {file}")
@@ -37,10 +37,10 @@ def new_heuristic(file: Path) -> None:
 def try_out(reference: str) -> None:
     """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does in a quick test."""
     go_on_in_a_child(reference)
-    from experiments.catalogue import heuristic_named
-    from experiments.trial import try_heuristic
-    from isolation.loading import doubts, load_heuristic
-    from reports.trial import describe_trial
+    from experiments.plan.catalogue import heuristic_named
+    from experiments.quick_trial import try_heuristic
+    from isolation.loading.load_user_code import doubts, load_heuristic
+    from reports.studies.quick_trial import describe_trial
 
     with containing(reference):
         path, name = heuristic_named(reference)
@@ -63,8 +63,8 @@ def evaluate_position(
     """Show what every heuristic says of a position, to both players; exit code 1 if one of yours fails there."""
     if references:
         go_on_in_a_child(", ".join(references))
-    from experiments.catalogue import evaluate, failures, own_heuristics, registered
-    from isolation.render import to_text
+    from experiments.plan.catalogue import evaluate, failures, own_heuristics, registered
+    from isolation.boards.render import to_text
 
     board = position_asked_for(moves, size, fen)
     with containing(", ".join(references)):
@@ -84,8 +84,8 @@ def list_heuristics(file: Path | None, output: Format) -> None:
     """List the heuristics: name, meaning, parameters with their ranges, and whether they compile or why not."""
     if file:
         go_on_in_a_child(str(file))
-    from experiments.catalogue import file_catalogue, registry_catalogue
-    from reports.progress import counting
+    from experiments.plan.catalogue import file_catalogue, registry_catalogue
+    from reports.watch.run_progress import counting
 
     bar = counting("heuristics")
     with containing(str(file or "")), bar as show:
@@ -124,9 +124,9 @@ def _answer_first(listing: Listing) -> dict[str, str]:
 def test_agent(reference: str) -> None:
     """Check a classic player: signature, legal moves, time limit, fixed-depth search."""
     go_on_in_a_child(reference)
-    from experiments.catalogue import player_named
-    from isolation.checkup import check_player
-    from isolation.loading import load_player
+    from experiments.plan.catalogue import player_named
+    from isolation.checks.agent_checks import check_player
+    from isolation.loading.load_user_code import load_player
 
     with containing(reference):
         path, name = player_named(reference)

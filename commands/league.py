@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commands.cli_errors import Interrupted, interruptible
 from commands.completion import complete_run
-from commands.errors import Interrupted, interruptible
 from commands.options import jobs_option
 from commands.output import print_sections
 
 if TYPE_CHECKING:
-    from experiments.config import Config
-    from experiments.league.book import Book
+    from experiments.league.entries import Book
+    from experiments.plan.config import Config
     from experiments.play.runner import Outcome
 
 FORMATS = ("round-robin", "classic")
@@ -52,7 +52,7 @@ def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **
 
 def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
     """Check all, and play a league of them."""
-    from experiments.league.planning import league_config, league_keys
+    from experiments.league.league_config import league_config, league_keys
 
     _refuse_league(submissions, given["out"])
     keys = league_keys({key: value for key, value in given.items() if key != "format"})
@@ -62,9 +62,9 @@ def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
 
 def _refuse_league(submissions: Path, out: str | None) -> None:
     """Say of a league that lies there already how it goes on."""
-    from experiments.league.book import read_book
-    from experiments.runs import is_run
-    from isolation.loading import expanded
+    from experiments.league.entries import read_book
+    from experiments.record.run_directory import is_run
+    from isolation.loading.load_user_code import expanded
     from isolation.shell import command
 
     if out is None or not is_run(expanded(out)):
@@ -79,10 +79,10 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
 
 def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:
     """Play what is missing of a league, and then with those who came late, in a run of its own."""
-    from experiments.league.book import names_in, newest_of, read_book, write_book
-    from experiments.league.planning import extension_of, folder_beside, newcomers
-    from experiments.runs import is_finished, load_run, requested_config
-    from isolation.loading import expanded
+    from experiments.league.entries import names_in, newest_of, read_book, write_book
+    from experiments.league.league_config import extension_of, folder_beside, newcomers
+    from experiments.record.run_directory import is_finished, load_run, requested_config
+    from isolation.loading.load_user_code import expanded
 
     named, run = run, newest_of(run)
     if run != named:
@@ -107,9 +107,9 @@ def _looked_through(
     """Find and check the submissions, and say who does not play, and who does by another name than its folder's."""
     import joblib
 
-    from experiments.config import check_jobs
-    from experiments.league.book import look_through
-    from reports.progress import counting
+    from experiments.league.entries import look_through
+    from experiments.plan.config import check_jobs
+    from reports.watch.run_progress import counting
 
     with counting("checked") as show:
         book = look_through(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
@@ -122,8 +122,8 @@ def _looked_through(
 
 
 def _played(config: Config, book: Book, **how: Any) -> Outcome:
-    from experiments.league.book import write_book
-    from reports.progress import play_shown
+    from experiments.league.entries import write_book
+    from reports.watch.run_progress import play_shown
 
     outcome = play_shown(config, **how)
     write_book(outcome.path, book)
@@ -133,7 +133,7 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
 def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
     """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
     from isolation.shell import command
-    from reports.progress import what_is_kept
+    from reports.watch.run_progress import what_is_kept
 
     kept, goes_on = what_is_kept(outcome), command("league", submissions, "--resume", outcome.path)
     if not outcome.finished:
@@ -143,10 +143,10 @@ def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
 
 
 def _judge(book: Book, outcome: Outcome, jobs: int) -> None:
-    from experiments.league.results import read_results
-    from reports.league.pages import write_pages
-    from reports.league.tables import league_sections
-    from reports.tables import terminal_width, wrapped
+    from experiments.league.league_results import read_results
+    from reports.league.league_tables import league_sections
+    from reports.league.write_pages import write_pages
+    from reports.text.rendering import terminal_width, wrapped
 
     results = read_results(outcome.path, _labelled(outcome, jobs))
     for note in outcome.plan.notes:
@@ -160,8 +160,8 @@ def _labelled(outcome: Outcome, jobs: int) -> str:
     """Compare moves with perfect play, shown on the terminal; why not, where that cannot be done."""
     import joblib
 
-    from experiments.league.results import label_games
-    from reports.progress import counting
+    from experiments.league.league_results import label_games
+    from reports.watch.run_progress import counting
 
     with counting("compared with perfect play") as show:
         return label_games(outcome.path, jobs or joblib.cpu_count(), show)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reports.tables import FORMATS
+from reports.text.rendering import FORMATS
 
 if TYPE_CHECKING:
     from isolation import Board
@@ -37,7 +37,7 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
         ValueError: it is none, or a FEN was given with moves or a board.
     """
     from isolation import Board
-    from isolation.transcript import position_after
+    from isolation.games.transcript import position_after
 
     if fen is None:
         return position_after(moves, size)
@@ -56,7 +56,7 @@ def run_or_latest(run: Path | None) -> Path:
     """
     if run is not None:
         return run
-    from experiments.runs import latest_run
+    from experiments.record.run_directory import latest_run
 
     found = latest_run()
     click.echo(f"No run was named: this is the latest, {found}.", err=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isolation.contained import WantsToEnd, hushed, unending
-from reports.tables import Format, render_rows, terminal_width, wrapped
+from isolation.usercode.output_capture import WantsToEnd, hushed, unending
+from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from reports.headlines import Headline
-    from reports.sections import Section
+    from reports.tables.headlines import Headline
+    from reports.text.sections import Section
 
 
 def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") -> None:
@@ -24,7 +24,7 @@ def print_rows(rows: Sequence[dict[str, Any]], output: Format, title: str = "") 
 
 def print_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> None:
     """Print tables with their notes."""
-    from reports.sections import render_sections
+    from reports.text.sections import render_sections
 
     click.echo(render_sections(sections, output, only))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from commands.cli_errors import interruptible
 from commands.completion import complete_heuristics, complete_run
-from commands.errors import interruptible
 from commands.options import (
     board_option,
     cluster_option,
@@ -23,13 +23,13 @@ from commands.options import (
 )
 from commands.output import print_rows, print_sections
 from isolation.shell import command
-from reports.tables import Format
+from reports.text.rendering import Format
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from isolation.limits import Limit
+    from isolation.rules.limits import Limit
 
 
 @click.command("solve")
@@ -50,7 +50,7 @@ def solve_position(
 ) -> None:  # fmt: skip
     """Say who wins with perfect play, by which moves, and along which line."""
     from experiments.roster import parse_limit
-    from reports.solutions import solution_rows
+    from reports.studies.solutions import solution_rows
 
     bound = parse_limit(limit) if limit else None
     if everything:
@@ -65,11 +65,11 @@ def solve_board(
     size: str, limit: Limit | None, workers: tuple[int, str | None], path: Path, plot_path: Path | None, output: Format
 ) -> None:
     """Solve every pair of placements of a board, by so many jobs or on a cluster, and say what they come to."""
-    from experiments.solving import solve_all, summarise
-    from reports.plots.boards import draw_refutations
+    from experiments.exact.board_solving import solve_all, summarise
+    from reports.plots.board_maps import draw_refutations
     from reports.plots.style import check_plot
-    from reports.progress import counting
-    from reports.solutions import board_sections
+    from reports.studies.solutions import board_sections
+    from reports.watch.run_progress import counting
 
     if plot_path:
         check_plot(plot_path)
@@ -93,10 +93,10 @@ def label(
     run: Path | None, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
 ) -> None:  # fmt: skip
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
-    from experiments.labels import DEFAULT_LIMIT, FILE, label_run
+    from experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
     from experiments.roster import parse_limit
-    from reports.cells import counted
-    from reports.progress import counting
+    from reports.text.cell_values import counted
+    from reports.watch.run_progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
     labelled = run_or_latest(run)
@@ -135,11 +135,11 @@ def accuracy(
 
     Judges the moves of a labelled RUN; or, without a run, heuristics in fresh games against a fixed field.
     """
-    from experiments.accuracy import BAND, accuracies, run_decisions
-    from experiments.log import count_games
-    from reports.accuracy import accuracy_sections
+    from experiments.exact.accuracy import BAND, accuracies, run_decisions
+    from experiments.record.log import count_games
     from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
     from reports.plots.style import check_plot
+    from reports.tables.accuracy import accuracy_sections
 
     if run is not None and heuristics is not None:
         raise ValueError("accuracy takes either a labelled RUN or --heuristics NAMES")
@@ -165,8 +165,8 @@ def fresh_decisions(
 ) -> tuple[DataFrame, list[str]]:
     """The decisions of heuristics in games played for this, and in sentences how they came about."""
     import heuristics
-    from experiments.sparring import described, play_and_label, shortages
-    from reports.progress import counting
+    from experiments.exact.accuracy_games import described, play_and_label, shortages
+    from reports.watch.run_progress import counting
 
     chosen = heuristics.names() if names == "*" else [name.strip() for name in names.split(",")]
     searched = [whole_number("--depths", word.strip(), "or several, as in 1,3,5") for word in depths.split(",")]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from commands.cli_errors import interruptible
 from commands.completion import complete_spec
-from commands.errors import interruptible
 from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
 from commands.output import print_sections
 from isolation.shell import command
-from reports.tables import Format
+from reports.text.rendering import Format
 
 MISTAKES = 5
 
@@ -45,12 +45,18 @@ def screen_agents(
     """
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
-    from experiments.suite.asking import ask_all, costs_over_first, failing_positions
-    from experiments.suite.history import known_agreements
+    from experiments.suite.agent_answers import ask_all, costs_over_first, failing_positions
     from experiments.suite.screening import screen, where_it_errs, worst_mistakes
-    from isolation.durable import write_text
-    from reports.progress import counting
-    from reports.screening import mistake_texts, mistakes_section, parts_section, screening_page, screening_sections
+    from experiments.suite.shipped_agreement import known_agreements
+    from isolation.files.atomic_write import write_text
+    from reports.studies.screening import (
+        mistake_texts,
+        mistakes_section,
+        parts_section,
+        screening_page,
+        screening_sections,
+    )
+    from reports.watch.run_progress import counting
 
     suite = read_suite(name, None if split == "all" else split)  # type: ignore[arg-type]
     suite = suite if sample is None else suite.sample(sample, seed)
@@ -104,10 +110,10 @@ def build(
 
     What is there already is kept: the same command goes on from there.
     """
-    from experiments.suite.building import Recipe, build_suite, usual_plies
-    from experiments.suite.sources import field_of, sources_of
-    from reports.cells import counted
-    from reports.progress import counting
+    from experiments.suite.build_suite import Recipe, build_suite, usual_plies
+    from experiments.suite.position_sources import field_of, sources_of
+    from reports.text.cell_values import counted
+    from reports.watch.run_progress import counting
 
     path = out or Path(f"suite_{size}.parquet")
     first, last = usual_plies(size)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commands.cli_errors import Interrupted, interruptible
 from commands.completion import complete_run, complete_spec
-from commands.errors import Interrupted, interruptible
 from commands.options import cluster_option, format_option, number, run_or_latest, whole_number
 from commands.output import print_rows, print_sections, write_new
-from experiments.play.interrupts import until_interrupted
+from experiments.play.pools.interrupts import until_interrupted
 from isolation.shell import command
-from reports.tables import Format
+from reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from experiments.config import Config
+    from experiments.plan.config import Config
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -78,7 +78,7 @@ def tournament(file: Path | None, init: bool, resume: str | None, extend: str | 
     path/to/game_agent.py:CustomPlayer; docs/tournaments.md has them all.
     """
     if init:
-        from experiments.config import example_toml
+        from experiments.plan.config import example_toml
 
         write_new(Path("tournament.toml"), example_toml())
         click.echo("Wrote tournament.toml. Play it with: isolation tournament tournament.toml")
@@ -120,7 +120,7 @@ def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def watch_run(run: Path | None, port: int, no_open: bool) -> None:
     """Serve the page of a run that is being played: standings, forfeits, games as they end."""
-    from experiments.runs import load_run
+    from experiments.record.run_directory import load_run
     from reports.watch import server
 
     path = load_run(run_or_latest(run)).path
@@ -135,8 +135,8 @@ def watch_run(run: Path | None, port: int, no_open: bool) -> None:
 @format_option
 def list_runs(home: Path | None, output: Format) -> None:
     """List the runs below a directory, runs/ by default: when, what, how many games, finished or not."""
-    from experiments.runs import HOME
-    from reports.runs import run_rows
+    from experiments.record.run_directory import HOME
+    from reports.tables.runs import run_rows
 
     if home and not home.is_dir():
         raise ValueError(f"{home}: no such directory")
@@ -178,15 +178,15 @@ class Wanted:
 
     def config(self) -> Config:
         """The configuration that this comes to."""
-        from experiments.play.extension import extended_config
-        from experiments.runs import asked_for
+        from experiments.play.run_extension import extended_config
+        from experiments.record.run_directory import asked_for
 
         return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
 
 
 def play_watched(wanted: Wanted) -> None:
     """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
-    from experiments.runs import new_directory
+    from experiments.record.run_directory import new_directory
     from reports.watch.server import watched
 
     path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
@@ -199,7 +199,7 @@ def play_watched(wanted: Wanted) -> None:
 
 def play_told(wanted: Wanted) -> None:
     """Play, shown on the terminal, and say how it ended."""
-    from reports.progress import play_shown, print_outcome, what_is_kept, what_next
+    from reports.watch.run_progress import play_shown, print_outcome, what_is_kept, what_next
 
     with interruptible(f"{wanted.resume} is as it was" if wanted.resume else ""):
         config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
@@ -213,11 +213,11 @@ def play_told(wanted: Wanted) -> None:
 
 def say_what_would_be_played(wanted: Wanted) -> None:
     """Print the agents, the number of games, and a guess at the time."""
-    from experiments.design import make_plan
-    from experiments.log import count_games
-    from experiments.play.cost import check_scalable
-    from experiments.play.extension import extend
-    from reports.dry_run import dry_run_section
+    from experiments.plan.tournament_plan import make_plan
+    from experiments.play.pools.equal_cost_limits import check_scalable
+    from experiments.play.run_extension import extend
+    from experiments.record.log import count_games
+    from reports.studies.dry_run import dry_run_section
 
     if wanted.extend:
         extension = extend(Path(wanted.extend), wanted.config())

@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from heuristics import FEATURES, meaning
 from heuristics.features import JUMPS, everywhere, nearer_cells
-from heuristics.game import Cells, Location
+from heuristics.game_protocol import Cells, Location
 from isolation import Board
-from isolation.render import to_svg
-from isolation.scene import Marks
+from isolation.boards.drawing import Marks
+from isolation.boards.render import to_svg
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

@@ -15,23 +15,23 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich.console import Console
 
-from experiments.config import Config, load_config
-from experiments.inference.comparison import Comparison
-from experiments.inference.duel import Duel
-from experiments.inference.published import Claim, PublishedAnalysis
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.plan.config import Config, load_config
 from experiments.play.runner import play_tournament
-from experiments.published import analyse_file
-from experiments.runs import is_finished, is_run
-from experiments.verdicts.comparisons import Verdicts, judge
-from experiments.verdicts.costs import relative_costs
-from experiments.verdicts.findings import Findings, load_findings
-from reports.cells import Points, Share, counted, estimate_of
-from reports.costs import cost_cell
-from reports.page import write_report
-from reports.plots.limits import draw_limits
+from experiments.published.published_claims import Claim, PublishedAnalysis
+from experiments.published.published_results import analyse_file
+from experiments.record.run_directory import is_finished, is_run
+from experiments.statistics.agent_costs import relative_costs
+from experiments.statistics.run_results import Findings, load_findings
+from experiments.verdicts.contender_verdicts import Verdicts, judge
+from reports.pages.report_page import write_report
 from reports.plots.style import save
-from reports.progress import display
-from reports.wording import claim_words, control_sentence, repetition_words
+from reports.plots.win_rate_by_limit import draw_limits
+from reports.tables.costs import cost_cell
+from reports.text.cell_values import Points, Share, counted, estimate_of
+from reports.text.wording import claim_words, control_sentence, repetition_words
+from reports.watch.run_progress import display
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

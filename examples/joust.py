@@ -19,16 +19,16 @@ import pyarrow.compute as pc
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from experiments.exact.labels import label_run, labelled_games
+from experiments.exact.theoretical_results import TheorySplit, by_theory, opening_winners
 from experiments.inference.standings import standings
-from experiments.labels import label_run, labelled_games
-from experiments.log import read_games, read_table
-from experiments.theory import TheorySplit, by_theory, opening_winners
-from experiments.verdicts.findings import Findings
+from experiments.record.log import read_games, read_table
+from experiments.statistics.run_results import Findings
 from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
-from isolation.geometry import parse_size
-from isolation.outcome import Reason
-from reports.cells import estimate_of
+from isolation.rules.geometry import parse_size
+from isolation.rules.outcome import Reason
+from reports.text.cell_values import estimate_of
 
 PACKAGE = Path("node_modules", "fairy-stockfish-nnue.wasm", "uci.js")
 FAIRY = "Fairy-Stockfish"

@@ -19,22 +19,22 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import heuristics
-from experiments.inference.clusters import Interval
-from experiments.learn.contest import subject_of
-from experiments.learn.selecting import Selection, select_features
+from experiments.inference.cluster_intervals import Interval
+from experiments.learn.feature_selection import Selection, select_features
 from experiments.learn.spsa import plan_of
-from experiments.learn.tuning import OPENINGS, Judgement, Question, Tuning, judge, tune
-from experiments.log import read_games
-from experiments.openings import orbit_ids
+from experiments.learn.spsa_tuning import OPENINGS, Judgement, Question, Tuning, judge, tune
+from experiments.learn.tuning_games import subject_of
+from experiments.plan.openings import orbit_ids
+from experiments.record.log import read_games
 from experiments.roster import parse_agent
 from experiments.suite import read_suite
-from experiments.suite.asking import ask_all
+from experiments.suite.agent_answers import ask_all
 from experiments.suite.screening import Score, score
-from experiments.suite.store import split_of
-from experiments.verdicts.comparisons import judge as judge_run
-from isolation.cost import Cost, measure_costs
-from isolation.limits import Limit
-from reports.cells import Share
+from experiments.suite.suite_file import split_of
+from experiments.verdicts.contender_verdicts import judge as judge_run
+from isolation.checks.search_cost import Cost, measure_costs
+from isolation.rules.limits import Limit
+from reports.text.cell_values import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
 SEARCHES = {"alpha-beta": "ID", "best-first": "BF"}
@@ -220,7 +220,7 @@ def _tuned_rows(tuning: Tuning) -> list[list[str]]:
 
 
 def _parameters() -> Sequence[Any]:
-    from isolation.parameters import parameters_of
+    from isolation.rules.parameters import parameters_of
 
     return parameters_of(heuristics.get("learned"))
 

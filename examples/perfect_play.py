@@ -21,23 +21,23 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import spearmanr
 
 import heuristics
-from experiments.accuracy import Accuracy, accuracies, run_decisions
+from experiments.exact.accuracy import Accuracy, accuracies, run_decisions
+from experiments.exact.accuracy_games import described, play_and_label, window
+from experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
+from experiments.exact.labels import label_run
+from experiments.exact.theoretical_results import by_theory, opening_winners
 from experiments.inference.standings import standings
-from experiments.labels import label_run
-from experiments.solving import BoardSummary, shipped_pairs, summarise
-from experiments.sparring import described, play_and_label, window
-from experiments.theory import by_theory, opening_winners
-from experiments.verdicts.findings import Findings
+from experiments.statistics.run_results import Findings
 from isolation import Board, solve
-from isolation.geometry import MOST_COMPILED_CELLS, format_size, parse_size
-from isolation.notation import cell_name
-from isolation.solved import covered_sizes
-from isolation.solver import is_mirrored
-from reports.cells import Mean, Share, estimate_of
+from isolation.exact.solved_tables import covered_sizes
+from isolation.exact.solver import is_mirrored
+from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
+from isolation.rules.notation import cell_name
 from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
-from reports.plots.boards import draw_refutations
+from reports.plots.board_maps import draw_refutations
 from reports.plots.style import save
-from reports.progress import counting
+from reports.text.cell_values import Mean, Share, estimate_of
+from reports.watch.run_progress import counting
 
 SIZE = "7x7"
 FEWEST_ROWS = 3

@@ -19,18 +19,18 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import pearsonr, spearmanr
 
-from experiments import log
-from experiments.inference.clusters import Interval
+from experiments.inference.cluster_intervals import Interval
+from experiments.record import log
 from experiments.roster import parse_agent, parse_limit
+from experiments.statistics.run_results import Findings
 from experiments.suite import Suite, read_suite, shipped_suites
-from experiments.suite.agreement import agreement_with, win_rates
-from experiments.suite.asking import Asked, ask, ask_all
-from experiments.suite.history import Agreement, known_agreements
+from experiments.suite.agent_answers import Asked, ask, ask_all
+from experiments.suite.gauntlet_agreement import agreement_with, win_rates
 from experiments.suite.screening import Screening, score, screen, worth
-from experiments.verdicts.comparisons import Verdicts, judge
-from experiments.verdicts.findings import Findings
-from reports.cells import Points, Share, counted
-from reports.screening import verdict
+from experiments.suite.shipped_agreement import Agreement, known_agreements
+from experiments.verdicts.contender_verdicts import Verdicts, judge
+from reports.studies.screening import verdict
+from reports.text.cell_values import Points, Share, counted
 
 SIZE = "7x7"
 GROUPS = {

@@ -10,24 +10,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isolation.lazy import LazyPackage
+from isolation.lazy_imports import LazyPackage
 
 if TYPE_CHECKING:
-    from experiments.accuracy import accuracies, run_decisions
-    from experiments.config import Config, load_config
-    from experiments.design import make_plan
-    from experiments.labels import label_run
-    from experiments.log import read_games
-    from experiments.play.extension import extended_config
+    from experiments.exact.accuracy import accuracies, run_decisions
+    from experiments.exact.board_solving import solve_all
+    from experiments.exact.labels import label_run
+    from experiments.plan.config import Config, load_config
+    from experiments.plan.tournament_plan import make_plan
+    from experiments.play.run_extension import extended_config
     from experiments.play.runner import play_tournament
+    from experiments.record.log import read_games
     from experiments.roster import parse_agent
-    from experiments.solving import solve_all
-    from experiments.verdicts.comparisons import judge
-    from experiments.verdicts.effort import measure_effort
-    from experiments.verdicts.findings import load_findings
+    from experiments.statistics.effort import measure_effort
+    from experiments.statistics.run_results import load_findings
+    from experiments.verdicts.contender_verdicts import judge
     from experiments.verdicts.frames import ratings_frame, standings_frame, verdict_frame
     from experiments.verdicts.ratings import rate
-    from experiments.verdicts.sequential import run_tests
+    from experiments.verdicts.sprt_tests import run_tests
 
 __version__: str
 
@@ -54,23 +54,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Config": "experiments.config",
-    "accuracies": "experiments.accuracy",
-    "extended_config": "experiments.play.extension",
-    "judge": "experiments.verdicts.comparisons",
-    "label_run": "experiments.labels",
-    "load_config": "experiments.config",
-    "load_findings": "experiments.verdicts.findings",
-    "make_plan": "experiments.design",
-    "measure_effort": "experiments.verdicts.effort",
+    "Config": "experiments.plan.config",
+    "accuracies": "experiments.exact.accuracy",
+    "extended_config": "experiments.play.run_extension",
+    "judge": "experiments.verdicts.contender_verdicts",
+    "label_run": "experiments.exact.labels",
+    "load_config": "experiments.plan.config",
+    "load_findings": "experiments.statistics.run_results",
+    "make_plan": "experiments.plan.tournament_plan",
+    "measure_effort": "experiments.statistics.effort",
     "parse_agent": "experiments.roster",
     "play_tournament": "experiments.play.runner",
     "rate": "experiments.verdicts.ratings",
     "ratings_frame": "experiments.verdicts.frames",
-    "read_games": "experiments.log",
-    "run_decisions": "experiments.accuracy",
-    "run_tests": "experiments.verdicts.sequential",
-    "solve_all": "experiments.solving",
+    "read_games": "experiments.record.log",
+    "run_decisions": "experiments.exact.accuracy",
+    "run_tests": "experiments.verdicts.sprt_tests",
+    "solve_all": "experiments.exact.board_solving",
     "standings_frame": "experiments.verdicts.frames",
     "verdict_frame": "experiments.verdicts.frames",
 }

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import heuristics
-from isolation.agents import SearchAgent
-from isolation.cost import Cost, measure_costs
-from isolation.limits import Limit
-from isolation.speed import games_per_second, random_openings
+from isolation.checks.search_cost import Cost, measure_costs
+from isolation.checks.speed import games_per_second, random_openings
+from isolation.players.agents import SearchAgent
+from isolation.rules.limits import Limit
 
 LIMIT = Limit(nodes=10_000)
 """That of tournaments."""

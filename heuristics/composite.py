@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import isfinite
 
 from heuristics.classic import improved
-from heuristics.game import Game, Heuristic, Player
+from heuristics.game_protocol import Game, Heuristic, Player
+from heuristics.location import offensive, proximity
 from heuristics.mobility import net_advantage, net_mobility
-from heuristics.place import offensive, proximity
 from heuristics.territory import territory
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from heuristics.game import Cells, Game, Heuristic, Player
+from heuristics.game_protocol import Cells, Game, Heuristic, Player
 
 JUMPS = 5
 """How far nearer cells are looked for."""

@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Interval
 
 from heuristics.features import nearer_cells
-from heuristics.game import Game, Player
+from heuristics.game_protocol import Game, Player
 
 NEAR = 3
 """Within how many jumps a cell is near."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from heuristics import classic, composite, edge, learned, mobility, place, territory
+from heuristics import classic, composite, edge, learned, location, mobility, territory
 from heuristics.features import FEATURES
-from heuristics.game import Heuristic
+from heuristics.game_protocol import Heuristic
 
 _FUNCTIONS: dict[str, Heuristic] = {
     "null": classic.null,
@@ -15,9 +15,9 @@ _FUNCTIONS: dict[str, Heuristic] = {
     "center": classic.center,
     "net_advantage": mobility.net_advantage,
     "net_mobility": mobility.net_mobility,
-    "accessibility": place.accessibility,
-    "offensive": place.offensive,
-    "proximity": place.proximity,
+    "accessibility": location.accessibility,
+    "offensive": location.offensive,
+    "proximity": location.proximity,
     "horizon": territory.horizon,
     "offensive_proximity_net_mobility": composite.offensive_proximity_net_mobility,
     "net_advantage_proximity": composite.net_advantage_proximity,

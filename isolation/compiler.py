@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from isolation.compiling.compiler import CompiledHeuristic, CompileError, compile_heuristic
+from isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic"]

@@ -5,8 +5,8 @@ The second edition has its board and its time limit there, the third its states,
 
 from __future__ import annotations
 
-from isolation.board import Board
-from isolation.editions.players import SECOND
+from isolation.editions.classic_board import Board
+from isolation.editions.edition import SECOND
 from isolation.editions.third.state import ACTIONS as _ACTIONSET
 from isolation.editions.third.state import BLANK_BOARD as _BLANK_BOARD
 from isolation.editions.third.state import EAST as E
@@ -17,7 +17,7 @@ from isolation.editions.third.state import SOUTH as S
 from isolation.editions.third.state import WEST as W
 from isolation.editions.third.state import WIDTH as _WIDTH
 from isolation.editions.third.state import Action, DebugState, Isolation
-from isolation.transcript import game_as_text
+from isolation.games.transcript import game_as_text
 
 TIME_LIMIT_MILLIS = SECOND.usual_limit
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from isolation.board import Board
-    from isolation.geometry import Move
+    from isolation.editions.classic_board import Board
+    from isolation.rules.geometry import Move
 
     Score = Callable[[Board, Any], float]
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from isolation.lazy import LazyPackage
+from isolation.lazy_imports import LazyPackage
 
 if TYPE_CHECKING:
-    from reports.compare import compare_sections
-    from reports.page import write_report
+    from reports.pages.report_page import write_report
     from reports.plots import draw_plot
-    from reports.ratings import rating_sections
-    from reports.replay import replay_of_run
-    from reports.replay_page import replay_page
-    from reports.sections import render_sections
-    from reports.summary import summarize
+    from reports.replay.replay import replay_of_run
+    from reports.replay.replay_page import replay_page
+    from reports.tables.compare import compare_sections
+    from reports.tables.ratings import rating_sections
+    from reports.tables.summary import summarize
+    from reports.text.sections import render_sections
 
 __version__: str
 
@@ -34,14 +34,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "compare_sections": "reports.compare",
+    "compare_sections": "reports.tables.compare",
     "draw_plot": "reports.plots",
-    "rating_sections": "reports.ratings",
-    "render_sections": "reports.sections",
-    "replay_of_run": "reports.replay",
-    "replay_page": "reports.replay_page",
-    "summarize": "reports.summary",
-    "write_report": "reports.page",
+    "rating_sections": "reports.tables.ratings",
+    "render_sections": "reports.text.sections",
+    "replay_of_run": "reports.replay.replay",
+    "replay_page": "reports.replay.replay_page",
+    "summarize": "reports.tables.summary",
+    "write_report": "reports.pages.report_page",
 }
 
 sys.modules[__name__].__class__ = LazyPackage

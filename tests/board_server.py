@@ -5,7 +5,7 @@ import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
-from reports.board.processes import ROOM
+from reports.board.board_processes import ROOM
 from reports.board.server import Board, listen
 
 

@@ -50,9 +50,9 @@ def costs_left_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def quick_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have `isolation try` play few games."""
-    from experiments import trial
+    from experiments import quick_trial
 
-    monkeypatch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, pairs=20, python_pairs=1))
+    monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -15,19 +15,20 @@ from played_games import random_record
 from scripted_pool import Script, ScriptedPool
 
 import heuristics
-from experiments import bench, trial
-from experiments.config import Config
-from experiments.league import book, planning
-from experiments.league.checking import Check
-from experiments.play import spreading
-from experiments.play.cluster import serving
+from experiments import bench, quick_trial
+from experiments.exchange.saved_games import save_game
+from experiments.league import entries, league_config
+from experiments.league.submission_checks import Check
+from experiments.plan.config import Config
+from experiments.play import parallel_map
+from experiments.play.cluster import daemons
 from experiments.play.runner import Outcome, play_tournament
-from experiments.saved_games import save_game
-from experiments.suite import Suite, building, read_suite, sources
-from isolation.cost import Cost
-from isolation.engines import child, compliance
-from reports import progress
+from experiments.suite import Suite, build_suite, position_sources, read_suite
+from isolation.checks import engine_checks
+from isolation.checks.search_cost import Cost
+from isolation.processes import subprocess_child
 from reports.board import server
+from reports.watch import run_progress
 
 STANDING_FOR = {
     **{"FILE.toml": "my.toml", "FILE.svg": "file.svg", "FILE.html": "file.html", "FILE": "my_heuristic.py"},
@@ -142,20 +143,20 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     """Have commands do a little of what they do."""
     patch.setattr(heuristics, "names", lambda: list(FEW))
     patch.setattr(heuristics, "FEATURES", {name: heuristics.get(name) for name in FEW_FEATURES})
-    patch.setattr(progress, "play_tournament", play_small)
-    patch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, pairs=20, python_pairs=1))
-    patch.setattr(planning, "CLASSIC_OPPONENTS", ("random",))
-    patch.setattr(book, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
+    patch.setattr(run_progress, "play_tournament", play_small)
+    patch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=20, python_pairs=1))
+    patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
+    patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr("experiments.suite.read_suite", few_positions)
-    patch.setattr(sources, "SOURCES", (sources.Source("mine", ("greedy", "random")),))
-    patch.setattr(sources, "FIELD", ("greedy",))
-    patch.setattr(building, "GAMES", 2)
+    patch.setattr(position_sources, "SOURCES", (position_sources.Source("mine", ("greedy", "random")),))
+    patch.setattr(position_sources, "FIELD", ("greedy",))
+    patch.setattr(build_suite, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
-    patch.setattr(spreading, "chosen", lambda cluster, jobs: None)
-    patch.setattr(compliance, "check_engine", lambda program: iter(()))
-    patch.setattr(child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
-    patch.setattr(serving, "serve_scheduler", lambda *options: None)
-    patch.setattr(serving, "serve_worker", lambda *options: True)
+    patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)
+    patch.setattr(engine_checks, "check_engine", lambda program: iter(()))
+    patch.setattr(subprocess_child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
+    patch.setattr(daemons, "serve_scheduler", lambda *options: None)
+    patch.setattr(daemons, "serve_worker", lambda *options: True)
     patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
     patch.setattr("reports.watch.server.watched", lambda run, announce: nullcontext(lambda: None))
     patch.setattr("webbrowser.open", lambda address: True)

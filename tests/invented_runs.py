@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from experiments import log
-from experiments.config import load_config
-from experiments.runs import identity
-from experiments.schedule import game_seeds
-from isolation.geometry import parse_size
+from experiments.plan.config import load_config
+from experiments.plan.schedule import game_seeds
+from experiments.record import log
+from experiments.record.run_directory import identity
+from isolation.rules.geometry import parse_size
 
 IMPROVED = {"kind": "search", "method": "alphabeta", "heuristic": "improved", "limit": {"nodes": 1000}, "options": []}
 

@@ -5,11 +5,11 @@ import random
 
 import pyarrow as pa
 
-from experiments.log import append, games_folder
+from experiments.exchange.saved_games import row_of
+from experiments.record.log import append, games_folder
 from experiments.roster import parse_agent
-from experiments.saved_games import row_of
 from isolation import Board
-from isolation.match import GameRecord
+from isolation.games.match import GameRecord
 
 NAMES = ("ID_Improved", "Random", "MCTS_10nodes")
 SPECS = {"ID_Improved": "ID:improved", "Random": "random", "MCTS_10nodes": "MCTS@nodes=10"}

@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from isolation import Board
-from isolation.geometry import format_size, parse_size
+from isolation.rules.geometry import format_size, parse_size
 
 KNIGHT_JUMPS = {(down, right) for down in (-2, -1, 1, 2) for right in (-2, -1, 1, 2) if abs(down) != abs(right)}
 

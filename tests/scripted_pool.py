@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.play.crash import Suspect
-from experiments.play.pool import Answered, Died, Event, Failed, Finished, Pool
-from experiments.play.worker import Task, Worker
-from experiments.schedule import Ids
+from experiments.plan.schedule import Ids
+from experiments.play.pools.crash_markers import Suspect
+from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
+from experiments.play.pools.worker import Task, Worker
 
 
 def here(jobs: int) -> Pool:

@@ -19,21 +19,21 @@ from played_games import random_record, write_run
 
 import heuristics
 from cli import main
-from experiments.accuracy import accuracies, is_eligible, run_decisions
-from experiments.inference.clusters import rate_interval
-from experiments.labels import label_run, read_labels
-from experiments.log import read_games
+from experiments.exact.accuracy import accuracies, is_eligible, run_decisions
+from experiments.exact.accuracy_games import FIELD, play_and_label, shortages, window
+from experiments.exact.labels import label_run, read_labels
+from experiments.exact.theoretical_results import by_theory, knows_winners, opening_winners
+from experiments.exchange.saved_games import append_game
+from experiments.inference.cluster_intervals import rate_interval
+from experiments.record.log import read_games
 from experiments.roster import parse_agent
-from experiments.saved_games import append_game
-from experiments.sparring import FIELD, play_and_label, shortages, window
-from experiments.theory import by_theory, knows_winners, opening_winners
-from experiments.verdicts.findings import load_findings
+from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
-from reports.accuracy import accuracy_sections, theory_section
-from reports.compare import compare_sections
 from reports.plots.accuracy import draw_accuracy_by_depth, draw_accuracy_by_ply
 from reports.plots.style import to_svg
-from reports.sections import flat_rows, render_sections
+from reports.tables.accuracy import accuracy_sections, theory_section
+from reports.tables.compare import compare_sections
+from reports.text.sections import flat_rows, render_sections
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_several_processes_judge_alike(sparring):
 
 
 def test_openings_may_run_out(monkeypatch):
-    monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 13)
+    monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 13)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["game_id"].nunique() <= 26
     assert is_eligible(frame).any()
@@ -233,7 +233,7 @@ def test_a_player_named_twice_is_judged_once(sparring):
 
 
 def test_moves_of_the_opening_are_nobodys_decisions(monkeypatch):
-    monkeypatch.setattr("experiments.sparring._MOST_OPENINGS", 40)
+    monkeypatch.setattr("experiments.exact.accuracy_games._MOST_OPENINGS", 40)
     frame = play_and_label(["null"], [1], 10**6, size="5x5")
     assert frame["ply"].min() >= 6
     (said,) = shortages(frame, 10**6)

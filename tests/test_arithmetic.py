@@ -15,11 +15,11 @@ from numba import njit
 from scipy.spatial import distance
 
 from isolation import Board, Limit, search
-from isolation.agents import SearchAgent
-from isolation.answers import Positions, answer_all
-from isolation.compiling.compiler import CompileError, compile_heuristic
-from isolation.match import play_games
-from isolation.native import checked, loops, support
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from isolation.games.batch_moves import Positions, answer_all
+from isolation.games.match import play_games
+from isolation.native.runtime import checked_arithmetic, numpy_loops, runtime_library
+from isolation.players.agents import SearchAgent
 
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 NEAR_THE_END = st.builds(lambda end, less: end - less, st.sampled_from([1 << 63, 1 << 53, 1 << 31]), st.integers(-9, 9))
@@ -45,7 +45,7 @@ def same(expected: Any, got: Any) -> bool:
 
 
 def gave_up(got: Any) -> bool:
-    return got is checked.TOO_LARGE
+    return got is checked_arithmetic.TOO_LARGE
 
 
 # --- whole numbers ------------------------------------------------------------------------------------------------
@@ -59,9 +59,9 @@ WHOLES: list[Callable[[int, int], Any]] = [
     lambda a, b: a // b,
     lambda a, b: a % b,
     lambda a, b: -a,
-    lambda a, b: support._abs(a),
-    lambda a, b: support.whole_power(a, 3),
-    lambda a, b: support.power(a, b),
+    lambda a, b: runtime_library._abs(a),
+    lambda a, b: runtime_library.whole_power(a, 3),
+    lambda a, b: runtime_library.power(a, b),
 ]
 IN_PYTHON = {8: lambda a, b: abs(a), 9: lambda a, b: a**3, 10: lambda a, b: a**b}
 
@@ -84,15 +84,15 @@ def of_wholes(which: int, a: int, b: int) -> int:
     if which == 7:
         return -a
     if which == 8:
-        return support._abs(a)
+        return runtime_library._abs(a)
     if which == 9:
-        return support.whole_power(a, 3)
-    return support.power(a, b)
+        return runtime_library.whole_power(a, 3)
+    return runtime_library.power(a, b)
 
 
 @pytest.fixture(scope="module")
 def compiled_wholes() -> Any:
-    return njit(of_wholes, pipeline_class=checked.Checked)
+    return njit(of_wholes, pipeline_class=checked_arithmetic.Checked)
 
 
 @settings(max_examples=300)
@@ -136,7 +136,7 @@ def mixed(which: int, a: int, b: float) -> float:
 
 @pytest.fixture(scope="module")
 def compiled_mixed() -> Any:
-    return njit(mixed, pipeline_class=checked.Checked, error_model="python")
+    return njit(mixed, pipeline_class=checked_arithmetic.Checked, error_model="python")
 
 
 @given(which=st.integers(0, 3), a=WHOLE, b=FRACTION | WHOLE.map(float))
@@ -149,9 +149,13 @@ def test_whole_numbers_meet_fractions_exactly_or_not_at_all(compiled_mixed: Any,
         assert not gave_up(got)
 
 
-ROUNDED = njit(lambda x, digits: support._round(x, digits))
-WHOLES_OF = [(math.floor, support.math.floor), (math.ceil, support.math.ceil), (math.trunc, support.math.trunc)]
-WHOLES_OF += [(int, support._int), (round, support._round)]
+ROUNDED = njit(lambda x, digits: runtime_library._round(x, digits))
+WHOLES_OF = [
+    (math.floor, runtime_library.math.floor),
+    (math.ceil, runtime_library.math.ceil),
+    (math.trunc, runtime_library.math.trunc),
+]
+WHOLES_OF += [(int, runtime_library._int), (round, runtime_library._round)]
 
 
 @settings(max_examples=500)
@@ -223,7 +227,7 @@ def compiled_all(home: str, names: list[str], arguments: str) -> Any:
     """One compiled function of a number and arguments: the function with this number."""
     lines = [f"    if which == {place}: return float({home}.{name}({arguments}))" for place, name in enumerate(names)]
     text = f"def called(which, {arguments}):\n" + "\n".join(lines) + "\n    return 0.0"
-    space: dict[str, Any] = {"support": support}
+    space: dict[str, Any] = {"support": runtime_library}
     exec(text, space)
     return njit(space["called"])
 
@@ -259,8 +263,8 @@ def test_functions_of_two_numbers_are_pythons(of_two: Any, which: int, x: float,
     assert same(outcome(getattr(math, OF_TWO[which]), x, y), got) or gave_up(got)
 
 
-POWER = njit(lambda a, b: support.power(a, b))
-SQUARE = njit(lambda a: support.squared(a))
+POWER = njit(lambda a, b: runtime_library.power(a, b))
+SQUARE = njit(lambda a: runtime_library.squared(a))
 
 
 @settings(max_examples=300)
@@ -293,21 +297,21 @@ def offer_loops() -> None:
     import llvmlite.binding as llvm
 
     for name in ("add", "vecdot", "power", *(name for name in OF_NUMPY if name != "sqrt")):
-        llvm.add_symbol(f"{loops.LOOP}{name}", ctypes.addressof(loops.numpy_loop(name)))
+        llvm.add_symbol(f"{numpy_loops.LOOP}{name}", ctypes.addressof(numpy_loops.numpy_loop(name)))
 
 
 def sums(which: int, values: Any) -> float:
     if which == 0:
-        return support.np.sum(values)
+        return runtime_library.np.sum(values)
     if which == 1:
-        return support.np.mean(values)
+        return runtime_library.np.mean(values)
     if which == 2:
-        return support.np.std(values)
+        return runtime_library.np.std(values)
     if which == 3:
-        return support.np.var(values)
+        return runtime_library.np.var(values)
     if which == 4:
-        return support.np.dot(values, values)
-    return support.norm(values)
+        return runtime_library.np.dot(values, values)
+    return runtime_library.norm(values)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -327,7 +331,9 @@ MATRICES = [(1, 1), (9, 1), (500, 1), (1, 9), (3, 20), (20, 3), (17, 40), (40, 2
 
 def test_sums_along_an_axis_are_numpys_whatever_their_length() -> None:
     offer_loops()
-    compiled = njit(lambda values, axis: (support.np.sum(values, axis), support.mean_along(values, axis)))
+    compiled = njit(
+        lambda values, axis: (runtime_library.np.sum(values, axis), runtime_library.mean_along(values, axis))
+    )
     generator = np.random.default_rng(2)
     for shape in MATRICES:
         values = generator.random(shape) * 3 - 1
@@ -340,7 +346,7 @@ def test_sums_along_an_axis_are_numpys_whatever_their_length() -> None:
 
 def test_norms_of_an_order_are_numpys() -> None:
     offer_loops()
-    compiled = njit(lambda values, order: support.norm_of_order(values, order))
+    compiled = njit(lambda values, order: runtime_library.norm_of_order(values, order))
     generator = np.random.default_rng(3)
     for length in (1, 7, 8, 49, 130):
         values = generator.random(length) * 3 - 1
@@ -353,10 +359,10 @@ def test_norms_of_an_order_are_numpys() -> None:
 def test_powers_of_arrays_are_numpys() -> None:
     offer_loops()
     operator, function, square, cube = (
-        njit(lambda values, exponent: support.power(values, exponent)),
-        njit(lambda values, exponent: support.np.power(values, exponent)),
-        njit(lambda values: support.squared(values)),
-        njit(lambda values: support.whole_power(values, 3)),
+        njit(lambda values, exponent: runtime_library.power(values, exponent)),
+        njit(lambda values, exponent: runtime_library.np.power(values, exponent)),
+        njit(lambda values: runtime_library.squared(values)),
+        njit(lambda values: runtime_library.whole_power(values, 3)),
     )
     values = np.concatenate([np.random.default_rng(4).random(3000) * 50, [0.0, -0.0, -2.5]])
     for exponent in (-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, -2.0, 1.7):
@@ -388,11 +394,11 @@ def test_distances_are_scipys_or_whole_numbers_are_too_large() -> None:
         assert outcome(compiled, (1, 2, 3), (1, 2)) is ValueError
     assert gave_up(outcome(compiled_distance("cityblock"), (1 << 62, 1 << 62), (0, 0)))
     assert gave_up(outcome(compiled_distance("sqeuclidean"), ((1 << 27), 1), (0, 0)))
-    assert gave_up(outcome(njit(lambda a: support.norm(a)), ((1 << 27), 1)))
+    assert gave_up(outcome(njit(lambda a: runtime_library.norm(a)), ((1 << 27), 1)))
 
 
 def compiled_distance(name: str) -> Any:
-    space: dict[str, Any] = {"support": support}
+    space: dict[str, Any] = {"support": runtime_library}
     exec(f"def called(a, b):\n    return support.{name}(a, b)", space)
     return njit(space["called"])
 
@@ -449,7 +455,7 @@ BECOMING_FRACTIONS = [in_a_list, appended, put_into_a_list, returned, assigned, 
 
 @pytest.mark.parametrize("function", BECOMING_FRACTIONS, ids=lambda function: function.__name__)
 def test_a_whole_number_among_fractions_equals_its_fraction_or_is_too_large(function: Any) -> None:
-    compiled = njit(function, pipeline_class=checked.Checked)
+    compiled = njit(function, pipeline_class=checked_arithmetic.Checked)
     assert compiled(7) == 7
     assert compiled(1 << 53) == 1 << 53
     assert gave_up(outcome(compiled, (1 << 53) + 1))

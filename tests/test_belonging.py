@@ -14,14 +14,14 @@ from click.testing import CliRunner
 from scripted_pool import here
 
 from cli import main
-from experiments import log, runs
-from experiments.belonging import check_scheduled
-from experiments.config import Config, load_config
-from experiments.design import Plan, make_plan
-from experiments.play.ledger import Ledger
+from experiments.plan.config import Config, load_config
+from experiments.plan.tournament_plan import Plan, make_plan
+from experiments.play.game_recorder import Ledger
 from experiments.play.runner import play_tournament
-from experiments.sealed import read_json
-from experiments.verdicts.findings import load_findings
+from experiments.record import log, run_directory
+from experiments.record.checked_json import read_json
+from experiments.record.log_validation import check_scheduled
+from experiments.statistics.run_results import load_findings
 
 KEYS = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 4, "jobs": 1}
 
@@ -31,7 +31,7 @@ def config(run: Path, **keys: Any) -> Config:
 
 
 def plan_of(run: Path) -> Plan:
-    return make_plan(load_config(run / runs.CONFIG))
+    return make_plan(load_config(run / run_directory.CONFIG))
 
 
 def check(run: Path) -> None:
@@ -45,7 +45,7 @@ def begun(run: Path, games: slice = slice(0, 4), **keys: Any) -> Path:
     (part,) = log.live_files(log.games_folder(run))
     table = log.read_part(part).sort_by("game_id")
     part.unlink()
-    (run / runs.END).unlink()
+    (run / run_directory.END).unlink()
     log.append(log.games_folder(run), table.take(pa.array(range(len(table))[games])))
     return run
 
@@ -146,7 +146,7 @@ def test_a_run_with_duplicate_games_is_mended_by_the_command_that_the_message_na
     assert mended.exit_code == 0
     assert "removed 3 duplicate games from the log" in mended.output
     pd.testing.assert_frame_equal(load_findings([run]).games, games)
-    assert read_json(run / runs.END)["games"] == 8
+    assert read_json(run / run_directory.END)["games"] == 8
 
 
 def test_what_belongs_is_gone_on_with(run: Path) -> None:
@@ -169,12 +169,12 @@ def test_what_belongs_is_gone_on_with(run: Path) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["compare", "summary"])
 def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any, command: str, run: Path) -> None:
-    facts = read_json(run / runs.FACTS)
+    facts = read_json(run / run_directory.FACTS)
     place = facts
     for key in keys[:-1]:
         place = place[key]
     place[keys[-1]] = value
-    (run / runs.FACTS).write_text(json.dumps(facts))
+    (run / run_directory.FACTS).write_text(json.dumps(facts))
     told = CliRunner().invoke(main, [command, str(run)])
     assert told.exit_code == 2
     assert "run.json: cannot be read" in told.output
@@ -183,7 +183,7 @@ def test_a_run_json_of_wrong_types_is_refused(keys: tuple[str, ...], value: Any,
 
 def test_out_may_begin_with_a_tilde_that_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert runs.new_directory(config(Path("./~nobody-is-called-this"))) == Path("~nobody-is-called-this")
+    assert run_directory.new_directory(config(Path("./~nobody-is-called-this"))) == Path("~nobody-is-called-this")
 
 
 def test_games_of_another_run_are_neither_listed_nor_shown(run: Path) -> None:
@@ -195,13 +195,13 @@ def test_games_of_another_run_are_neither_listed_nor_shown(run: Path) -> None:
 
 
 def test_a_damaged_run_is_left_out_of_the_list_with_a_word(run: Path) -> None:
-    (run / runs.FACTS).write_text("{")
+    (run / run_directory.FACTS).write_text("{")
     with pytest.warns(UserWarning, match=r"run is left out: .*run\.json: cannot be read"):
-        assert runs.list_runs(run.parent) == []
+        assert run_directory.list_runs(run.parent) == []
 
 
 def test_a_run_can_begin_where_one_was_killed_before_it_had_begun(tmp_path: Path) -> None:
-    half_written = tmp_path / "run" / f".{runs.CONFIG}.0a1b2c3d"
+    half_written = tmp_path / "run" / f".{run_directory.CONFIG}.0a1b2c3d"
     half_written.parent.mkdir()
     half_written.touch()
     assert play_tournament(config(tmp_path / "run", pairs=1), pools=here).finished

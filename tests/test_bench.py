@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from experiments import bench
-from isolation.cost import Cost
-from isolation.speed import Speed
+from isolation.checks.search_cost import Cost
+from isolation.checks.speed import Speed
 
 
 def invent_speeds(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:

@@ -9,20 +9,20 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
-from experiments import log, runs
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.extension import extended_config
+from experiments.plan.config import load_config
+from experiments.plan.schedule import pair_points
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.run_extension import extended_config
 from experiments.play.runner import Outcome, play_tournament
-from experiments.play.stopping import stop_rule
-from experiments.schedule import pair_points
+from experiments.play.stop_rules import stop_rule
+from experiments.record import log, run_directory
+from experiments.statistics.run_results import load_findings
 from experiments.verdicts.best_of import read_contest
-from experiments.verdicts.findings import load_findings
-from reports.compare import compare_sections
-from reports.headlines import compare_headline
-from reports.page import report_page
-from reports.sections import render_sections
-from reports.summary import summarize
+from reports.pages.report_page import report_page
+from reports.tables.compare import compare_sections
+from reports.tables.headlines import compare_headline
+from reports.tables.summary import summarize
+from reports.text.sections import render_sections
 
 KEYS: dict[str, Any] = {
     "format": "best-of", "board": "5x5", "limit": "nodes=200", "pairs": 150, "jobs": 1,
@@ -52,12 +52,12 @@ def test_who_is_shown_to_be_worse_plays_no_further(run: Path) -> None:
         name: int(((played.agent_1 == name) | (played.agent_2 == name)).sum()) for name in ("Random", "ID_Territory")
     }
     assert by_name["Random"] < by_name["ID_Territory"]
-    assert len(played) < runs.load_run(run).games
+    assert len(played) < run_directory.load_run(run).games
 
 
 def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Path, tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "again")})
-    runs.create(tmp_path / "again", make_plan(config), config)
+    run_directory.create(tmp_path / "again", make_plan(config), config)
     (part,) = log.live_files(log.games_folder(run))
     some = log.read_part(part)
     log.append(log.games_folder(tmp_path / "again"), some.take(np.arange(0, len(some), 3)))
@@ -68,7 +68,7 @@ def test_the_log_is_the_same_whoever_plays_it_and_after_an_interruption(run: Pat
 def test_what_is_read_from_the_log_is_what_the_stop_rule_found(run: Path) -> None:
     contest = read_contest(load_findings([run]))
     assert contest is not None
-    plan = make_plan(load_config(run / runs.CONFIG))
+    plan = make_plan(load_config(run / run_directory.CONFIG))
     points = np.full((plan.schedule.rounds, len(plan.schedule.matches), 2), -1, np.int8)
     frame = log.read_games(run, ["game_id", "winner"])
     points.reshape(-1)[frame.game_id] = (frame.winner - 1) == frame.game_id % 2
@@ -115,7 +115,7 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
 
 def test_a_best_of_that_has_just_begun_is_read(tmp_path: Path) -> None:
     config = load_config(None, {**KEYS, "out": str(tmp_path / "run")})
-    runs.create(tmp_path / "run", make_plan(config), config)
+    run_directory.create(tmp_path / "run", make_plan(config), config)
     (section, *_) = compare_sections(load_findings([tmp_path / "run"]))
     assert "No opening has been played against all opponents yet." in section.notes
 

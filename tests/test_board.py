@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from random_games import games, naive_moves, replay
 
 import isolation
-from isolation import Board, Outcome, board
-from isolation.geometry import cells_of
+from isolation import Board, Outcome
+from isolation.boards import board
+from isolation.rules.geometry import cells_of
 
 
 def test_examples_in_docstrings_hold():
@@ -375,7 +376,7 @@ def test_importing_the_board_imports_no_compiler_nor_plots():
 
 def test_public_names_are_the_functions_whatever_was_imported_before():
     code = (
-        "import isolation.perft, isolation.search, isolation.match; from isolation import perft, search;"
+        "import isolation.exact.perft, isolation.search, isolation.games.match; from isolation import perft, search;"
         "print(callable(perft), callable(search), callable(isolation.perft), 'Board' in dir(isolation))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -20,10 +20,10 @@ from board_server import request, serving
 from played_games import write_run
 
 from experiments.roster import parse_agent
-from isolation.agents import RandomAgent
-from isolation.loading import load_heuristic
-from reports.board.processes import Room
-from reports.board.shelf import Shelf, packed
+from isolation.loading.load_user_code import load_heuristic
+from isolation.players.agents import RandomAgent
+from reports.board.board_processes import Room
+from reports.board.resources import Shelf, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}

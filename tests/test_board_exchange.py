@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from PIL import Image
 from played_games import random_record, write_run
 
-from experiments.exporting import exported
-from experiments.saved_games import load_game, save_game
+from experiments.exchange.export_games import exported
+from experiments.exchange.saved_games import load_game, save_game
 from isolation import Board
-from reports.board.questions import ExportQuestion, ImportQuestion, Position, board_of
-from reports.board.reading import games_in
-from reports.board.shelf import Shelf
-from reports.board.writing import written
+from reports.board.game_export import written
+from reports.board.game_import import games_in
+from reports.board.request_models import ExportQuestion, ImportQuestion, Position, board_of
+from reports.board.resources import Shelf
 
 EMPTY = {"visited": [], "knights": [None, None], "turn": 1}
 SET_UP = Position(size="5x6", visited=[3], knights=(1, 2), turn=2, moves=[13])

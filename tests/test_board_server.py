@@ -13,19 +13,19 @@ from random_games import positions
 
 import heuristics
 import isolation
-from experiments import labels
-from experiments.labels import label_run
+from experiments.exact import labels
+from experiments.exact.labels import label_run
+from experiments.exchange.saved_games import append_game
 from experiments.roster import Spec, complete, make_agent, parse_spec
-from experiments.roster.kinds import KINDS, Kind
-from experiments.saved_games import append_game
+from experiments.roster.agent_kinds import KINDS, Kind
 from isolation import Board
-from isolation.agents import GreedyAgent, RandomAgent
+from isolation.players.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
-from reports.board.answers import exact, move_values, opposing, position_value, safe_agent
+from reports.board.board_processes import ROOM
 from reports.board.exploring import explored
-from reports.board.guarding import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
-from reports.board.processes import ROOM
-from reports.board.questions import (
+from reports.board.handlers import exact, move_values, opposing, position_value, safe_agent
+from reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
+from reports.board.request_models import (
     ExploreQuestion,
     GamesQuestion,
     Position,
@@ -36,9 +36,9 @@ from reports.board.questions import (
     boards_of,
     parse,
 )
+from reports.board.resources import Shelf, games
 from reports.board.server import Board as BoardServer
 from reports.board.server import listen
-from reports.board.shelf import Shelf, games
 
 ENGINE = Kind(
     "engine",

@@ -17,26 +17,26 @@ from scripted_pool import Script, ScriptedPool
 from test_board_server import distance
 from test_watch import watching
 
-from experiments.config import Config
-from experiments.exporting import exported
-from experiments.league.book import Book, Entry
-from experiments.league.checking import Check
-from experiments.league.results import Forfeit, read_results
+from experiments.exchange.export_games import exported
+from experiments.exchange.saved_games import append_game
+from experiments.league.entries import Book, Entry
+from experiments.league.league_results import Forfeit, read_results
+from experiments.league.submission_checks import Check
 from experiments.league.submissions import Skipped, Submission
+from experiments.plan.config import Config
 from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
-from experiments.saved_games import append_game
-from experiments.verdicts.findings import load_findings
+from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
-from isolation.checkup import Finding
-from isolation.notation import cell_name
-from reports.board.answers import move_values
-from reports.board.questions import Position, board_of
-from reports.board.shelf import Shelf
-from reports.league.pages import write_pages
-from reports.page import write_report
-from reports.replay import replay_of_run
-from reports.replay_page import replay_page
+from isolation.checks.agent_checks import Finding
+from isolation.rules.notation import cell_name
+from reports.board.handlers import move_values
+from reports.board.request_models import Position, board_of
+from reports.board.resources import Shelf
+from reports.league.write_pages import write_pages
+from reports.pages.report_page import write_report
+from reports.replay.replay import replay_of_run
+from reports.replay.replay_page import replay_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install -e .[dev]")
 expect = playwright.expect

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments import catalogue
-from experiments.catalogue import evaluate, file_catalogue, own_heuristics
+from experiments.plan import catalogue
+from experiments.plan.catalogue import evaluate, file_catalogue, own_heuristics
 from experiments.roster import parse_agent
-from experiments.roster.naming import heuristics_in, only_heuristic
+from experiments.roster.default_names import heuristics_in, only_heuristic
 from isolation import Board, play
-from isolation.agents import RandomAgent
-from isolation.loading import LoadError, load_heuristic, load_module
+from isolation.loading.load_user_code import LoadError, load_heuristic, load_module
+from isolation.players.agents import RandomAgent
 
 FILE = '''
 from dataclasses import dataclass

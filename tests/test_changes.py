@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from cli import main
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.forecast import seconds_to_play
-from experiments.inference.clusters import Interval
-from experiments.runs import latest_run
-from experiments.verdicts.changes import difference_of
-from reports.dry_run import between
+from experiments.inference.cluster_intervals import Interval
+from experiments.plan.config import load_config
+from experiments.plan.time_estimate import seconds_to_play
+from experiments.plan.tournament_plan import make_plan
+from experiments.record.run_directory import latest_run
+from experiments.verdicts.run_diff import difference_of
+from reports.studies.dry_run import between
 
 
 def said(*words: object) -> str:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from isolation.checkup import check_player
+from isolation.checks.agent_checks import check_player
 from isolation.editions.third.sample_players import BasePlayer
 from isolation.sample_players import CustomPlayer, IsolationPlayer, MinimaxPlayer
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from random_games import positions
 
 import heuristics
-from isolation.agents import code_hash
-from isolation.compiling.compiler import compile_heuristic, sample_positions
-from isolation.compiling.rewrites.claiming import claim
-from isolation.compiling.rewriting import rewrite
-from isolation.geometry import parse_size
+from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from isolation.compiling.rewrites.loops.territory_fill import claim
+from isolation.compiling.source_rewriter import rewrite
+from isolation.players.agents import code_hash
+from isolation.rules.geometry import parse_size
 
 
 def written_otherwise(game, player):

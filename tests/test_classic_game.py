@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games
 
-from isolation import Board, game_as_text, sample_players, transcript
-from isolation.editions.players import call_get_move, edition_of, takes_legal_moves
+from isolation import Board, game_as_text, sample_players
+from isolation.editions.edition import call_get_move, edition_of, takes_legal_moves
+from isolation.games import transcript
 from isolation.sample_players import (
     AlphaBetaPlayer,
     CustomPlayer,

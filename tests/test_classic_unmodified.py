@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isolation import Board
-from isolation.loading import load, load_module
+from isolation.loading.load_user_code import load, load_module
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import heuristics
 from cli import main
-from experiments.solving import shipped_pairs
+from experiments.exact.board_solving import shipped_pairs
 
 CLASSIC = Path(__file__).parent / "data" / "classic"
 
@@ -143,7 +143,7 @@ def test_a_heuristic_that_raises_is_told_where(tmp_path):
     ],
 )
 def test_a_players_faults_are_found(tmp_path, monkeypatch, move, choice, complaint):
-    monkeypatch.setattr("isolation.checkup.LONGEST_MOVE", 0.5)
+    monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_MOVE", 0.5)
     file = tmp_path / "game_agent.py"
     file.write_text(PLAYER.format(move=move, choice=choice))
     result = run("test-agent", file)
@@ -194,11 +194,11 @@ def test_a_match_is_played_logged_and_listed(tmp_path):
 
 
 def test_the_cache_says_where_it_is_and_is_cleared(tmp_path, monkeypatch):
-    from isolation.compiling import library
+    from isolation.compiling import code_cache
 
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "heuristic.py").write_text("x = 1\n")
-    monkeypatch.setattr(library, "folder", lambda: tmp_path)
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     assert f"{tmp_path}: 1 files" in run("cache").output
     run("cache", "--clear")
     assert not list(tmp_path.iterdir())

@@ -13,21 +13,21 @@ import pandas as pd
 import pytest
 from clusters import Cluster, Proxy, cluster, started, wait_for
 
-from experiments import log, runs
-from experiments.config import Config, load_config
-from experiments.labels import FILE as LABELS
-from experiments.labels import label_run, read_labels
-from experiments.learn.sweeping import parse_axis, sweep
-from experiments.play.cluster import dask_pool, hub, machine
-from experiments.play.recovery import FORFEITED
+from experiments.exact.accuracy_games import play_and_label
+from experiments.exact.board_solving import solve_all
+from experiments.exact.labels import FILE as LABELS
+from experiments.exact.labels import label_run, read_labels
+from experiments.learn.parameter_sweep import parse_axis, sweep
+from experiments.plan.config import Config, load_config
+from experiments.play.cluster import dask_pool, dispatcher, remote_worker
+from experiments.play.pools.recovery import FORFEITED
 from experiments.play.runner import Progress, play_tournament
+from experiments.record import log, run_directory
 from experiments.roster import named, parse_spec
-from experiments.solving import solve_all
-from experiments.sparring import play_and_label
 from experiments.suite import read_suite
-from experiments.suite.asking import ask_all
-from experiments.suite.building import Recipe, build_suite
-from experiments.suite.sources import Source
+from experiments.suite.agent_answers import ask_all
+from experiments.suite.build_suite import Recipe, build_suite
+from experiments.suite.position_sources import Source
 from isolation import Limit
 
 DEADLY = """
@@ -76,7 +76,7 @@ def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Pat
     assert outcome.finished
     assert_same_games(tmp_path / "run", local)
     assert {machine.cores for progress in seen for machine in progress.machines or ()} == {1}
-    assert load_config(tmp_path / "run" / runs.CONFIG).cluster is None
+    assert load_config(tmp_path / "run" / run_directory.CONFIG).cluster is None
 
 
 @pytest.mark.slow
@@ -135,9 +135,9 @@ def test_machines_that_are_killed_stopped_and_that_join_late_change_nothing(
 def test_a_run_that_no_machine_may_play_ends_in_a_line_and_keeps_what_it_has(
     two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = machine.versions() | {"numba": "0.1"}
-    monkeypatch.setattr(machine, "versions", lambda: ours)
-    monkeypatch.setattr(hub, "_ALONE", 0.1)
+    ours = remote_worker.versions() | {"numba": "0.1"}
+    monkeypatch.setattr(remote_worker, "versions", lambda: ours)
+    monkeypatch.setattr(dispatcher, "_ALONE", 0.1)
     outcome = play_tournament(config_of(tmp_path / "run", cluster=two.address))
     assert (outcome.finished, outcome.logged) == (False, 0)
     assert f"no machine of {two.address} may play" in outcome.notes[-1]
@@ -148,7 +148,7 @@ def test_a_run_that_no_machine_may_play_ends_in_a_line_and_keeps_what_it_has(
 def test_a_run_whose_scheduler_dies_ends_as_interrupted_and_goes_on_elsewhere(
     local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "PATIENCE", 0.5)
+    monkeypatch.setattr(dispatcher, "PATIENCE", 0.5)
     run = tmp_path / "run"
     with cluster(tmp_path, machines=1) as made:
         keys = config_of(run, cluster=made.address)
@@ -243,7 +243,7 @@ def test_values_of_parameters_are_swept_alike(two: Cluster, tmp_path: Path, monk
 def test_speeds_are_measured_on_a_machine_where_contenders_are_to_cost_the_same(two: Cluster, tmp_path: Path) -> None:
     keys = {"contenders": ["ID:open@nodes=200"], "baseline": "ID:null@nodes=200", "pairs": 2, "equal_cost": True}
     assert play_tournament(config_of(tmp_path / "run", **keys, cluster=two.address)).finished
-    assert set(runs.load_run(tmp_path / "run").processor_costs) >= {"ID_Open_200nodes", "ID_Null_200nodes"}
+    assert set(run_directory.load_run(tmp_path / "run").processor_costs) >= {"ID_Open_200nodes", "ID_Null_200nodes"}
 
 
 @pytest.mark.slow

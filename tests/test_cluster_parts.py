@@ -20,21 +20,21 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.batches import Pace
-from experiments.play.cluster import addresses, hub, machine, serving, travel
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.cluster import cluster_address, daemons, dispatcher, file_transfer, remote_worker
 from experiments.play.cluster.dask_pool import DaskPool
-from experiments.play.cluster.machine import Hello
-from experiments.play.loky_pool import LokyPool
-from experiments.play.played import Ends, Part
-from experiments.play.pool import Event, Finished, Fleet, Machine, UnreachableError
+from experiments.play.cluster.remote_worker import Hello
+from experiments.play.pools.batch_feed import Pace
+from experiments.play.pools.loky_pool import LokyPool
+from experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
+from experiments.play.pools.worker import Worker, task_of
 from experiments.play.runner import _fleet_notes
-from experiments.play.worker import Worker, task_of
-from isolation.compiling import library
-from isolation.loading import content_hash
-from isolation.temporary import LOCK
-from reports.progress import machine_table
+from experiments.record.finished_games import Ends, Part
+from isolation.compiling import code_cache
+from isolation.files.temp_folders import LOCK
+from isolation.loading.load_user_code import content_hash
+from reports.watch.run_progress import machine_table
 
 # Addresses
 
@@ -43,7 +43,7 @@ def test_a_cluster_is_named_by_an_address_or_by_a_scheduler_file(tmp_path: Path)
     file = tmp_path / "s.json"
     file.write_text(json.dumps({"type": "Scheduler", "address": "tls://10.0.0.1:8786"}))
     texts = ("tcp://lab:8786", "tls://lab:8786", "lab:8786", str(file))
-    found = [addresses.scheduler_address(text) for text in texts]
+    found = [cluster_address.scheduler_address(text) for text in texts]
     assert found == ["tcp://lab:8786", "tls://lab:8786", "tcp://lab:8786", "tls://10.0.0.1:8786"]
 
 
@@ -63,16 +63,16 @@ def test_what_names_no_cluster_is_refused(
     Path("list.json").write_text("[]")
     Path("text.json").write_text("tcp")
     with pytest.raises(ValueError, match=told):
-        addresses.scheduler_address(text)
+        cluster_address.scheduler_address(text)
 
 
 def test_the_environment_counts_where_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(addresses.ENVIRONMENT_VARIABLE, "tcp://lab:8786")
-    assert addresses.chosen(None, 0) == "tcp://lab:8786"
-    assert addresses.chosen("other:1", 0) == "other:1"
-    assert addresses.chosen(None, 2) is None
-    monkeypatch.delenv(addresses.ENVIRONMENT_VARIABLE)
-    assert addresses.chosen(None, 0) is None
+    monkeypatch.setenv(cluster_address.ENVIRONMENT_VARIABLE, "tcp://lab:8786")
+    assert cluster_address.chosen(None, 0) == "tcp://lab:8786"
+    assert cluster_address.chosen("other:1", 0) == "other:1"
+    assert cluster_address.chosen(None, 2) is None
+    monkeypatch.delenv(cluster_address.ENVIRONMENT_VARIABLE)
+    assert cluster_address.chosen(None, 0) is None
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_the_environment_counts_where_nothing_else_is_said(monkeypatch: pytest.M
     ],
 )
 def test_addresses_that_others_can_reach_unasked_are_warned_of(address: str, is_warned_of: bool) -> None:
-    assert bool(addresses.exposure(address)) == is_warned_of
+    assert bool(cluster_address.exposure(address)) == is_warned_of
 
 
 def test_tls_without_certificates_says_what_to_set() -> None:
     prefix = "DASK_DISTRIBUTED__COMM__TLS__CLIENT__"
     told = f"tls://lab:8786 needs certificates: set {prefix}CERT, {prefix}KEY, or"
     with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}), pytest.raises(ValueError, match=told):
-        addresses.check_certificates("tls://lab:8786")
+        cluster_address.check_certificates("tls://lab:8786")
 
 
 # The command line
@@ -103,7 +103,7 @@ def test_without_dask_a_line_says_what_to_install(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(addresses, "find_spec", lambda name: None)
+    monkeypatch.setattr(cluster_address, "find_spec", lambda name: None)
     result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.output) == (
         2,
@@ -116,7 +116,7 @@ def test_a_scheduler_that_is_not_there_is_told_in_a_line_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(hub, "_CONNECT", 0.2)
+    monkeypatch.setattr(dispatcher, "_CONNECT", 0.2)
     result = CliRunner().invoke(main, ["match", "random", "greedy", "--cluster", "127.0.0.1:1"])
     assert result.exit_code == 2
     assert result.output.startswith("Error: the scheduler at tcp://127.0.0.1:1 cannot be reached: ")
@@ -156,55 +156,55 @@ def user(tmp_path: Path) -> Path:
 def test_a_file_and_its_siblings_arrive_where_they_are_not(
     user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library, "folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
     keys = {"format": "head-to-head", "contenders": [f"Mine=AB:{user}:score@depth=1"], "baseline": "random", "pairs": 2}
     task = task_of(make_plan(load_config(None, keys)))
-    parcel = travel.parcel_of(task)
-    assert travel.opened(parcel) == task
+    parcel = file_transfer.parcel_of(task)
+    assert file_transfer.opened(parcel) == task
     user.parent.rename(tmp_path / "elsewhere")
-    arrived = travel.opened(parcel)
+    arrived = file_transfer.opened(parcel)
     place = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
     assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{place}:score@depth=1"))
     assert Worker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
-    assert travel.users_in(arrived.specs) == {1}
+    assert file_transfer.users_in(arrived.specs) == {1}
 
 
 def test_a_file_that_is_another_one_over_there_is_not_taken(
     user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library, "folder", lambda: tmp_path / "cache")
-    file = travel.packed_file(user)
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
+    file = file_transfer.packed_file(user)
     (user.parent / "parts" / "deep.py").write_text("WEIGHT = 3.0\n")
-    place = travel.placed(file)
+    place = file_transfer.placed(file)
     assert content_hash(place) == file.content != content_hash(user)
     place.write_text("damaged")
-    assert content_hash(travel.placed(file)) == file.content
+    assert content_hash(file_transfer.placed(file)) == file.content
 
 
 # Who may play
 
 
 def hello(**changes: str) -> Hello:
-    return Hello("lab", 4, "a processor", machine.versions() | changes)
+    return Hello("lab", 4, "a processor", remote_worker.versions() | changes)
 
 
 def test_machines_whose_log_might_differ_are_refused_in_a_line() -> None:
-    ours = machine.versions()
-    assert hub._refusal(hello()) == ""
+    ours = remote_worker.versions()
+    assert dispatcher._refusal(hello()) == ""
     for name in ("knights-isolation", "python", "numba", "llvmlite", "numpy", "distributed", "sources"):
-        assert f"it has {name} other, not {ours[name]}, and" in hub._refusal(hello(**{name: "other"}))
-    assert hub._refusal(ModuleNotFoundError("No module named 'experiments'")) == (
+        assert f"it has {name} other, not {ours[name]}, and" in dispatcher._refusal(hello(**{name: "other"}))
+    assert dispatcher._refusal(ModuleNotFoundError("No module named 'experiments'")) == (
         "it has another toolkit, or none (No module named 'experiments'): install the same knights-isolation there"
     )
-    assert hub._refusal(replace(hello(), why_not="it may not")) == "it may not"
+    assert dispatcher._refusal(replace(hello(), why_not="it may not")) == "it may not"
 
 
 def test_a_machine_has_the_cores_it_was_told_or_the_threads_dask_has(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = SimpleNamespace(state=SimpleNamespace(nthreads=3))
-    assert machine.greet(worker).cores == 3
-    monkeypatch.setattr(machine, "_jobs", 7)
-    assert machine.greet(worker).cores == 7
-    assert machine.greet(worker).versions == machine.versions()
+    assert remote_worker.greet(worker).cores == 3
+    monkeypatch.setattr(remote_worker, "_jobs", 7)
+    assert remote_worker.greet(worker).cores == 7
+    assert remote_worker.greet(worker).versions == remote_worker.versions()
 
 
 def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says_why(
@@ -212,36 +212,36 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
 ) -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 2, "board": "5x5"}
     task, ids = task_of(make_plan(load_config(None, keys))), np.array([0, 1])
-    batch = machine._Batch(task, Worker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
-    monkeypatch.setattr(machine, "_do", lambda key, errand: batch)
-    answer = machine.play("task", ids)
-    assert isinstance(answer, machine.PlayedPart)
+    batch = remote_worker._Batch(task, Worker(task).play_batch(ids).played, np.array([0]), np.zeros(1), {})
+    monkeypatch.setattr(remote_worker, "_do", lambda key, errand: batch)
+    answer = remote_worker.play("task", ids)
+    assert isinstance(answer, remote_worker.PlayedPart)
     assert answer.part.ids.tolist() == ids.tolist()
 
     def fail(table: object) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(machine.log, "packed", fail)
+    monkeypatch.setattr(remote_worker.log, "packed", fail)
     said: list[str] = []
-    monkeypatch.setattr(machine, "_say", said.append)
-    assert machine.play("task", ids) == machine.Unfit("OSError: [Errno 28] No space left on device")
+    monkeypatch.setattr(remote_worker, "_say", said.append)
+    assert remote_worker.play("task", ids) == remote_worker.Unfit("OSError: [Errno 28] No space left on device")
     assert said == ["This machine plays no further in this run: OSError: [Errno 28] No space left on device"]
 
 
 def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = machine.Unfit("OSError: [Errno 28] No space left on device")
+    full = remote_worker.Unfit("OSError: [Errno 28] No space left on device")
 
-    async def answer(client: object, address: str, errand: hub.Errand) -> machine.Answer:
+    async def answer(client: object, address: str, errand: dispatcher.Errand) -> remote_worker.Answer:
         return full
 
-    monkeypatch.setattr(hub, "_done", answer)
-    monkeypatch.setattr(hub, "_LOOK_EVERY", 0.0)
-    monkeypatch.setattr(hub, "_ALONE", -1.0)
-    monkeypatch.setattr(hub.Hub, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60))
-    with contextlib.closing(hub.Hub("tcp://lab:8786")) as made:
-        full_lab = hub.Known("tcp://lab2:1", hello())
+    monkeypatch.setattr(dispatcher, "_done", answer)
+    monkeypatch.setattr(dispatcher, "_LOOK_EVERY", 0.0)
+    monkeypatch.setattr(dispatcher, "_ALONE", -1.0)
+    monkeypatch.setattr(dispatcher.Hub, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60))
+    with contextlib.closing(dispatcher.Hub("tcp://lab:8786")) as made:
+        full_lab = dispatcher.Known("tcp://lab2:1", hello())
         made._names["tcp://lab2:1"], made._present = "lab2", {"tcp://lab2:1"}
-        errand = hub.Errand(1, machine.compute, (), None)
+        errand = dispatcher.Errand(1, remote_worker.compute, (), None)
         asyncio.run_coroutine_threadsafe(made._try(None, full_lab, errand), made._loop).result(10)  # type: ignore[arg-type]
         assert made._waiting.get_nowait() is errand
         assert made.received(0) == []
@@ -254,24 +254,24 @@ def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
     at_work: Callable[[Callable[[], bool]], None],
 ) -> None:
     at_work(lambda: False)
-    answer = machine.call("task", _meet_a_full_disk)
-    assert answer == machine.Unfit("OSError: [Errno 28] No space left on device")
-    assert isinstance(machine.call("task", _divide_by_zero), machine.Raised)
+    answer = remote_worker.call("task", _meet_a_full_disk)
+    assert answer == remote_worker.Unfit("OSError: [Errno 28] No space left on device")
+    assert isinstance(remote_worker.call("task", _divide_by_zero), remote_worker.Raised)
 
 
 def test_what_a_killed_machine_has_left_in_temporary_folders_is_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(serving, "PATIENCE", 0.0)
-    monkeypatch.setattr(serving, "_stop_signal", asyncio.Event)
+    monkeypatch.setattr(daemons, "PATIENCE", 0.0)
+    monkeypatch.setattr(daemons, "_stop_signal", asyncio.Event)
     left = tmp_path / "isolation-machine-killed"
     left.mkdir()
     (left / LOCK).touch()
     os.utime(left, (0, 0))
-    monkeypatch.setattr(machine, "_leaving", threading.Event())
-    assert not serving.serve_worker("127.0.0.1:1", 1, None, lambda line: None)
-    machine.use(0, lambda line: None)
+    monkeypatch.setattr(remote_worker, "_leaving", threading.Event())
+    assert not daemons.serve_worker("127.0.0.1:1", 1, None, lambda line: None)
+    remote_worker.use(0, lambda line: None)
     assert not left.exists()
 
 
@@ -307,14 +307,14 @@ def at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     keys = {"format": "head-to-head", "pairs": 20, "openings": "random:4", **agents}
     task = task_of(make_plan(load_config(None, keys)))
     dask_worker = SimpleNamespace(state=SimpleNamespace(nthreads=1))
-    monkeypatch.setattr(machine, "_jobs", 1)
-    machine.receive("task", pickle.dumps(travel.parcel_of(task)))
+    monkeypatch.setattr(remote_worker, "_jobs", 1)
+    remote_worker.receive("task", pickle.dumps(file_transfer.parcel_of(task)))
 
     def interrupted_when(condition: Callable[[], bool]) -> None:
-        monkeypatch.setattr(machine, "_interruption", lambda key: (dask_worker, condition))
+        monkeypatch.setattr(remote_worker, "_interruption", lambda key: (dask_worker, condition))
 
     yield interrupted_when
-    machine._close()
+    remote_worker._close()
 
 
 def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch(
@@ -330,10 +330,10 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LokyPool, "submit", noted)
         at_work(lambda: bool(sent))
-        assert isinstance(machine.play("task", np.arange(36)), machine.Left)
+        assert isinstance(remote_worker.play("task", np.arange(36)), remote_worker.Left)
     at_work(lambda: False)
-    answer = machine.play("task", np.arange(36, 40))
-    assert isinstance(answer, machine.PlayedPart)
+    answer = remote_worker.play("task", np.arange(36, 40))
+    assert isinstance(answer, remote_worker.PlayedPart)
     assert sorted(answer.part.ids.tolist()) == [36, 37, 38, 39]
 
 
@@ -343,18 +343,18 @@ class ScriptedHub:
     address = "tcp://lab:8786"
 
     def __init__(self) -> None:
-        self.errands: list[hub.Errand] = []
-        self.returned: list[hub.Returned] = []
+        self.errands: list[dispatcher.Errand] = []
+        self.returned: list[dispatcher.Returned] = []
         self.refused: dict[str, str] = {}
-        self.machines: list[hub.Known] = []
+        self.machines: list[dispatcher.Known] = []
 
     def check(self) -> None:
         """It is always there."""
 
-    def send(self, errand: hub.Errand) -> None:
+    def send(self, errand: dispatcher.Errand) -> None:
         self.errands.append(errand)
 
-    def received(self, timeout: float) -> list[hub.Returned]:
+    def received(self, timeout: float) -> list[dispatcher.Returned]:
         returned, self.returned = self.returned, []
         return returned
 
@@ -369,8 +369,8 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
 
     def send(*ids: int) -> list[Event]:
         part = Part(np.array(ids), Ends(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b"")
-        answer = machine.PlayedPart(part, np.array([0]), np.zeros(1), {})
-        scripted.returned.append(hub.Returned(scripted.errands[-1].number, answer, "tcp://other:1"))
+        answer = remote_worker.PlayedPart(part, np.array([0]), np.zeros(1), {})
+        scripted.returned.append(dispatcher.Returned(scripted.errands[-1].number, answer, "tcp://other:1"))
         return pool.finished(0)
 
     for wrong in ([4, 5, 6], [4], [4, 6], [4, 4]):

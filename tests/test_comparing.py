@@ -13,13 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.catalogue import compiles
-from experiments.trial import Trial
+from experiments.plan.catalogue import compiles
+from experiments.quick_trial import Trial
 from isolation import Board, Limit, search
-from isolation.compiling import compiler, library, specialise
-from isolation.compiling.comparing import compare
-from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
-from reports.trial import describe_trial
+from isolation.compiling import code_cache, specialise
+from isolation.compiling import compile_heuristic as compiler
+from isolation.compiling.comparison import compare
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from reports.studies.quick_trial import describe_trial
 
 
 @cache
@@ -194,7 +195,9 @@ def test_what_compiles_and_differs_is_not_said_not_to_compile() -> None:
 
 
 def test_a_difference_is_one_in_the_error_and_in_the_list_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isolation.compiling.compiler.compare", lambda *_: compiler.Problem("it differs", None, True))
+    monkeypatch.setattr(
+        "isolation.compiling.compile_heuristic.compare", lambda *_: compiler.Problem("it differs", None, True)
+    )
 
     def mine(game: Any, player: Any) -> float:
         return game.move_count / 7.25
@@ -245,7 +248,7 @@ def counts_moves(game: Any, player: Any) -> float:
 def test_a_fault_of_ours_is_no_verdict_and_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from numba.core.runtime import rtsys
 
-    monkeypatch.setattr(library, "folder", lambda: tmp_path)
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     fault = (
         r"the compiler fails, by a fault of ours; please report: AttributeError: .*initialize.* "
         r"at isolation/compiling/gathering\.py:\d+, Python 3\.[\d.]+, numba [\d.]+, llvmlite [\d.]+"
@@ -289,7 +292,7 @@ def test_only_refusals_of_numbas_are_verdicts(
     def fail(*arguments: Any) -> Any:
         raise eval(error, {**vars(errors)})
 
-    monkeypatch.setattr(library, "folder", lambda: tmp_path)
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     for step in ("kernel_code", "score_code", "linked"):
         monkeypatch.setattr(specialise, step, fail if step == compiling else lambda *arguments: b"")
     with pytest.raises(CompileError) as refused:
@@ -301,7 +304,7 @@ def test_only_refusals_of_numbas_are_verdicts(
 def test_a_command_that_the_compiler_fails_ends_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from numba.core.runtime import rtsys
 
-    monkeypatch.setattr(library, "folder", lambda: tmp_path)
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     monkeypatch.delattr(type(rtsys), "initialize")
     result = CliRunner().invoke(main, ["solve", "--moves", "0,1", "--board", "4x6"])
     assert result.exit_code == 1

@@ -12,8 +12,9 @@ from random_games import positions
 
 import heuristics
 from isolation import Board, Limit, search
-from isolation.compiling import comparing, compiler, library
-from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
+from isolation.compiling import code_cache, comparison
+from isolation.compiling import compile_heuristic as compiler
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
 
 
 @settings(max_examples=25)
@@ -110,23 +111,23 @@ def never_answers(game, player):
 
 
 def test_a_function_that_never_answers_is_refused_rather_than_waited_for(monkeypatch):
-    monkeypatch.setattr(comparing, "LONGEST_CALL", 0.2)
+    monkeypatch.setattr(comparison, "LONGEST_CALL", 0.2)
     # 0.2 s of processor time, or 2 s by the clock where the machine is busy
     with pytest.raises(CompileError, match=r"it takes longer than (0\.2|2) s at Board"):
         compile_heuristic(never_answers)
 
 
 def test_a_verdict_about_time_is_not_kept_for_good(monkeypatch, tmp_path):
-    monkeypatch.setattr(library, "folder", lambda: tmp_path)  # where no earlier run has found that it compiles
+    monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)  # where no earlier run has found that it compiles
 
     def patient(game, player):
         return sum(n for n in range(1000)) + game.move_count * 1.0
 
-    monkeypatch.setattr(comparing, "LONGEST_CALL", 1e-6)
+    monkeypatch.setattr(comparison, "LONGEST_CALL", 1e-6)
     for _ in range(2):
         with pytest.raises(CompileError, match=r"it takes longer than 1e-0[56] s at Board"):
             compile_heuristic(patient)
-    monkeypatch.setattr(comparing, "LONGEST_CALL", 2.0)
+    monkeypatch.setattr(comparison, "LONGEST_CALL", 2.0)
     compiler._of_this_process.clear()
     assert compile_heuristic(patient).evaluate(Board.from_moves([24, 14]), 0) == 499502.0
 
@@ -204,7 +205,7 @@ def test_an_object_is_refused_by_its_class_and_not_by_its_address():
 @pytest.mark.parametrize("text", ["", "nul", "[]", '{"reason": 3, "line": 1}', '{"reason": "why"', '{"line": 3}', "\0"])
 def test_a_damaged_verdict_is_found_out_anew(text, tmp_path):
     file = tmp_path / "problem_7x7.json"
-    for problem in (comparing.Problem("why"), comparing.Problem("why", 3, is_difference=True), None):
+    for problem in (comparison.Problem("why"), comparison.Problem("why", 3, is_difference=True), None):
         file.write_text(compiler._written(problem))
         assert compiler._known_problem(file) == problem
     file.write_text(text)
@@ -216,8 +217,8 @@ def test_a_damaged_verdict_is_found_out_anew(text, tmp_path):
 def test_code_that_numba_runs_may_call_what_was_gathered():
     from numba import njit, types
 
-    from isolation.compiling.gathering import gathering
-    from isolation.native.kernels.inner import inner
+    from isolation.compiling.llvm_ir import gathering
+    from isolation.native.decorators import inner
 
     @inner
     def double(number):

@@ -144,7 +144,7 @@ def test_without_a_run_the_latest_is_meant_and_said() -> None:
 def test_a_report_is_opened_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("reports.page.report_page", lambda findings: "<!doctype html>")
+    monkeypatch.setattr("reports.pages.report_page.report_page", lambda findings: "<!doctype html>")
     CliRunner().invoke(main, ["report"])
     assert opened == []
     assert CliRunner().invoke(main, ["report", "runs/2025-a", "--open"]).exit_code == 0

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.config import Config, example_toml, load_config, parse_openings, to_toml
-from experiments.play.parallel import as_they_come
+from experiments.plan.config import Config, example_toml, load_config, parse_openings, to_toml
+from experiments.play.pools.process_map import as_they_come
 
 ROOT = Path(__file__).parents[1]
 

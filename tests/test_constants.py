@@ -9,22 +9,22 @@ import pytest
 from invented_runs import Invented
 from scipy.stats import norm, t
 
-from experiments import log
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.inference.clusters import student_tail
+from experiments.inference.cluster_intervals import student_tail
+from experiments.inference.contenders.multiple_testing import holm
 from experiments.inference.elo import elo_from_score, score_from_elo
-from experiments.inference.multiplicity import holm
 from experiments.learn.spsa import Plan, moved, plan_of, width
-from experiments.play import ledger as ledgers
-from experiments.play.ledger import Ledger
-from experiments.play.played import lost_unplayed
-from experiments.runs import finish, games_at_end, missing_sentence
-from experiments.verdicts.findings import load_findings
-from isolation.answers import first_failure
-from reports import wording
-from reports.cells import Chance, Resampled, counted
-from reports.verdict_words import verdict_of
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.play import game_recorder as ledgers
+from experiments.play.game_recorder import Ledger
+from experiments.record import log
+from experiments.record.finished_games import lost_unplayed
+from experiments.record.run_directory import finish, games_at_end, missing_sentence
+from experiments.statistics.run_results import load_findings
+from isolation.games.batch_moves import first_failure
+from reports.text import wording
+from reports.text.cell_values import Chance, Resampled, counted
+from reports.text.verdict_words import verdict_of
 
 
 @pytest.mark.parametrize("openings", [2, 3, 5, 20, 180])

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.play.parallel import as_they_come
-from experiments.trial import try_heuristic
-from isolation.checkup import check_player, check_values
-from isolation.contained import WantsToEnd, hushed, unending
-from isolation.loading import LoadError, load_module
+from experiments.play.pools.process_map import as_they_come
+from experiments.quick_trial import try_heuristic
+from isolation.checks.agent_checks import check_player, check_values
+from isolation.loading.load_user_code import LoadError, load_module
+from isolation.usercode.output_capture import WantsToEnd, hushed, unending
 
 LOUD = """
 def score(game, player):
@@ -104,7 +104,7 @@ def test_checks_say_which_code_calls_for_the_end() -> None:
 
 
 def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.catalogue.LONGEST_CALL", 0.05)
+    monkeypatch.setattr("experiments.plan.catalogue.LONGEST_CALL", 0.05)
     over = tmp_path / "over"  # the thread that a command leaves behind would keep this process busy
     endless = f"from pathlib import Path\ndef score(game, player):\n    while not Path({str(over)!r}).exists(): pass\n"
     (tmp_path / "endless.py").write_text(endless)
@@ -114,8 +114,8 @@ def test_eval_gives_a_heuristic_up_that_does_not_return(tmp_path: Path, monkeypa
 
 
 def test_a_slow_heuristic_is_tried_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isolation.checkup.LONGEST_CHECK", 0.0)
-    monkeypatch.setattr("experiments.trial.SLOW", 0.0)
+    monkeypatch.setattr("isolation.checks.agent_checks.LONGEST_CHECK", 0.0)
+    monkeypatch.setattr("experiments.quick_trial.SLOW", 0.0)
     trial = try_heuristic(lambda game, player: float(str(3)))
     assert trial.interval is None
     assert trial.findings[0].seen.startswith(

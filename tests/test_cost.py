@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import heuristics
-from isolation import cost
-from isolation.agents import Agent, RandomAgent, SearchAgent
-from isolation.cost import FEWEST_ROUNDS, NODES, ROUNDS, Cost, compare_turns, measure_costs
-from isolation.limits import Limit
+from isolation.checks import search_cost
+from isolation.checks.search_cost import FEWEST_ROUNDS, NODES, ROUNDS, Cost, compare_turns, measure_costs
+from isolation.players.agents import Agent, RandomAgent, SearchAgent
+from isolation.rules.limits import Limit
 
 
 def searching(name: str, limit: Limit, called: str = "") -> SearchAgent:
@@ -23,7 +23,7 @@ class Machine:
         self.slowness = slowness
         self.taken = 0
 
-    def turns(self, *costs: float) -> list[cost.Turn]:
+    def turns(self, *costs: float) -> list[search_cost.Turn]:
         """A turn of 1,000 nodes of each cost; the first one counts rounds."""
 
         def turn(each: float, is_first: bool) -> tuple[int, int]:
@@ -87,7 +87,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         reads[0] += 1
         return 5_000_000 * reads[0]
 
-    monkeypatch.setattr("isolation.cost.time.thread_time_ns", clock)
+    monkeypatch.setattr("isolation.checks.search_cost.time.thread_time_ns", clock)
     return reads
 
 
@@ -109,7 +109,7 @@ def test_the_same_code_is_measured_once_and_costs_the_same(ticking):
 def test_what_is_slow_takes_fewer_turns(ticking, monkeypatch):
     measure_costs([searching("null", Limit(nodes=20))])
     usual, ticking[0] = ticking[0], 0
-    monkeypatch.setattr(cost, "_LONGEST", 5_000_000)
+    monkeypatch.setattr(search_cost, "_LONGEST", 5_000_000)
     measure_costs([searching("null", Limit(nodes=20))])
     assert (usual - ticking[0]) == 2 * (ROUNDS - FEWEST_ROUNDS)
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments.locks import RunLockedError, locked
-from experiments.parquet import write_parquet
-from isolation.durable import make_folder, sweep, write_text, write_whole
+from experiments.record.checked_parquet import write_parquet
+from experiments.record.run_lock import RunLockedError, locked
+from isolation.files.atomic_write import make_folder, sweep, write_text, write_whole
 
 
 def write_table(path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_table_is_written_with_its_folder_or_refused_in_one_line(tmp_path: Pat
 
 def test_a_lock_keeps_another_process_out_until_its_holder_has_died(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from experiments.locks import locked\n"
+        "import sys; from pathlib import Path; from experiments.record.run_lock import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    input()"
     )
     holder = subprocess.Popen(
@@ -113,7 +113,8 @@ def test_a_lock_keeps_another_process_out_until_its_holder_has_died(tmp_path: Pa
 
 
 def test_what_reads_runs_is_imported_where_there_are_no_such_locks() -> None:
-    code = "import sys; sys.modules['fcntl'] = None; import experiments.labels, experiments.runs, experiments.log"
+    modules = "experiments.exact.labels, experiments.record.run_directory, experiments.record.log"
+    code = f"import sys; sys.modules['fcntl'] = None; import {modules}"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from hostile_engines import at, engine
 
 from cli import main
-from isolation.agents import GreedyAgent
-from isolation.engines import compliance
-from isolation.engines.compliance import Finding, check_engine
+from isolation.checks import engine_checks
+from isolation.checks.engine_checks import Finding, check_engine
+from isolation.engines.engine_server import serve
 from isolation.engines.program import Program
-from isolation.engines.serving import serve
-from isolation.engines.transport import Ended, Silence
+from isolation.players.agents import GreedyAgent
+from isolation.processes.transport import Ended, Silence
 
 
 class Here:
@@ -87,7 +87,7 @@ def named(line, start, other):
 )
 def test_what_is_wrong_is_found_and_named(monkeypatch, change, failing, seen):
     if failing == "is ready":
-        monkeypatch.setattr(compliance, "SECONDS", 0.2)
+        monkeypatch.setattr(engine_checks, "SECONDS", 0.2)
     findings = check_engine(Program(("here",), "ugi"), lambda program, errors: Here(change))
     found = next(finding for finding in findings if finding.step == failing)
     findings.close()
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_found_and_named(monkeypatch, change, failing, seen):
 
 
 def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(compliance, "SECONDS", 1.0)
+    monkeypatch.setattr(engine_checks, "SECONDS", 1.0)
     result = CliRunner().invoke(main, ["test-engine", "--protocol", "ugi", str(engine(tmp_path / "mine"))])
     assert result.exit_code == 1
     lines = result.output.splitlines()
@@ -111,7 +111,7 @@ def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monke
 
 def test_an_engine_that_lacks_only_what_is_not_needed_to_play_here_is_sound(monkeypatch):
     findings = [Finding("is ready", True, "", "", ""), Finding("says result", False, "query result", "", "", False)]
-    monkeypatch.setattr(compliance, "check_engine", lambda program: iter(findings))
+    monkeypatch.setattr(engine_checks, "check_engine", lambda program: iter(findings))
     result = CliRunner().invoke(main, ["test-engine", sys.executable])
     assert result.exit_code == 0
     assert result.output.endswith("1 of 2 steps passed.\nIt can play here: what it lacks is for other runners.\n")
@@ -140,7 +140,7 @@ def test_the_command_takes_arguments_of_the_engine_and_refuses_what_is_none():
 
 def step_of(name, monkeypatch, *changes, protocol="ugi", start=None):
     """What comes of a step when our engine's lines are changed on their way out."""
-    monkeypatch.setattr(compliance, "SECONDS", 2.0)
+    monkeypatch.setattr(engine_checks, "SECONDS", 2.0)
     findings = check_engine(Program(("here",), protocol), start or (lambda program, errors: Here(*changes)))
     found = next(finding for finding in findings if finding.step == name)
     findings.close()
@@ -172,7 +172,9 @@ def test_an_endless_search_must_not_answer_unasked(monkeypatch):
 
 
 def test_a_clock_with_increments_is_what_stands_on_it_now():
-    step = next(step for step in compliance._steps(compliance.UGI) if step.name == "moves by the clock with increments")
+    step = next(
+        step for step in engine_checks._steps(engine_checks.UGI) if step.name == "moves by the clock with increments"
+    )
     assert step.seconds == 0.55
 
 

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isolation import Board, Limit
-from isolation.agents import Forfeit, closing
-from isolation.engines import keeper, protocol, session
-from isolation.engines.agent import EngineAgent
-from isolation.engines.idle import Idle
+from isolation.engines import protocol, session
+from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
 from isolation.engines.protocol import Info, add_info, read_line, variant_of, variants_text
 from isolation.engines.session import Waits
-from isolation.engines.transport import Ended, Endless, Silence
-from isolation.outcome import Reason
+from isolation.players.agents import Forfeit, closing
+from isolation.processes import supervisor
+from isolation.processes.idle_processes import Idle
+from isolation.processes.transport import Ended, Endless, Silence
+from isolation.rules.outcome import Reason
 from isolation.search.result import is_well_formed
 
 BOARD = Board.from_moves([24, 14])
@@ -29,7 +30,7 @@ UCI = (
 
 
 def test_examples_in_docstrings_hold():
-    assert [doctest.testmod(module).failed for module in (protocol, keeper)] == [0, 0]
+    assert [doctest.testmod(module).failed for module in (protocol, supervisor)] == [0, 0]
 
 
 class Clock:
@@ -90,7 +91,7 @@ class Script:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(session, "time", clock)
-    monkeypatch.setattr("isolation.engines.agent._idle", Idle())
+    monkeypatch.setattr("isolation.engines.engine_agent._idle", Idle())
     return clock
 
 

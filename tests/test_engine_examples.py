@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from isolation import Board, Limit, play
-from isolation.agents import RandomAgent, closing
-from isolation.engines.agent import EngineAgent
-from isolation.engines.compliance import check_engine
+from isolation.checks.engine_checks import check_engine
+from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
+from isolation.players.agents import RandomAgent, closing
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "engines"
 

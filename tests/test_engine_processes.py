@@ -14,17 +14,17 @@ import pytest
 from hostile_engines import BABBLES, CHATTERS, DIES, FLOODS, HANGS, LIES, at, engine
 from test_engines import is_alive, on_linux, until_gone
 
-from experiments.config import load_config, to_toml
-from experiments.design import make_plan
-from experiments.log import read_games
+from experiments.plan.config import load_config, to_toml
+from experiments.plan.tournament_plan import make_plan
 from experiments.play.runner import play_tournament
+from experiments.record.log import read_games
 from isolation import Board, Limit, play
-from isolation.agents import RandomAgent
-from isolation.engines import agent as engines
-from isolation.engines.agent import EngineAgent
-from isolation.engines.idle import Idle
+from isolation.engines import engine_agent as engines
+from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
 from isolation.engines.session import Waits
+from isolation.players.agents import RandomAgent
+from isolation.processes.idle_processes import Idle
 
 ROOT = Path(__file__).parent.parent
 IMPATIENT = Waits(start=0.7, ready=0.7, move=0.7, silence=0.7)
@@ -134,8 +134,8 @@ def test_an_engine_and_all_it_has_started_end_when_we_are_killed(tmp_path):
     does = f"import os; exec({STARTS_ONE!r}); print('info depth 1', flush=True); time.sleep(600)"
     path = engine(tmp_path / "mine", at("go", does))
     code = (
-        "from isolation import play, Limit; from isolation.agents import RandomAgent\n"
-        "from isolation.engines.agent import EngineAgent; from isolation.engines.program import Program\n"
+        "from isolation import play, Limit; from isolation.players.agents import RandomAgent\n"
+        "from isolation.engines.engine_agent import EngineAgent; from isolation.engines.program import Program\n"
         f"play(EngineAgent('Mine', Program(({str(path)!r},)), Limit(nodes=1)), RandomAgent())"
     )
     ours = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})

@@ -9,21 +9,22 @@ from dataclasses import replace
 import pytest
 
 from experiments.roster import parse_agent
-from isolation import Board, Limit, perfect, play
-from isolation.agents import GreedyAgent, RandomAgent, closing
-from isolation.algebraic import read_move, write_move
-from isolation.engines import clocks, serving, thinking
-from isolation.engines.agent import EngineAgent
-from isolation.engines.clocks import read_go
+from isolation import Board, Limit, play
+from isolation.boards.joust_notation import read_move, write_move
+from isolation.engines import engine_search, engine_server, go_command
+from isolation.engines.engine_agent import EngineAgent
+from isolation.engines.engine_search import planned, told
+from isolation.engines.go_command import read_go
 from isolation.engines.program import Program
 from isolation.engines.protocol import start_of
-from isolation.engines.thinking import planned, told
+from isolation.players import perfect_agent
+from isolation.players.agents import GreedyAgent, RandomAgent, closing
 from isolation.search import SearchResult
 from isolation.search.interpreted import greedy_interpreted
 
 
 def test_examples_in_docstrings_hold():
-    assert doctest.testmod(clocks).failed == 0
+    assert doctest.testmod(go_command).failed == 0
 
 
 class Talk:
@@ -32,7 +33,7 @@ class Talk:
     def __init__(self, agent, size="7x7"):
         self.lines, self.said = queue.SimpleQueue(), queue.SimpleQueue()
         self.thread = threading.Thread(
-            target=serving.serve, args=(agent, iter(self.lines.get, None), self.said.put, size)
+            target=engine_server.serve, args=(agent, iter(self.lines.get, None), self.said.put, size)
         )
         self.thread.start()
 
@@ -148,7 +149,7 @@ def test_a_number_of_nodes_is_also_ended_by_time(talk):
 
 
 def test_a_long_search_says_now_and_then_that_it_goes_on(talk, monkeypatch):
-    monkeypatch.setattr(thinking, "INFO_SECONDS", 0.01)
+    monkeypatch.setattr(engine_search, "INFO_SECONDS", 0.01)
     engine = talk("MCTS@nodes=64")
     engine.ask("position startpos moves N@d4 N@a5 d4c6")
     engine.ask("isready", "readyok")
@@ -201,11 +202,11 @@ def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_
     found = SearchResult(9, float("inf"), 7, 5, 0.001, (9, 29), True)
     lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
 
-    def said(result, spoken=thinking.UGI, counts_plies=True):
+    def said(result, spoken=engine_search.UGI, counts_plies=True):
         return told(result, board, spoken, counts_plies=counts_plies)
 
     assert said(found) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
-    assert "score mate -4 pv d4c6,c6d4" in said(lost, serving.UCI)
+    assert "score mate -4 pv d4c6,c6d4" in said(lost, engine_server.UCI)
     assert "score cp 1000000000 pv" in said(found, counts_plies=False)
     assert "score cp -1000000000 pv" in said(lost, counts_plies=False)
     assert "score cp 1000000000 pv" in said(replace(found, exact=False))
@@ -249,7 +250,7 @@ class Stubborn(RandomAgent):
 
 
 def test_who_cannot_be_stopped_is_answered_for_at_once_and_only_once(talk, monkeypatch):
-    monkeypatch.setattr(thinking, "HALT_SECONDS", 0.01)
+    monkeypatch.setattr(engine_search, "HALT_SECONDS", 0.01)
     agent = Stubborn("Stubborn")
     object.__setattr__(agent, "pause", threading.Event())
     engine = talk(agent, "3x4")
@@ -308,7 +309,7 @@ def test_of_a_time_only_what_compiling_has_left_is_searched_for():
         return greedy_interpreted(board, agent.heuristic)
 
     plan = planned(agent, read_go(["movetime", "60010"], 0), board)
-    thinking.Thinking(plan, board, thinking.UGI, ask, said.put, is_infinite=False, compiling=compiling)
+    engine_search.Thinking(plan, board, engine_search.UGI, ask, said.put, is_infinite=False, compiling=compiling)
     done.set()
     assert said.get(timeout=60).startswith("info depth")
     assert asked.get() < plan.agent.limit.ms == 60_000
@@ -373,7 +374,7 @@ class P:
 def test_a_late_move_is_a_move_nevertheless(talk, tmp_path, monkeypatch, spec):
     path = tmp_path / "late.py"
     path.write_text(LATE)
-    monkeypatch.setattr(perfect, "LATE_MS", -1e9)
+    monkeypatch.setattr(perfect_agent, "LATE_MS", -1e9)
     engine = talk(spec.format(path))
     board = Board.from_moves([24, 14])
     engine.ask(f"position fen {board.fen}")

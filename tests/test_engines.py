@@ -14,14 +14,14 @@ import pytest
 
 from experiments.roster import parse_agent
 from isolation import Board, Limit, play
-from isolation.agents import ClassicAgent, Forfeit, GreedyAgent, RandomAgent, SearchAgent
-from isolation.engines.child import NEW_GAME, Failure, Order, Refusal, decode, encode
-from isolation.engines.crossing import CannotCross, pack, unpack
-from isolation.engines.guard import MOST_KEPT, START_SECONDS, Guard, guard, judge_of
-from isolation.engines.transport import Ended, ProcessTransport, Silence
-from isolation.loading import load_player
-from isolation.match import play_games
-from isolation.outcome import Reason
+from isolation.games.match import play_games
+from isolation.loading.load_user_code import load_player
+from isolation.players.agents import ClassicAgent, Forfeit, GreedyAgent, RandomAgent, SearchAgent
+from isolation.processes.agent_pickling import CannotCross, pack, unpack
+from isolation.processes.subprocess_child import NEW_GAME, Failure, Order, Refusal, decode, encode
+from isolation.processes.subprocess_player import MOST_KEPT, START_SECONDS, Guard, guard, judge_of
+from isolation.processes.transport import Ended, ProcessTransport, Silence
+from isolation.rules.outcome import Reason
 from isolation.search import SearchResult
 
 BOARD = Board.from_moves([24, 14])
@@ -444,7 +444,7 @@ def test_threads_guard_players_at_the_same_time():
 HANGING_SCRIPT = """
 import sys
 from isolation import Limit, play
-from isolation.agents import ClassicAgent, GreedyAgent
+from isolation.players.agents import ClassicAgent, GreedyAgent
 
 class Hanging:
     where = sys.argv[1]

@@ -7,13 +7,13 @@ import pytest
 from invented_runs import gauntlet, random_wins
 from played_games import random_record, write_games
 
-from experiments import explorer
-from experiments.explorer import explore, read_played
-from experiments.log import read_games
-from experiments.openings import orbit_ids, orbit_ids_by_ply
-from experiments.saved_games import append_game
+from experiments.exchange import opening_explorer
+from experiments.exchange.opening_explorer import explore, read_played
+from experiments.exchange.saved_games import append_game
+from experiments.plan.openings import orbit_ids, orbit_ids_by_ply
+from experiments.record.log import read_games
 from isolation import Board
-from isolation.geometry import parse_size, symmetries
+from isolation.rules.geometry import parse_size, symmetries
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def counted(run, board, drawn):
     for row in read_games(run).itertuples():
         if (row.rows, row.columns) != parse_size(board.size):
             continue
-        for ply in range(0 if drawn else len(row.opening), min(row.plies, explorer.PLIES)):
+        for ply in range(0 if drawn else len(row.opening), min(row.plies, opening_explorer.PLIES)):
             before = Board.from_moves(row.moves[:ply].tolist(), board.size)
             if folded(before) == folded(board):
                 after = folded(before.successor(int(row.moves[ply])))
@@ -90,9 +90,9 @@ def test_a_position_that_was_set_up_is_the_one_that_was_played(run):
 
 def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plies(run, monkeypatch):
     assert explore(read_played(run, "7x7"), Board(1, 2)).games == 0
-    assert read_played(run, "7x7").ids.shape == (0, explorer.PLIES + 1)
+    assert read_played(run, "7x7").ids.shape == (0, opening_explorer.PLIES + 1)
     board = Board.from_moves(random_record(3, size="3x4").moves[:5], "3x4")
-    monkeypatch.setattr(explorer, "PLIES", 4)
+    monkeypatch.setattr(opening_explorer, "PLIES", 4)
     found = explore(read_played(run, "3x4"), board)
     assert found.games == 0
     assert {cell for reply in found.replies for cell in reply.cells} == set(board.legal_cells())
@@ -100,7 +100,7 @@ def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plie
 
 def test_a_finished_position_has_no_replies(run):
     board = Board.from_moves(random_record(3, size="3x4").moves, "3x4")
-    assert explore(read_played(run, "3x4"), board) == explorer.Explored(0, False, ())
+    assert explore(read_played(run, "3x4"), board) == opening_explorer.Explored(0, False, ())
 
 
 def test_ids_by_ply_are_those_of_the_positions_on_the_way():
@@ -116,7 +116,7 @@ def test_ids_by_ply_are_those_of_the_positions_on_the_way():
 def test_a_run_of_many_parts_is_read_whole(tmp_path, monkeypatch):
     path = gauntlet(8, random_wins({"Base": 0.5, "Mine": 0.7}), contenders=("Mine",)).write(tmp_path / "run")
     games = len(read_games(path))
-    monkeypatch.setattr(explorer, "_BATCH", 5)
+    monkeypatch.setattr(opening_explorer, "_BATCH", 5)
     size = "{}x{}".format(*read_games(path)[["rows", "columns"]].iloc[0])
     assert explore(read_played(path, size), Board.from_moves([], size)).games == games
 

@@ -14,16 +14,16 @@ from random_games import games
 from scripted_pool import Script, ScriptedPool
 
 from cli import main
-from experiments.config import load_config
-from experiments.exporting import exported
-from experiments.importing import import_pgn
-from experiments.log import SCHEMA, read_games
-from experiments.openings import file_openings
-from experiments.pgn import read_pgn, write_pgn
+from experiments.exchange.export_games import exported
+from experiments.exchange.import_games import import_pgn
+from experiments.plan.config import load_config
+from experiments.plan.openings import file_openings
 from experiments.play.runner import play_tournament
-from experiments.verdicts.findings import load_findings
+from experiments.record.log import SCHEMA, read_games
+from experiments.statistics.run_results import load_findings
 from experiments.verdicts.frames import standings_frame
 from isolation import Board
+from isolation.games.pgn import read_pgn, write_pgn
 
 TAGS = st.dictionaries(
     st.sampled_from(["White", "Black", "Event"]), st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]))

@@ -12,12 +12,12 @@ from click.testing import CliRunner
 from scripted_pool import here
 
 from cli import main
-from experiments import log, runs
-from experiments.config import load_config
+from experiments.plan.config import load_config
 from experiments.play import runner
-from experiments.play.extension import extended_config
+from experiments.play.run_extension import extended_config
 from experiments.play.runner import Outcome, play_tournament
-from experiments.sealed import read_json, write_json
+from experiments.record import log, run_directory
+from experiments.record.checked_json import read_json, write_json
 
 FEW: dict[str, Any] = {"board": "5x5", "limit": "nodes=40", "pairs": 5, "jobs": 1}
 GAUNTLET: dict[str, Any] = {"contenders": ["ID:center", "greedy"], "opponents": ["random", "MM:open@depth=2"]}
@@ -61,7 +61,7 @@ def run(gauntlet: Path, tmp_path: Path) -> Path:
 
 def assert_as_from_the_start(extended: Path, anew: Path) -> None:
     pd.testing.assert_frame_equal(games(extended), games(anew), check_categorical=False)
-    one, other = (runs.load_run(path) for path in (extended, anew))
+    one, other = (run_directory.load_run(path) for path in (extended, anew))
     assert (one.fingerprint, one.agents, one.games) == (other.fingerprint, other.agents, other.games)
 
 
@@ -107,20 +107,22 @@ def test_an_extension_that_is_interrupted_is_resumed(
     with pytest.raises(KeyboardInterrupt):
         extend(run, tmp_path / "more")
     monkeypatch.undo()
-    config = runs.requested_config(runs.load_run(tmp_path / "more"), jobs=1)
+    config = run_directory.requested_config(run_directory.load_run(tmp_path / "more"), jobs=1)
     assert play_tournament(config, resume=True, pools=here).finished
     play(tmp_path / "anew", **{**GAUNTLET, "contenders": [*GAUNTLET["contenders"], NEW]})
     assert_as_from_the_start(tmp_path / "more", tmp_path / "anew")
 
 
 def test_a_run_by_the_old_rule_of_seeds_is_extended_by_it(run: Path, tmp_path: Path) -> None:
-    write_json(run / runs.FACTS, {**read_json(run / runs.FACTS), "seeds_by": "agents"})
+    write_json(run / run_directory.FACTS, {**read_json(run / run_directory.FACTS), "seeds_by": "agents"})
     for part in log.live_files(log.games_folder(run)):
         part.unlink()
-    runs.reopen(run)
-    assert play_tournament(runs.requested_config(runs.load_run(run), jobs=1), resume=True, pools=here).finished
+    run_directory.reopen(run)
+    assert play_tournament(
+        run_directory.requested_config(run_directory.load_run(run), jobs=1), resume=True, pools=here
+    ).finished
     assert extend(run, tmp_path / "more").finished
-    assert runs.load_run(tmp_path / "more").seeds_by == "agents"
+    assert run_directory.load_run(tmp_path / "more").seeds_by == "agents"
     shared = games(tmp_path / "more").merge(games(run), on=["agent_1", "agent_2", "opening_id", "seed"])
     assert len(shared) == len(games(run))
 
@@ -129,7 +131,7 @@ def test_a_run_by_the_old_rule_of_seeds_is_extended_by_it(run: Path, tmp_path: P
 
 
 def change_facts(run: Path, **changes: Any) -> None:
-    write_json(run / runs.FACTS, {**read_json(run / runs.FACTS), **changes})
+    write_json(run / run_directory.FACTS, {**read_json(run / run_directory.FACTS), **changes})
 
 
 def change_games(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
@@ -152,12 +154,14 @@ def other_nodes(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (runs.reopen, "is not finished: go on with isolation tournament --resume"),
+        (run_directory.reopen, "is not finished: go on with isolation tournament --resume"),
         (lambda run: change_facts(run, versions={"knights-isolation": "0.0.1"}), "was played by version 0.0.1 of the"),
         (lambda run: change_games(run, foreign_seed), "its seed is not of the run's"),
         (lambda run: change_games(run, other_nodes), "goes otherwise with this engine, which has changed"),
         (
-            lambda run: change_facts(run, requested={**read_json(run / runs.FACTS)["requested"], "equal_cost": True}),
+            lambda run: change_facts(
+                run, requested={**read_json(run / run_directory.FACTS)["requested"], "equal_cost": True}
+            ),
             "was played at equal cost, measured when it began: play a new run",
         ),
     ],

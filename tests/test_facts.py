@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from experiments import runs
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.facts import read_facts, run_facts
+from experiments.plan.agent_facts import read_facts, run_facts
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.record import run_directory
 from experiments.roster import complete, make_agent, parse_spec, settings_text
-from experiments.verdicts.findings import load_findings
+from experiments.statistics.run_results import load_findings
 
 SPECS = [
     "random", "greedy", "perfect", "perfect@ms=50", "ID:improved@nodes=2000", "AB:open@depth=4", "MM:null",
@@ -73,8 +73,8 @@ def test_a_run_writes_what_its_agents_say_and_findings_read_it(tmp_path):
     }
     config = load_config(None, keys)
     plan = make_plan(config)
-    runs.create(tmp_path / "run", plan, config)
-    entries = runs.load_run(tmp_path / "run").agents
+    run_directory.create(tmp_path / "run", plan, config)
+    entries = run_directory.load_run(tmp_path / "run").agents
     expected = {entrant.agent.name: entrant.agent.is_deterministic for entrant in plan.entrants}
     assert {name: entry["deterministic"] for name, entry in entries.items()} == expected
     assert expected["Noisy"] is expected["Random"] is False

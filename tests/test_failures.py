@@ -13,19 +13,19 @@ from click.testing import CliRunner
 
 import heuristics
 from cli import main
-from experiments import trial
+from experiments import quick_trial
 from experiments.suite import read_suite
-from experiments.suite.asking import ask_all, failing_position, failing_positions
-from isolation.agents import SearchAgent
-from isolation.answers import Positions, answer_all
-from isolation.board import Board
-from isolation.cost import Cost
-from isolation.faults import origin, origin_of_value
-from isolation.limits import Limit
-from isolation.loading import load_heuristic
-from isolation.match import play_games
-from isolation.outcome import Reason
-from isolation.speed import random_openings
+from experiments.suite.agent_answers import ask_all, failing_position, failing_positions
+from isolation.checks.search_cost import Cost
+from isolation.checks.speed import random_openings
+from isolation.editions.classic_board import Board
+from isolation.games.batch_moves import Positions, answer_all
+from isolation.games.match import play_games
+from isolation.loading.load_user_code import load_heuristic
+from isolation.players.agents import SearchAgent
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from isolation.usercode.user_exceptions import origin, origin_of_value
 
 RARELY = """
 def helper(own):
@@ -93,13 +93,13 @@ def test_a_game_lost_by_a_failure_says_what_was_raised_or_returned_in_which_line
 def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have `isolation try` look at early test positions only, and play a few short games whatever the machine does."""
     early = [Board.from_moves(cells) for cells in ([24, 0], [24, 1], [3, 40])]
-    monkeypatch.setattr("isolation.compiling.compiler.sample_positions", lambda size, count: early)
+    monkeypatch.setattr("isolation.compiling.compile_heuristic.sample_positions", lambda size, count: early)
     small = read_suite("7x7", "screen").sample(60, 1)
-    monkeypatch.setattr(trial, "read_suite", lambda name, split: small)
+    monkeypatch.setattr(quick_trial, "read_suite", lambda name, split: small)
     for name, value in {"OPENING_PLIES": 22, "NODES": 200, "PYTHON_POSITIONS": 60}.items():
-        monkeypatch.setattr(trial, name, value)
-    monkeypatch.setattr(trial, "_cost", lambda heuristic, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
-    monkeypatch.setattr(trial, "try_heuristic", partial(trial.try_heuristic, pairs=6, python_pairs=6))
+        monkeypatch.setattr(quick_trial, name, value)
+    monkeypatch.setattr(quick_trial, "_cost", lambda heuristic, interpreted: Cost(100.0, 1.0, 1.0, 1.0))
+    monkeypatch.setattr(quick_trial, "try_heuristic", partial(quick_trial.try_heuristic, pairs=6, python_pairs=6))
 
 
 @pytest.mark.parametrize(("kind", "python"), CASES)
@@ -248,7 +248,7 @@ def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -
 
     class Late(SearchAgent):
         def choose(self, board: Board, seed: int) -> Any:
-            from isolation.agents import Forfeit
+            from isolation.players.agents import Forfeit
 
             if board.move_count == 2:
                 raise Forfeit(Reason.TIMEOUT, "took long")
@@ -294,7 +294,7 @@ def test_the_origin_of_a_value_is_the_line_that_returned_it_last() -> None:
 @pytest.mark.usefixtures("quick_trials")
 def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "isolation.compiling.compiler.sample_positions", lambda size, count: [Board.from_moves([24, 0])]
+        "isolation.compiling.compile_heuristic.sample_positions", lambda size, count: [Board.from_moves([24, 0])]
     )
     Path("soon.py").write_text(
         "def score(game, player):\n    if game.move_count >= 9:\n        return float('nan')\n    return 1.0\n"

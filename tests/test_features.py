@@ -13,11 +13,11 @@ from test_heuristics import Cell, Facts, links, nearer_to, positions
 
 import heuristics
 from cli import main
-from experiments.learn.selecting import select_features
+from experiments.learn.feature_selection import select_features
 from experiments.suite import Suite, read_suite
 from heuristics import FEATURES, Composite
 from isolation import Board, Limit
-from isolation.compiling.compiler import compile_heuristic
+from isolation.compiling.compile_heuristic import compile_heuristic
 
 
 def both(count: Callable[[set[Cell]], float]) -> Callable[[Facts], float]:

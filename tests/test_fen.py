@@ -9,14 +9,16 @@ from hypothesis import given
 from random_games import games, random_game, small_sizes
 
 from cli import main
-from isolation import Board, Limit, algebraic, fen, notation, perft, search
-from isolation.algebraic import read_move, write_move, write_san
+from isolation import Board, Limit, perft, search
+from isolation.boards import joust_notation
+from isolation.boards.joust_notation import read_move, write_move, write_san
 from isolation.engines.protocol import variants_text
-from isolation.notation import parse_square, square_name
+from isolation.rules import fen, notation
+from isolation.rules.notation import parse_square, square_name
 
 
 def test_examples_in_docstrings_hold():
-    assert [doctest.testmod(module).failed for module in (fen, algebraic, notation)] == [0, 0, 0]
+    assert [doctest.testmod(module).failed for module in (fen, joust_notation, notation)] == [0, 0, 0]
 
 
 @given(games(sizes=small_sizes))

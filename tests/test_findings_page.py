@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 from played_games import write_run
 
-from experiments.log import read_games
-from experiments.published import analyse_file
-from experiments.verdicts.comparisons import judge
-from experiments.verdicts.findings import load_findings
+from experiments.published.published_results import analyse_file
+from experiments.record.log import read_games
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.contender_verdicts import judge
 from isolation import Board, solve
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from random_games import positions
 
 import heuristics
-from isolation.agents import code_hash
-from isolation.compiling.compiler import compile_heuristic
-from isolation.compiling.rewrites.flooding import flood
-from isolation.compiling.rewriting import rewrite
+from isolation.compiling.compile_heuristic import compile_heuristic
+from isolation.compiling.rewrites.loops.flood_fill import flood
+from isolation.compiling.source_rewriter import rewrite
+from isolation.players.agents import code_hash
 
 SIZES = ["3x4", "4x3", "5x5", "6x7", "7x7", "9x11"]
 

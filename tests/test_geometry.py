@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isolation import geometry
-from isolation.geometry import (
+from isolation.rules import geometry
+from isolation.rules.geometry import (
     canonical_opening,
     cell_of,
     cells_of,

@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, small_sizes
 
-from experiments.saved_games import append_game, load_game, save_game
-from isolation import Board, human
-from isolation.agents import PLACING_NODES, Forfeit, GreedyAgent, Memoryless, RandomAgent, SearchAgent
-from isolation.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
-from isolation.limits import Limit
-from isolation.notation import cell_name
-from isolation.outcome import Reason
+from experiments.exchange.saved_games import append_game, load_game, save_game
+from isolation import Board
+from isolation.games import human
+from isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
+from isolation.players.agents import PLACING_NODES, Forfeit, GreedyAgent, Memoryless, RandomAgent, SearchAgent
+from isolation.rules.limits import Limit
+from isolation.rules.notation import cell_name
+from isolation.rules.outcome import Reason
 from isolation.sample_players import open_move_score
 from isolation.search import SearchResult
-from reports.replay import describe_end, replay_of_record
+from reports.replay.replay import describe_end, replay_of_record
 
 
 @dataclass

@@ -11,24 +11,24 @@ from hypothesis import strategies as st
 from paired import pairs_in
 from scipy.stats import binomtest, f, norm, spearmanr, t
 
-from experiments.inference.clusters import (
+from experiments.inference.cluster_intervals import (
     Interval,
     mean_parts,
     rate_interval,
     stretch,
 )
-from experiments.inference.comparison import Comparison, compare
-from experiments.inference.duel import Duel, compare_directly
-from experiments.inference.family import compare_all
-from experiments.inference.multiplicity import flip, step_down
-from experiments.inference.pairs import PairCounts, pair_interval, sign_test
-from experiments.inference.permutation import sign_flip_test
-from experiments.inference.planning import (
+from experiments.inference.contenders.baseline_comparison import Comparison, compare
+from experiments.inference.contenders.comparison_family import compare_all
+from experiments.inference.contenders.head_to_head import Duel, compare_directly
+from experiments.inference.contenders.multiple_testing import flip, step_down
+from experiments.inference.contenders.permutation_tests import sign_flip_test
+from experiments.inference.contenders.sample_size import (
     openings_after_pilot,
     pairs_after_pilot,
     power_over_every_opponent,
     reach_of,
 )
+from experiments.inference.pair_intervals import PairCounts, pair_interval, sign_test
 from experiments.inference.standings import matchups, splits, standings
 
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from experiments.inference.betting import capital_above, confidence_sequence
-from experiments.inference.elimination import behind, drop_outs
-from experiments.play.batches import checkpoints
+from experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
+from experiments.inference.sequential.elimination import behind, drop_outs
+from experiments.play.pools.batch_feed import checkpoints
 
 
 def shares_of(rates, openings, rng, games=4, decided=0.6):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
-from experiments.inference.pairs import (
+from experiments.inference.pair_intervals import (
     METHODS,
     PairCounts,
     agresti_coull_ends,

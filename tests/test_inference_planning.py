@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from experiments.inference.elo import score_from_elo
-from experiments.inference.multiplicity import holm
-from experiments.inference.pairs import PairCounts, sign_test
-from experiments.inference.permutation import sign_flip_test
-from experiments.inference.planning import (
+from experiments.inference.contenders.multiple_testing import holm
+from experiments.inference.contenders.permutation_tests import sign_flip_test
+from experiments.inference.contenders.sample_size import (
     least_variance,
     openings_for_effect,
     pairs_after_pilot,
     pairs_for_effect,
     sprt_plan,
 )
-from experiments.inference.sequential import Sprt, sprt_path
+from experiments.inference.elo import score_from_elo
+from experiments.inference.pair_intervals import PairCounts, sign_test
+from experiments.inference.sequential.sprt import Sprt, sprt_path
 
 
 def test_a_plan_finds_its_effect_as_often_as_it_says():

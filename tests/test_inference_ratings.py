@@ -8,10 +8,10 @@ import pytest
 from paired import pairs_in
 from scipy.special import expit
 
-from experiments.inference import ratings as ratings_module
+from experiments.inference import bradley_terry as ratings_module
+from experiments.inference.bradley_terry import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
 from experiments.inference.convergence import NotConverged
 from experiments.inference.elo import elo_from_score
-from experiments.inference.ratings import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
 
 
 def games_of(results):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.inference.contenders.sample_size import pairs_for_effect, sprt_plan
 from experiments.inference.elo import elo_from_score, estimate_elo, score_from_elo
-from experiments.inference.pairs import PairCounts, pair_interval, sign_test
-from experiments.inference.planning import pairs_for_effect, sprt_plan
-from experiments.inference.sequential import Sprt, log_likelihood_ratio, sprt_result
+from experiments.inference.pair_intervals import PairCounts, pair_interval, sign_test
+from experiments.inference.sequential.sprt import Sprt, log_likelihood_ratio, sprt_result
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "statistics.json").read_text("utf-8"))
 PLANNING = REFERENCE["planning"]

@@ -7,10 +7,10 @@ import pytest
 from paired import pairs_in
 from scipy.stats import norm
 
-from experiments.inference.comparison import compare
-from experiments.inference.family import compare_all
-from experiments.inference.multiplicity import holm
-from experiments.inference.permutation import score_flip_test, sign_flip_test
+from experiments.inference.contenders.baseline_comparison import compare
+from experiments.inference.contenders.comparison_family import compare_all
+from experiments.inference.contenders.multiple_testing import holm
+from experiments.inference.contenders.permutation_tests import score_flip_test, sign_flip_test
 from tests.test_inference_comparison import OPPONENTS, games_of
 
 

@@ -17,10 +17,10 @@ from scripted_pool import here
 
 from cli import main
 from experiments.bench import COMMAND
-from experiments.config import load_config
-from experiments.play.interrupts import _Ear
+from experiments.plan.config import load_config
+from experiments.play.pools.interrupts import _Ear
 from experiments.play.runner import play_tournament
-from reports.progress import what_is_kept
+from reports.watch.run_progress import what_is_kept
 
 SOURCE = """
 def score(game, player, *, reach=1.0):
@@ -121,7 +121,7 @@ def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) ->
 
 ASKING = """
 from experiments.suite import read_suite
-from experiments.suite.asking import ask_all
+from experiments.suite.agent_answers import ask_all
 positions = read_suite("7x7", "screen").sample(1000, 1).positions
 try:
     ask_all(["MCTS@nodes=400000"], positions, jobs=1, show=lambda answered, agents: print(answered, agents, flush=True))
@@ -151,9 +151,9 @@ def test_a_compiled_agent_that_would_search_for_minutes_is_interrupted() -> None
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        ("experiments.learn.fitting.fit", ["fit", "mine.py:score", "--seed", "2"]),
-        ("experiments.suite.asking.ask_all", ["screen", "random", "--sample", "20"]),
-        ("experiments.trial.try_heuristic", ["try", "mine.py"]),
+        ("experiments.learn.pairwise_fit.fit", ["fit", "mine.py:score", "--seed", "2"]),
+        ("experiments.suite.agent_answers.ask_all", ["screen", "random", "--sample", "20"]),
+        ("experiments.quick_trial.try_heuristic", ["try", "mine.py"]),
         ("experiments.play.runner.play_tournament", ["match", "random", "greedy", "--out", "my run"]),
     ],
 )
@@ -165,7 +165,7 @@ def test_what_keeps_nothing_starts_again_with_the_same_command(
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(function, press)
-    monkeypatch.setattr("reports.progress.play_tournament", press)
+    monkeypatch.setattr("reports.watch.run_progress.play_tournament", press)
     result = CliRunner().invoke(main, words)
     command = shlex.join(["isolation", *words])
     assert result.output == f"Interrupted: nothing was kept. Start again with: {command}\n"
@@ -178,7 +178,7 @@ def test_what_is_kept_is_said_with_its_place(folder: Path, monkeypatch: pytest.M
         raise KeyboardInterrupt
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("experiments.learn.tuning.tune", press)
+    monkeypatch.setattr("experiments.learn.spsa_tuning.tune", press)
     result = CliRunner().invoke(main, ["tune", "ID:mine.py:score", "--out", "games.parquet"])
     assert result.output == (
         "Interrupted: what was played is in games.parquet. "
@@ -210,7 +210,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
     (tmp_path / "class").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("commands.league._begun", lambda *arguments: (None, outcome))
-    monkeypatch.setattr("experiments.league.results.label_games", press)
+    monkeypatch.setattr("experiments.league.league_results.label_games", press)
     result = CliRunner().invoke(main, ["league", "class"])
     goes_on = f"Go on with: isolation league class --resume {run}"
     assert result.output == f"Interrupted: 2 of 2 games are in {run}. {goes_on}\n"
@@ -221,7 +221,7 @@ def test_a_league_that_is_interrupted_while_it_is_judged_goes_on(
 
 SWALLOWED = """
 import os, signal, sys
-from experiments.play.interrupts import arrived, listen
+from experiments.play.pools.interrupts import arrived, listen
 listen()
 try:
     os.kill(os.getpid(), signal.SIGTERM)

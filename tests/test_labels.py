@@ -12,17 +12,17 @@ from played_games import random_record, write_games, write_run
 from random_games import random_game
 
 from cli import main
-from experiments import labels
-from experiments.accuracy import run_decisions
-from experiments.find_games import found_rows
-from experiments.labels import label_moves, label_run, mistakes, read_labels
-from experiments.locks import locked
-from experiments.log import read_games
-from experiments.saved_games import append_game
+from experiments.exact import labels
+from experiments.exact.accuracy import run_decisions
+from experiments.exact.labels import label_moves, label_run, mistakes, read_labels
+from experiments.exchange.find_games import found_rows
+from experiments.exchange.saved_games import append_game
+from experiments.record.log import read_games
+from experiments.record.run_lock import locked
 from isolation import Board, Limit, solve
-from reports.board.questions import GamesQuestion
-from reports.board.shelf import Shelf, games
-from reports.replay import replay_of_run
+from reports.board.request_models import GamesQuestion
+from reports.board.resources import Shelf, games
+from reports.replay.replay import replay_of_run
 
 PLENTY = Limit(nodes=10**9)
 

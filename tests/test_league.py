@@ -14,26 +14,26 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli import main
-from experiments import log, runs
-from experiments.league import checking
-from experiments.league.book import Book, Entry, newest_of, read_book
-from experiments.league.checking import Check, check_one
-from experiments.league.planning import league_config, league_keys
-from experiments.league.results import Forfeit, read_results
+from experiments.league import submission_checks
+from experiments.league.entries import Book, Entry, newest_of, read_book
+from experiments.league.league_config import league_config, league_keys
+from experiments.league.league_results import Forfeit, read_results
+from experiments.league.submission_checks import Check, check_one
 from experiments.league.submissions import Submission, find_submissions
+from experiments.record import log, run_directory
 from experiments.roster import complete, parse_agent, parse_spec
-from experiments.roster.unloaded import player_in
-from isolation.board import Board
-from isolation.engines import file_agent
-from isolation.engines.confined import knows_landlock
-from isolation.engines.process import MOST_WAITS, PlayerProcess
-from isolation.engines.transport import Silence
-from isolation.limits import Limit
-from isolation.match import GameRecord, play
-from isolation.solver import solve
-from reports.league.names import INDEX, games_of, page_of
+from experiments.roster.static_inspection import player_in
+from isolation.editions.classic_board import Board
+from isolation.exact.solver import solve
+from isolation.games.match import GameRecord, play
+from isolation.processes import file_agent
+from isolation.processes.player_process import MOST_WAITS, PlayerProcess
+from isolation.processes.sandbox import knows_landlock
+from isolation.processes.transport import Silence
+from isolation.rules.limits import Limit
+from reports.league.league_tables import leading, ranking_section
+from reports.league.page_paths import INDEX, games_of, page_of
 from reports.league.player_page import player_page
-from reports.league.tables import leading, ranking_section
 
 ROOT = Path(__file__).parent.parent
 HONEST = """
@@ -348,7 +348,7 @@ def test_modules_named_like_ours_are_a_players_own_and_nobody_elses(tmp_path: Pa
 def test_an_import_that_hangs_is_given_up_and_one_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (file_agent, checking):
+    for module in (file_agent, submission_checks):
         monkeypatch.setattr(module, "IMPORT_SECONDS", 3.0)
     hanging = submit(tmp_path, "hanging", "while True: pass\n" + HONEST.format(prefers="0"))
     failing = submit(tmp_path, "failing", HONEST.format(prefers="0") + "import nowhere\n")
@@ -521,7 +521,7 @@ def test_who_comes_late_is_added_and_nothing_is_played_again(home: Path) -> None
 def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
     run = home / "interrupted"
     shutil.copytree(home / "run", run)
-    runs.reopen(run)
+    run_directory.reopen(run)
     (run / "league.json").unlink()
     assert log.take_back(log.games_folder(run), "ZeroDivisionError") > 4
     (run / "league" / "index.html").unlink()

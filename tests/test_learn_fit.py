@@ -12,21 +12,21 @@ from click.testing import CliRunner
 from scipy.special import chdtri
 
 from cli import main
-from commands.learning import write_patch
-from experiments.learn.comparisons import compare_moves
-from experiments.learn.fitting import Fit, fit
-from experiments.learn.patching import patch_of_defaults
-from experiments.learn.subject import space_of
+from commands.tuning import write_patch
+from experiments.learn.defaults_patch import patch_of_defaults
+from experiments.learn.move_pairs import compare_moves
+from experiments.learn.pairwise_fit import Fit, fit
+from experiments.learn.parameter_space import space_of
 from experiments.suite import Suite, read_suite
-from experiments.suite.store import split_of
+from experiments.suite.suite_file import split_of
 from heuristics import get
 from isolation import Board, Limit
-from isolation.answers import Positions
-from isolation.appraisal import Asking, appraise_all, expected_lines, is_over
-from isolation.compiling.compiler import compile_heuristic, sample_positions
-from isolation.parameters import ParameterError, tuned
+from isolation.checks.speed import random_openings
+from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from isolation.games.batch_evaluation import Asking, appraise_all, expected_lines, is_over
+from isolation.games.batch_moves import Positions
+from isolation.rules.parameters import ParameterError, tuned
 from isolation.search.interpreted import value_of_move
-from isolation.speed import random_openings
 
 Wide = Annotated[float, Interval(ge=-8, le=8)]
 
@@ -83,7 +83,7 @@ def test_what_a_search_expects_does_not_depend_on_the_positions_beside_it(monkey
     positions, heuristic = Positions.of(random_openings(10, 20), "7x7"), compile_heuristic(get("open"))
     nodes = np.arange(10, 110, 10)
     whole = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
-    monkeypatch.setattr("isolation.appraisal.batches", lambda count: [(0, 3), (3, 1), (4, 6)])
+    monkeypatch.setattr("isolation.games.batch_evaluation.batches", lambda count: [(0, 3), (3, 1), (4, 6)])
     parted = expected_lines(heuristic, positions, np.zeros(0), None, nodes)
     for column in ("scores", "plies", "cells"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()

@@ -12,16 +12,16 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from experiments.inference.clusters import Interval as Estimate
-from experiments.learn import sampling, tuning
-from experiments.learn.contest import Batch, Pairs, Pool, pool_of, subject_of
+from experiments.inference.cluster_intervals import Interval as Estimate
+from experiments.learn import optuna_tuning, spsa_tuning
 from experiments.learn.journal import Journal
-from experiments.learn.sampling import Sampling, sample, sampling_plan
+from experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
+from experiments.learn.parameter_space import space_of
 from experiments.learn.spsa import Plan
-from experiments.learn.subject import space_of
-from experiments.learn.tuning import Question, Tuning
+from experiments.learn.spsa_tuning import Question, Tuning
+from experiments.learn.tuning_games import Batch, Pairs, Pool, pool_of, subject_of
 from experiments.roster import make_agent, parse_spec
-from isolation.parameters import ParameterError
+from isolation.rules.parameters import ParameterError
 
 FILE = """
 from typing import Annotated, Literal
@@ -74,9 +74,9 @@ def without_games(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     def playing(*_: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[Pairs]]]:
         yield lambda batches: (invented(batch) for batch in batches if played.append(batch) is None)
 
-    monkeypatch.setattr(sampling, "playing", playing)
-    monkeypatch.setattr(tuning, "playing", playing)
-    monkeypatch.setattr(sampling, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
+    monkeypatch.setattr(optuna_tuning, "playing", playing)
+    monkeypatch.setattr(spsa_tuning, "playing", playing)
+    monkeypatch.setattr(optuna_tuning, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
     return played
 
 
@@ -127,7 +127,7 @@ def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves
 
 def test_a_vector_that_played_little_is_not_preferred_for_its_luck() -> None:
     tried = {(0.1,): (5, 8), (0.2,): (62, 100), (0.3,): (10, 100)}
-    assert sampling._shrunk(tried, (0.1,)) < sampling._shrunk(tried, (0.2,)) < 0.62
+    assert optuna_tuning._shrunk(tried, (0.1,)) < optuna_tuning._shrunk(tried, (0.2,)) < 0.62
 
 
 def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, without_games: list[Batch]) -> None:
@@ -151,7 +151,7 @@ def test_spsa_says_which_choices_it_leaves_as_they_are(
     spec: str, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], told: bool
 ) -> None:
     monkeypatch.setattr(
-        tuning, "tune", lambda *_, **__: Tuning((), Estimate(0.5, 0.4, 0.6, 0.95), 0, 0, np.zeros((1, 0)))
+        spsa_tuning, "tune", lambda *_, **__: Tuning((), Estimate(0.5, 0.4, 0.6, 0.95), 0, 0, np.zeros((1, 0)))
     )
     result = CliRunner().invoke(main, ["tune", spec, "--patch", "it.patch", *more])
     assert result.exit_code == 0, result.output
@@ -180,8 +180,8 @@ def finals(spec: str, pool: Pool, weights: Sequence[float], seed: int) -> Sampli
             wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
             yield Pairs(batch.key, wins, 0)
 
-    field = sampling._Field(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
-    return sampling._finals(field, [(weight,) for weight in weights], len(weights))
+    field = optuna_tuning._Field(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
+    return optuna_tuning._finals(field, [(weight,) for weight in weights], len(weights))
 
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:

@@ -13,19 +13,19 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 from cli import main
-from experiments.learn import contest, response, tuning
-from experiments.learn.contest import Batch, Pairs, play_batch, pool_of, subject_of, with_values
+from experiments.learn import response_surface, spsa_tuning, tuning_games
 from experiments.learn.journal import Journal
-from experiments.learn.response import Contests, features, importance, respond
+from experiments.learn.parameter_sweep import Axis, Point, parse_axis, sweep
+from experiments.learn.response_surface import Contests, features, importance, respond
 from experiments.learn.spsa import Plan, directions, ends, moved, plan_of
-from experiments.learn.sweeping import Axis, Point, parse_axis, sweep
-from experiments.learn.tuning import Judgement, Question, judge, tune
-from experiments.play.cluster import calls
+from experiments.learn.spsa_tuning import Judgement, Question, judge, tune
+from experiments.learn.tuning_games import Batch, Pairs, play_batch, pool_of, subject_of, with_values
+from experiments.play.cluster import cluster_map
 from experiments.roster import parse_agent, parse_spec
 from isolation import Limit
-from isolation.match import play_games
-from reports.learning import judged_sentence, path_table
-from reports.plots.response import response_plot
+from isolation.games.match import play_games
+from reports.plots.parameter_sweep import response_plot
+from reports.studies.tuning import judged_sentence, path_table
 
 FILE = """
 from typing import Annotated
@@ -114,9 +114,9 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
     def invented_games(*_: Any) -> Iterator[Any]:
         yield lambda batches: map(draw, batches)
 
-    monkeypatch.setattr(tuning, "playing", invented_games)
-    monkeypatch.setattr(tuning, "prepare", lambda specs, size: [parse_agent(text) for text in specs])
-    monkeypatch.setattr(response, "DRAWS", 2)
+    monkeypatch.setattr(spsa_tuning, "playing", invented_games)
+    monkeypatch.setattr(spsa_tuning, "prepare", lambda specs, size: [parse_agent(text) for text in specs])
+    monkeypatch.setattr(response_surface, "DRAWS", 2)
     promised = []
     for seed in range(6):
         asked = question(spec, Plan(10, 8, 20, seed), "" if against_itself else "ID:improved", wanted=("own",))
@@ -164,7 +164,7 @@ def test_the_terms_of_a_quadratic() -> None:
 
 def test_openings_to_learn_from_and_to_judge_by_share_no_orbit() -> None:
     learning, judging = (pool_of("5x5", 4, 300, 1, split) for split in ("fit", "screen"))
-    from experiments.openings import orbit_ids
+    from experiments.plan.openings import orbit_ids
 
     orbits = [set(orbit_ids(pool.openings.cells, "5x5").tolist()) for pool in (learning, judging)]
     assert not orbits[0] & orbits[1]
@@ -236,7 +236,7 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
         played.append(batch)
         return play_batch(batch, *more)
 
-    monkeypatch.setattr(contest, "play_batch", again)
+    monkeypatch.setattr(tuning_games, "play_batch", again)
     second = tune(question(spec), cut)
     assert len(played) == len(lines) - 14
     assert second.parameters == first.parameters
@@ -263,8 +263,8 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
         assert cluster == "tcp://there:8786"
         return (function(*call) for call in more)
 
-    monkeypatch.setattr(calls, "connection", connection)
-    monkeypatch.setattr(calls, "as_they_come_from", here)
+    monkeypatch.setattr(cluster_map, "connection", connection)
+    monkeypatch.setattr(cluster_map, "as_they_come_from", here)
     plan = Plan(3, 2, 4, 1)
     for _ in range(2):
         there = tune(question(spec, plan), Path("it.jsonl"), cluster="tcp://there:8786")
@@ -292,12 +292,12 @@ def test_what_is_no_record_is_left_alone(tmp_path: Path, text: str) -> None:
 
 
 def test_the_path_is_shown_round_by_round() -> None:
-    table = path_table(tuning.Progress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
+    table = path_table(spsa_tuning.Progress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
     assert [list(column.cells) for column in table.columns] == [["own"], ["0"], ["1"], ["▁▄█"]]
 
 
 def test_without_a_difference_the_old_values_stay() -> None:
-    from experiments.inference.clusters import Interval as Ends
+    from experiments.inference.cluster_intervals import Interval as Ends
 
     even = Judgement(10, Ends(0.52, 0.4, 0.6, 0.95), 0.6)
     assert judged_sentence(even).endswith(
@@ -363,7 +363,7 @@ def test_too_many_combinations_and_axes_named_twice_are_refused(spec: str) -> No
 
 
 def test_sweeps_are_drawn_as_curves_or_as_a_map() -> None:
-    from experiments.inference.clusters import Interval as Ends
+    from experiments.inference.cluster_intervals import Interval as Ends
 
     few, many = Axis("a", (0.0, 1.0, 2.0)), Axis("b", tuple(map(float, range(20))))
     limits = Axis("limit", (Limit(nodes=10), Limit(nodes=100)))

@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from experiments import log
-from experiments.config import load_config
-from experiments.design import Plan, make_plan
-from experiments.play.ledger import Ledger, UnwritableLogError
-from experiments.play.played import Played, joined, lost_unplayed
-from experiments.play.worker import Worker, task_of
-from isolation.outcome import Reason
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import Plan, make_plan
+from experiments.play.game_recorder import Ledger, UnwritableLogError
+from experiments.play.pools.worker import Worker, task_of
+from experiments.record import log
+from experiments.record.finished_games import Played, joined, lost_unplayed
+from isolation.rules.outcome import Reason
 
 
 @pytest.fixture(scope="module")

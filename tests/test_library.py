@@ -13,7 +13,7 @@ import pytest
 import isolation
 from experiments.roster import parse_agent
 from isolation import play
-from isolation.compiling import library
+from isolation.compiling import code_cache
 
 PACKAGE = Path(isolation.__file__).parent
 
@@ -22,24 +22,24 @@ PACKAGE = Path(isolation.__file__).parent
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.delenv(library.ENVIRONMENT_VARIABLE, raising=False)
+    monkeypatch.delenv(code_cache.ENVIRONMENT_VARIABLE, raising=False)
     return tmp_path
 
 
 def test_compiled_code_lies_in_the_cache_folder_of_the_user(home):
     caches = "Library/Caches" if platform.system() == "Darwin" else ".cache"
-    assert library.folder.__wrapped__() == home / caches / "isolation"
+    assert code_cache.folder.__wrapped__() == home / caches / "isolation"
 
 
 def test_the_folder_can_be_chosen(home, monkeypatch):
-    monkeypatch.setenv(library.ENVIRONMENT_VARIABLE, "~/mine")
-    assert library.folder.__wrapped__() == home / "mine"
+    monkeypatch.setenv(code_cache.ENVIRONMENT_VARIABLE, "~/mine")
+    assert code_cache.folder.__wrapped__() == home / "mine"
 
 
 def test_a_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(home, monkeypatch):
     (home / "file").touch()
-    monkeypatch.setenv(library.ENVIRONMENT_VARIABLE, str(home / "file" / "below"))
-    replaced = library.folder.__wrapped__()
+    monkeypatch.setenv(code_cache.ENVIRONMENT_VARIABLE, str(home / "file" / "below"))
+    replaced = code_cache.folder.__wrapped__()
     assert replaced.is_dir()
     assert home not in replaced.parents
 
@@ -48,20 +48,20 @@ def test_all_that_compiled_code_imports_is_in_its_fingerprint():
     graph = grimp.build_graph("isolation", exclude_type_checking_imports=True, cache_dir=None)
     native = {"isolation.native", *graph.find_descendants("isolation.native")}
     reached = native.union(*map(graph.find_upstream_modules, native)) - {"isolation"}
-    sources = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in library.engine_sources()}
+    sources = {path.relative_to(PACKAGE).with_suffix("").as_posix() for path in code_cache.engine_sources()}
     modules = {"isolation." + source.replace("/", ".").removesuffix(".__init__") for source in sources}
     assert reached <= modules
 
 
 def test_a_byte_changed_in_a_source_changes_the_fingerprint(tmp_path, monkeypatch):
-    copies = [tmp_path / f"{number}.py" for number, _ in enumerate(library.engine_sources())]
-    for copy, source in zip(copies, library.engine_sources(), strict=True):
+    copies = [tmp_path / f"{number}.py" for number, _ in enumerate(code_cache.engine_sources())]
+    for copy, source in zip(copies, code_cache.engine_sources(), strict=True):
         copy.write_bytes(source.read_bytes())
-    monkeypatch.setattr(library, "engine_sources", lambda: copies)
-    seen = {library.engine_fingerprint.__wrapped__()}
+    monkeypatch.setattr(code_cache, "engine_sources", lambda: copies)
+    seen = {code_cache.engine_fingerprint.__wrapped__()}
     for copy in copies:
         copy.write_bytes(copy.read_bytes() + b"#")
-        seen.add(library.engine_fingerprint.__wrapped__())
+        seen.add(code_cache.engine_fingerprint.__wrapped__())
     assert len(seen) == len(copies) + 1
 
 
@@ -81,7 +81,7 @@ def loaded(path):
     """What another process would load."""
     for name in [name for name in sys.modules if name.startswith("isolation_compiled_entry")]:
         del sys.modules[name]
-    return library.load(path, TEXT).VALUE
+    return code_cache.load(path, TEXT).VALUE
 
 
 def kept(path, times_made):
@@ -91,7 +91,7 @@ def kept(path, times_made):
         times_made.append(path)
         return b"machine code"
 
-    return library.kept(path, make), len(times_made)
+    return code_cache.kept(path, make), len(times_made)
 
 
 def test_code_is_made_once_and_kept_without_a_word(tmp_path, recwarn):
@@ -140,7 +140,7 @@ def test_bytecode_is_not_believed(tmp_path):
 
 def test_what_cannot_be_imported_raises_as_it_did(tmp_path):
     with pytest.raises(ZeroDivisionError):
-        library.load(tmp_path / "broken" / "module.py", "1 / 0")
+        code_cache.load(tmp_path / "broken" / "module.py", "1 / 0")
 
 
 def asked_while_it_is_made(path, until):
@@ -148,7 +148,7 @@ def asked_while_it_is_made(path, until):
     made, got = [], []
 
     def second():
-        got.append(library.kept_once(path, TEXT, lambda: b"made by the second"))
+        got.append(code_cache.kept_once(path, TEXT, lambda: b"made by the second"))
         until.set()
 
     def first():
@@ -157,19 +157,19 @@ def asked_while_it_is_made(path, until):
         assert until.wait(60)
         return b"made by the first"
 
-    library.kept_once(path, TEXT, first)
+    code_cache.kept_once(path, TEXT, first)
     made[0].join()
     return got[0]
 
 
 def test_what_another_process_is_making_is_waited_for(tmp_path, monkeypatch):
     waits = Event()
-    monkeypatch.setattr(library.time, "sleep", lambda seconds: waits.set())
+    monkeypatch.setattr(code_cache.time, "sleep", lambda seconds: waits.set())
     assert asked_while_it_is_made(tmp_path / "kernel.py", waits) == b"made by the first"
 
 
 def test_nobody_waits_for_long_for_a_process_that_may_have_been_suspended(tmp_path, monkeypatch):
-    monkeypatch.setattr(library, "_LONGEST_WAIT", 0.0)
+    monkeypatch.setattr(code_cache, "_LONGEST_WAIT", 0.0)
     assert asked_while_it_is_made(tmp_path / "kernel.py", Event()) == b"made by the second"
 
 

@@ -14,8 +14,17 @@ import joblib
 import pytest
 
 import isolation
-from isolation import Board, loading, sample_players
-from isolation.loading import LoadError, content_hash, load, load_heuristic, load_module, load_player, split_reference
+from isolation import Board, sample_players
+from isolation.loading import load_user_code
+from isolation.loading.load_user_code import (
+    LoadError,
+    content_hash,
+    load,
+    load_heuristic,
+    load_module,
+    load_player,
+    split_reference,
+)
 
 
 def write(folder, **files):
@@ -40,7 +49,7 @@ def test_a_file_that_changes_the_folder_while_it_loads_does_not_change_ours(tmp_
 
 
 def test_examples_in_docstrings_hold():
-    assert doctest.testmod(loading).failed == 0
+    assert doctest.testmod(load_user_code).failed == 0
 
 
 # Imports
@@ -101,7 +110,7 @@ def test_the_board_is_ours_even_beside_a_copy_of_the_classic_engine(tmp_path):
             import isolation
             from isolation import Board
             from isolation.isolation import Board as Inner
-            from isolation.board import MoveList
+            from isolation.boards.board import MoveList
         """,
         isolation____init__="raise ImportError('the old engine')",
         isolation__isolation="raise ImportError('the old engine')",
@@ -335,7 +344,7 @@ def test_a_file_that_fails_to_import_is_reported_with_the_line(tmp_path, source,
 
 
 def test_a_file_whose_import_never_ends_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("isolation.loading.LONGEST_IMPORT", 0.05)
+    monkeypatch.setattr("isolation.loading.load_user_code.LONGEST_IMPORT", 0.05)
     agent = write(tmp_path, game_agent="x = 1\nwhile True: pass")
     assert "failed to import: line 2: TookTooLong: takes longer than 0.05 s" in message(load_module, agent)
 
@@ -464,10 +473,10 @@ def test_what_python_warns_of_in_a_file_is_told_to_who_asks_and_to_nobody_else(t
     )
     load_module(agent)
     assert not recwarn.list
-    own, helpers = loading.doubts(agent)
+    own, helpers = load_user_code.doubts(agent)
     assert own.startswith('line 3: "is" with ')
     assert helpers == "helper.py, line 2: assertion is always true, perhaps remove parentheses?"
-    assert loading.doubts(write(tmp_path, fine="x = 1")) == []
+    assert load_user_code.doubts(write(tmp_path, fine="x = 1")) == []
 
 
 EXTENDED = """

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments import log
-from experiments.config import load_config
-from experiments.design import Plan, make_plan
-from experiments.locks import locked
-from experiments.parquet import DamagedFileError
-from experiments.play.played import Played, joined, lost_unplayed
-from isolation.match import play_games
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import Plan, make_plan
+from experiments.record import log
+from experiments.record.checked_parquet import DamagedFileError
+from experiments.record.finished_games import Played, joined, lost_unplayed
+from experiments.record.run_lock import locked
+from isolation.games.match import play_games
 
 
 @pytest.fixture(scope="module")

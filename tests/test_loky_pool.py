@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.crash import Suspect
-from experiments.play.loky_pool import LokyPool
-from experiments.play.pool import Answered, Died, Event, Failed, Finished
-from experiments.play.worker import Task, Worker, task_of
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.pools.crash_markers import Suspect
+from experiments.play.pools.loky_pool import LokyPool
+from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished
+from experiments.play.pools.worker import Task, Worker, task_of
 
 USER = """
 import ctypes, os, pathlib, signal, time

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 import heuristics
 from experiments.roster import parse_agent
 from isolation import Board, Limit, play
-from isolation.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
-from isolation.faults import LONGEST
-from isolation.match import play_games, play_many
+from isolation.checks.speed import random_openings
+from isolation.games.match import play_games, play_many
 from isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
-from isolation.native.memory import Memory
-from isolation.outcome import Reason
-from isolation.parameters import tuned
+from isolation.native.move_cache import Memory
+from isolation.players.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
+from isolation.rules.outcome import Reason
+from isolation.rules.parameters import tuned
 from isolation.search import SearchOptions
-from isolation.speed import random_openings
+from isolation.usercode.user_exceptions import LONGEST
 
 
 def search_agent(method, name, options=SearchOptions(), **limit):  # noqa: B008

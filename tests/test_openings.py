@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.openings import (
+from experiments.plan.openings import (
     OpeningSet,
     check_opening,
     colour_roles,
@@ -18,7 +18,7 @@ from experiments.openings import (
     random_openings,
 )
 from isolation import Board
-from isolation.geometry import canonical_opening, parse_size, symmetries
+from isolation.rules.geometry import canonical_opening, parse_size, symmetries
 
 SIZES = st.sampled_from(["3x3", "3x4", "5x5", "4x7", "7x7", "9x11"])
 

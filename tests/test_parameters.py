@@ -15,18 +15,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_threads import at_once
 
-from experiments.catalogue import file_catalogue
+from experiments.plan.catalogue import file_catalogue
 from experiments.roster import SpecError, complete, make_agent, parse_agent, parse_spec, settings_text
 from heuristics import get
 from heuristics.composite import Composite, Weight
 from isolation import Board, Limit, search
-from isolation.agents import GreedyAgent, SearchAgent, code_hash
-from isolation.answers import Positions, answer_all
-from isolation.compiling import compiler, linking
-from isolation.compiling.compiler import CompileError, compile_heuristic
-from isolation.match import play_games
-from isolation.parameters import KINDS_OF_VALUES, Parameter, ParameterError, name_of, parameters_of, tuned, values_of
-from isolation.speed import random_openings
+from isolation.checks.speed import random_openings
+from isolation.compiling import compile_heuristic as compiler
+from isolation.compiling import linking
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from isolation.games.batch_moves import Positions, answer_all
+from isolation.games.match import play_games
+from isolation.players.agents import GreedyAgent, SearchAgent, code_hash
+from isolation.rules.parameters import (
+    KINDS_OF_VALUES,
+    Parameter,
+    ParameterError,
+    name_of,
+    parameters_of,
+    tuned,
+    values_of,
+)
 
 Range = Annotated[float, Interval(ge=-2, le=3)]
 

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from invented_runs import gauntlet
 
-from experiments import labels, log, solving
-from experiments.parquet import count_rows, read_batches, read_parquet, save_table, write_parquet
+from experiments.exact import board_solving, labels
+from experiments.record import log
+from experiments.record.checked_parquet import count_rows, read_batches, read_parquet, save_table, write_parquet
 
 SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string())])
 TABLE = pa.table({"number": [1, 2, 3], "text": ["a", "b", "c"]}, SCHEMA)
@@ -34,8 +35,8 @@ def label_file(folder: Path) -> tuple[Path, Callable[[], Any]]:
 
 
 def solved_table(folder: Path) -> tuple[Path, Callable[[], Any]]:
-    solving.solve_all("2x3", folder / "solved.parquet")
-    return folder / "solved.parquet", lambda: solving.read_pairs(folder / "solved.parquet", "2x3")
+    board_solving.solve_all("2x3", folder / "solved.parquet")
+    return folder / "solved.parquet", lambda: board_solving.read_pairs(folder / "solved.parquet", "2x3")
 
 
 @pytest.mark.parametrize("make", [log_part, label_file, solved_table])

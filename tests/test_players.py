@@ -11,7 +11,9 @@ import pytest
 import heuristics
 from experiments.roster import parse_agent
 from isolation import Board, Limit, play
-from isolation.agents import (
+from isolation.games.human import Seat, play_human
+from isolation.games.match import play_games
+from isolation.players.agents import (
     PLACING_NODES,
     ClassicAgent,
     Forfeit,
@@ -22,10 +24,8 @@ from isolation.agents import (
     ask_once,
     closing,
 )
-from isolation.human import Seat, play_human
-from isolation.match import play_games
-from isolation.outcome import REASON_WORDS, Outcome, Reason
-from isolation.perfect import PerfectAgent
+from isolation.players.perfect_agent import PerfectAgent
+from isolation.rules.outcome import REASON_WORDS, Outcome, Reason
 from isolation.search import SearchResult
 
 OPENINGS = [(24, 14), (0, 1), (8, 30)]

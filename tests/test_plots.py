@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
-from experiments.verdicts.calibration import Scores
-from experiments.verdicts.findings import load_findings
-from experiments.verdicts.tallies import tally, together
+from experiments.statistics.calibration import Scores
+from experiments.statistics.grouped_counts import tally, together
+from experiments.statistics.run_results import load_findings
 from reports.plots import KINDS, draw_kind, draw_plot
-from reports.plots.limits import draw_limits
 from reports.plots.style import save, short, to_svg
+from reports.plots.win_rate_by_limit import draw_limits
 
 LONG = "ID_<b>&$x$_a_name_of_forty_characters_{:02d}"
 SHOWS_NAMES = {"forest", "heatmap", "ladder", "lengths", "depth", "nodes"}

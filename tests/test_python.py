@@ -42,7 +42,7 @@ def test_every_public_name_is_documented_and_no_other(package: ModuleType) -> No
 
 
 def test_a_name_stays_what_it_is_when_the_module_called_like_it_is_imported() -> None:
-    code = "import reports.replay_page, isolation.search, reports, isolation\n"
+    code = "import reports.replay.replay_page, isolation.search, reports, isolation\n"
     code += "print(callable(reports.replay_page), callable(isolation.search))"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["True", "True"]

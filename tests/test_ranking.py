@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import heuristics
-from isolation.compiling import machine
-from isolation.compiling.compiler import compile_heuristic
+from isolation.compiling import object_code
+from isolation.compiling.compile_heuristic import compile_heuristic
+from isolation.compiling.integer_ranks import ranked
 from isolation.compiling.linking import score_code
-from isolation.compiling.ranking import ranked
 from isolation.native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
 
 LARGEST = math.nextafter(math.inf, 0)
@@ -32,7 +32,7 @@ class Ranked:
         symbols = {name: f"{name}_{number}" for name in (RANK, WORTH)}
         for name, symbol in symbols.items():
             module.get_function(name).name = symbol
-        rank, worth = (machine.load(machine.object_code(module), symbol) for symbol in symbols.values())
+        rank, worth = (object_code.load(object_code.object_code(module), symbol) for symbol in symbols.values())
         kinds = [ctypes.POINTER(int64), ctypes.c_void_p, *[int64] * 5, ctypes.c_void_p]
         self._rank = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(rank)
         self._worth = ctypes.CFUNCTYPE(ctypes.c_double, int64)(worth)

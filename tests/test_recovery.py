@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 from scripted_pool import Script, ScriptedPool
 
-from experiments import log
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.crash import Suspect
-from experiments.play.pool import Died
-from experiments.play.recovery import (
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.pools.crash_markers import Suspect
+from experiments.play.pools.pool import Died
+from experiments.play.pools.recovery import (
     FORFEITED,
     EndRun,
     GiveBack,
@@ -27,6 +26,7 @@ from experiments.play.recovery import (
     guilty,
 )
 from experiments.play.runner import Outcome, play_tournament
+from experiments.record import log
 
 KEYS: dict[str, Any] = {
     "format": "head-to-head", "contenders": ["greedy"], "baseline": "MM:null@depth=1", "pairs": 20, "jobs": 2,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.config import load_config
-from experiments.design import make_plan
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
 from experiments.roster import parse_agent
 
 UNREPEATABLE = {

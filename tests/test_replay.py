@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from played_games import NAMES, random_record, write_run
 
-from experiments import saved_games
-from experiments.find_games import KINDS, find_games, found_rows, read_game
-from experiments.log import PER_PLY, read_games
-from experiments.saved_games import append_game, load_game, save_game
+from experiments.exchange import saved_games
+from experiments.exchange.find_games import KINDS, find_games, found_rows, read_game
+from experiments.exchange.saved_games import append_game, load_game, save_game
+from experiments.record.log import PER_PLY, read_games
 from isolation import Board
-from reports import replay as replay_module
-from reports.replay import (
+from reports.replay import replay as replay_module
+from reports.replay.replay import (
     as_json,
     describe_end,
     describe_ply,
@@ -23,9 +23,9 @@ from reports.replay import (
     replay_of_record,
     replay_of_run,
 )
-from reports.replay_page import bundle, replay_page
-from reports.replay_source import find_replay
-from reports.replay_terminal import next_ply, page, step_through
+from reports.replay.replay_page import bundle, replay_page
+from reports.replay.replay_source import find_replay
+from reports.replay.replay_stepper import next_ply, page, step_through
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +292,7 @@ def test_the_modules_of_the_page_are_one_script():
 
 
 def test_pages_and_pictures_draw_the_same_knight():
-    from isolation.scene import KNIGHT
+    from isolation.boards.drawing import KNIGHT
 
     assert KNIGHT in re.sub(r'" \+\s*"', "", bundle())
 
@@ -304,7 +304,7 @@ def test_positions_of_a_replay_are_those_of_the_game(run):
 
 
 def test_a_labelled_runs_replay_marks_the_plies_that_threw_the_win_away(run):
-    from experiments.labels import label_run, mistakes
+    from experiments.exact.labels import label_run, mistakes
 
     label_run(run, first_ply=12)
     found = 0

@@ -7,18 +7,18 @@ from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
 from experiments.inference.elo import score_from_elo
-from experiments.published import analyse_file
-from experiments.verdicts.findings import load_findings
-from experiments.verdicts.pilot import games_a_second
+from experiments.published.published_results import analyse_file
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.pilot_run import games_a_second
 from experiments.verdicts.ratings import rate
-from reports.cells import Minutes
-from reports.headlines import ratings_headline, summary_headline
-from reports.plan import plan_sections
-from reports.published import published_sections
-from reports.ratings import rating_sections
-from reports.sections import render_sections
-from reports.sprt import sprt_sections
-from reports.titles import titles_of
+from reports.pages.section_titles import titles_of
+from reports.studies.sample_size import plan_sections
+from reports.tables.headlines import ratings_headline, summary_headline
+from reports.tables.published import published_sections
+from reports.tables.ratings import rating_sections
+from reports.tables.sprt import sprt_sections
+from reports.text.cell_values import Minutes
+from reports.text.sections import render_sections
 
 
 def tables(sections):

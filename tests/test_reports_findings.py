@@ -6,20 +6,20 @@ from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
+from experiments.record.run_directory import finish, missing_sentence
 from experiments.roster import make_agent, parse_spec, settings_text
-from experiments.runs import finish, missing_sentence
-from experiments.verdicts.comparisons import judge
-from experiments.verdicts.effort import Effort, measure_effort
-from experiments.verdicts.findings import load_findings
-from experiments.verdicts.pilot import plan_contenders
-from experiments.verdicts.plies import Distribution, over_moves
-from experiments.verdicts.sequential import run_tests
-from reports.cells import Points
-from reports.charts import differences, leads
-from reports.compare import compare_sections
-from reports.headlines import compare_headline, summary_headline
-from reports.sections import render_sections, section_called
-from reports.summary import summarize
+from experiments.statistics.effort import Effort, measure_effort
+from experiments.statistics.move_statistics import Distribution, over_moves
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.pilot_run import plan_contenders
+from experiments.verdicts.sprt_tests import run_tests
+from reports.pages.chart_specs import differences, leads
+from reports.tables.compare import compare_sections
+from reports.tables.headlines import compare_headline, summary_headline
+from reports.tables.summary import summarize
+from reports.text.cell_values import Points
+from reports.text.sections import render_sections, section_called
 
 
 def rows_of(sections, key):

@@ -10,19 +10,28 @@ import pyarrow.parquet as pq
 import pytest
 from invented_runs import Invented, gauntlet, random_wins
 
-from experiments.find_games import read_game
-from experiments.labels import SCHEMA
-from experiments.verdicts.comparisons import judge
-from experiments.verdicts.costs import relative_costs
-from experiments.verdicts.findings import load_findings
-from experiments.verdicts.placements import placements
-from experiments.verdicts.telling import games_by_opponent, games_by_placement
-from isolation.notation import format_moves
-from reports.charts import forest, ladder, leads, place_label, placement_maps, round_ticks, running, strength_by_cost
-from reports.lines import limits_chart
-from reports.page import headline, report_page, write_report
-from reports.ratings import rating_sections
-from reports.tables import show
+from experiments.exact.labels import SCHEMA
+from experiments.exchange.find_games import read_game
+from experiments.statistics.agent_costs import relative_costs
+from experiments.statistics.first_placements import placements
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.contender_verdicts import judge
+from experiments.verdicts.example_games import games_by_opponent, games_by_placement
+from isolation.rules.notation import format_moves
+from reports.pages.chart_specs import (
+    forest,
+    ladder,
+    leads,
+    place_label,
+    placement_maps,
+    round_ticks,
+    running,
+    strength_by_cost,
+)
+from reports.pages.line_chart_specs import limits_chart
+from reports.pages.report_page import headline, report_page, write_report
+from reports.tables.ratings import rating_sections
+from reports.text.rendering import show
 
 NASTY = "<script>alert(1)</script>&\"'"
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from experiments.inference.published import analyse_published, parse_published
-from experiments.inference.published_rows import PublishedRow, PublishedTables, bundled_csv, parse_csv
-from reports.wording import (
+from experiments.published.published_claims import analyse_published, parse_published
+from experiments.published.published_csv import PublishedRow, PublishedTables, bundled_csv, parse_csv
+from reports.text.wording import (
     claim_words,
     control_sentence,
     control_words,

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 import heuristics
 from heuristics import Composite
 from isolation import Board
-from isolation.compiling.compiler import compile_heuristic, sample_positions
-from isolation.compiling.rewrites import iterating
-from isolation.compiling.rewrites.tidying import Tidy
-from isolation.compiling.rewriting import CompileError, rewrite
+from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from isolation.compiling.rewrites import comprehensions
+from isolation.compiling.rewrites.cleanup import Tidy
+from isolation.compiling.source_rewriter import CompileError, rewrite
 from isolation.compiling.specialise import own_code
-from isolation.loading import load_module
-from isolation.syntax import unwarned
+from isolation.loading.load_user_code import load_module
+from isolation.usercode.parsing import unwarned
 
 USER = Path(__file__).parent / "data" / "user"
 
@@ -160,7 +160,9 @@ def test_the_source_stands_alone_and_keeps_the_lines() -> None:
     assert functions[-1].name == rewritten.entry == "score"
     assert "for move in" in rewritten.plain
     imports = [node for node in ast.parse(rewritten.source).body if isinstance(node, ast.ImportFrom | ast.Import)]
-    assert [ast.unparse(node) for node in imports] == ["from isolation.native import support as _isolation"]
+    assert [ast.unparse(node) for node in imports] == [
+        "from isolation.native.runtime import runtime_library as _isolation"
+    ]
     assert inspect.getsourcelines(plain)[1] + 1 in rewritten.lines.values()
 
 
@@ -169,15 +171,15 @@ def test_a_copy_of_a_template_loses_the_imports_of_templates_and_no_others() -> 
         '"""A template."""\n'
         "from __future__ import annotations\n"
         "from numpy.random import default_rng\n"
-        "from isolation.native.kernels.random import think\n"
-        "from isolation.native.kernels.open_names import score\n"
-        "from isolation.native.kernels.desk import MOVE\n"
+        "from isolation.native.kernels.random_player import think\n"
+        "from isolation.native.kernels.placeholders import score\n"
+        "from isolation.native.kernels.workspace import MOVE\n"
         "from random import random\n"
         "MOST = 3\n"
     )
     assert own_code(template).splitlines() == [
         "from numpy.random import default_rng",
-        "from isolation.native.kernels.desk import MOVE",
+        "from isolation.native.kernels.workspace import MOVE",
         "from random import random",
         "MOST = 3",
     ]
@@ -376,17 +378,17 @@ def test_two_lambdas_on_one_line_are_told_apart() -> None:
 def test_sums_of_floats_carry_the_rounding_along_where_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba import njit
 
-    from isolation.native import support
+    from isolation.native.runtime import runtime_library
 
-    monkeypatch.setattr(iterating, "COMPENSATED", True)
+    monkeypatch.setattr(comprehensions, "COMPENSATED", True)
     assert "_isolation.added" in rewrite(copied(plain)).source
 
     @njit
     def compensated(values: Any) -> Any:
         total, rest = 0.0, 0.0
         for value in values:
-            total, rest = support.add(total, rest, value)
-        return support.added(total, rest)
+            total, rest = runtime_library.add(total, rest, value)
+        return runtime_library.added(total, rest)
 
     values = [0.1] * 10 + [1e100, 1.0, -1e100]
     assert compensated(tuple(values)) == math.fsum(values)

@@ -21,7 +21,7 @@ from experiments.roster import (
     settings_text,
     with_program,
 )
-from experiments.roster.kinds import KINDS
+from experiments.roster.agent_kinds import KINDS
 from isolation import Limit
 from isolation.engines.program import Program
 

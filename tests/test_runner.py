@@ -19,15 +19,15 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
-from experiments import log, runs
 from experiments.bench import COMMAND
-from experiments.config import Config, load_config
-from experiments.design import Plan, make_plan
-from experiments.locks import locked
+from experiments.plan.config import Config, load_config
+from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.play.runner import Outcome, Progress, play_tournament
-from experiments.sealed import read_json, write_json
-from experiments.verdicts.findings import load_findings
-from experiments.verdicts.sequential import own_tests
+from experiments.record import log, run_directory
+from experiments.record.checked_json import read_json, write_json
+from experiments.record.run_lock import locked
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.sprt_tests import own_tests
 
 TIMING = ["time_us", "started_at"]
 SMALL: dict[str, Any] = {"contenders": ["greedy", "R=random"], "baseline": "MM:null@depth=1", "opponents": ["random"]}
@@ -71,7 +71,7 @@ def test_every_scheduled_game_is_in_the_log_once(undisturbed: Path) -> None:
     assert set(frame.groupby("pair_id").size()) == {2}
     assert set(frame.reason) == {"no_moves"}
     assert len(list(log.games_folder(undisturbed).iterdir())) == 1
-    assert runs.is_finished(undisturbed)
+    assert run_directory.is_finished(undisturbed)
 
 
 def test_parallel_play_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_parallel_play_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> 
 
 
 def test_the_saved_configuration_gives_the_same_log(undisturbed: Path, tmp_path: Path) -> None:
-    again = load_config(undisturbed / runs.CONFIG, {"out": str(tmp_path / "again")})
+    again = load_config(undisturbed / run_directory.CONFIG, {"out": str(tmp_path / "again")})
     play_tournament(again, pools=here)
     assert_same_games(tmp_path / "again", undisturbed)
 
@@ -97,11 +97,11 @@ def test_what_is_reported_as_logged_is_in_the_log(tmp_path: Path) -> None:
 
 
 def test_the_facts_of_a_run(undisturbed: Path) -> None:
-    info = runs.load_run(undisturbed)
+    info = run_directory.load_run(undisturbed)
     assert info.games == 320
     assert info.agents["MM_Null_depth1_control"]["roles"] == ["control"]
     assert json.loads(info.agents["Greedy"]["settings"])["kind"] == "greedy"
-    (summary,) = [run for run in runs.list_runs(undisturbed.parent) if run.info.path == undisturbed]
+    (summary,) = [run for run in run_directory.list_runs(undisturbed.parent) if run.info.path == undisturbed]
     assert (summary.played, summary.finished) == (320, True)
 
 
@@ -111,7 +111,7 @@ def test_the_facts_of_a_run(undisturbed: Path) -> None:
 def test_resuming_plays_exactly_what_is_missing(undisturbed: Path, tmp_path: Path) -> None:
     run = shutil.copytree(undisturbed, tmp_path / "run")
     _forget(run, lambda ids: ids % 3 != 1)
-    assert not runs.is_finished(run)
+    assert not run_directory.is_finished(run)
     outcome = play_here(run, resume=True)
     assert outcome.finished
     assert_same_games(run, undisturbed)
@@ -121,7 +121,7 @@ def _forget(run: Path, keep: Callable[[np.ndarray], np.ndarray]) -> None:
     """Turn a finished run into one with games missing."""
     table = log.read_table(run, log.SCHEMA.names)
     folder = log.games_folder(run)
-    for path in [*folder.iterdir(), run / runs.END]:
+    for path in [*folder.iterdir(), run / run_directory.END]:
         path.unlink()
     log.append(folder, table.filter(keep(table["game_id"].to_numpy())))
 
@@ -137,8 +137,10 @@ def _forget(run: Path, keep: Callable[[np.ndarray], np.ndarray]) -> None:
 def test_a_run_can_be_resumed_from_its_directory_alone(tmp_path: Path, keys: dict[str, Any]) -> None:
     keys = {key: value for key, value in {**SMALL, **keys}.items() if value is not None}
     plan = make_plan(load_config(None, keys))
-    runs.create(tmp_path, plan, load_config(None, keys))
-    outcome = play_tournament(runs.requested_config(runs.load_run(tmp_path), jobs=1), resume=True, pools=here)
+    run_directory.create(tmp_path, plan, load_config(None, keys))
+    outcome = play_tournament(
+        run_directory.requested_config(run_directory.load_run(tmp_path), jobs=1), resume=True, pools=here
+    )
     assert outcome.finished
     assert outcome.logged == len(plan.schedule)
 
@@ -146,11 +148,13 @@ def test_a_run_can_be_resumed_from_its_directory_alone(tmp_path: Path, keys: dic
 def test_a_run_begun_before_there_was_a_choice_of_elo_is_resumed(tmp_path: Path) -> None:
     keys = {**SMALL, "format": "head-to-head", "openings": "random:4", "sprt": [0, 50], "pairs": 2}
     config = load_config(None, {key: value for key, value in keys.items() if key != "opponents"})
-    runs.create(tmp_path, make_plan(config), config)
+    run_directory.create(tmp_path, make_plan(config), config)
     facts = read_json(tmp_path / "run.json")
     del facts["requested"]["elo_model"]
     write_json(tmp_path / "run.json", facts)
-    assert play_tournament(runs.requested_config(runs.load_run(tmp_path), jobs=1), resume=True, pools=here).finished
+    assert play_tournament(
+        run_directory.requested_config(run_directory.load_run(tmp_path), jobs=1), resume=True, pools=here
+    ).finished
     assert {test.path.sprt.model for test in own_tests(load_findings([tmp_path]))} == {"logistic"}
 
 
@@ -173,10 +177,12 @@ def test_another_configuration_is_refused(undisturbed: Path, keys: dict[str, Any
 def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> None:
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "opponents": None, "pairs": 2}
     play_tournament(config_of(tmp_path, **keys), pools=here)
-    info = runs.load_run(tmp_path)
+    info = run_directory.load_run(tmp_path)
     with pytest.raises(ValueError, match="is a run with pairs = 2, not 5: choose another --out"):
-        play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
-    assert play_tournament(runs.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True, pools=here).finished
+        play_tournament(run_directory.requested_config(info, jobs=1, changes={"pairs": 5}), resume=True)
+    assert play_tournament(
+        run_directory.requested_config(info, jobs=1, changes={"pairs": 2}), resume=True, pools=here
+    ).finished
 
 
 def test_a_second_run_in_the_same_place_is_refused(undisturbed: Path) -> None:
@@ -235,8 +241,8 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
     real = log.append
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", append)
-        patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
-        patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
+        patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
+        patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(
             OSError,
             match=r"No space left on device; [\d,]+ games are safe, go on with isolation tournament --resume",
@@ -255,8 +261,8 @@ def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_ther
             (tmp_path / "run").rename(tmp_path / "moved")
 
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
-        patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
+        patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
+        patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="run has been moved or deleted while it was played; what was logged went"):
             play_here(tmp_path / "run", show=move)
     play_here(tmp_path / "moved", resume=True)
@@ -267,7 +273,7 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
     tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, other = tmp_path / "run", shutil.copytree(undisturbed, tmp_path / "other")
-    (other / runs.END).unlink()
+    (other / run_directory.END).unlink()
     before = contents(other)
 
     def replace(progress: Progress) -> None:
@@ -276,8 +282,8 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
             other.rename(run)
 
     with monkeypatch.context() as patch:
-        patch.setattr("experiments.play.ledger._SHORTEST", 0.0)
-        patch.setattr("experiments.play.batches.LONGEST_BATCH", 0.0)
+        patch.setattr("experiments.play.game_recorder._SHORTEST", 0.0)
+        patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(OSError, match="what is there now was left as it is; what was logged went with it"):
             play_here(run, show=replace)
     assert contents(run) == before
@@ -391,7 +397,7 @@ def test_a_run_in_which_a_clock_ended_games_says_so_once(tmp_path: Path, cap: fl
     assert outcome.reasons == {reason: 2}
     assert outcome.notes[:-1] == ("not reproducible to the move: Slow thinks by the clock",)
     assert outcome.notes[-1].startswith(f"Slow lost 2 of 2 games by {reason}")
-    end = json.loads((tmp_path / "run" / runs.END).read_text())
+    end = json.loads((tmp_path / "run" / run_directory.END).read_text())
     assert (end["ended_by_clock"], end["reproducible"]) == (2, False)
 
 
@@ -498,7 +504,7 @@ def test_the_classic_evaluation_runs_compiled_from_end_to_end(tmp_path: Path) ->
 
 SCRIPT = """
 import sys
-from experiments.config import load_config
+from experiments.plan.config import load_config
 from experiments.play.runner import play_tournament
 import json
 keys = json.loads(sys.argv[1])
@@ -673,6 +679,6 @@ def test_ctrl_c_while_preparing_ends_with_one_line(tmp_path: Path, moment: str, 
     else:
         goes_on = f"Go on with: isolation tournament --resume {run}"
         assert errors == f"Interrupted: 0 of 10,080 games are in {run}. {goes_on}\n"
-        assert runs.is_run(run)
+        assert run_directory.is_run(run)
         assert log.count_games(run) == 0
     assert all_end(workers)

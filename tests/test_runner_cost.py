@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments import runs
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.cost import Costs, at_equal_cost
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.pools.equal_cost_limits import Costs, at_equal_cost
+from experiments.play.pools.worker import Worker, task_of
 from experiments.play.runner import Progress, play_tournament
-from experiments.play.worker import Worker, task_of
-from isolation.cost import Cost
+from experiments.record import run_directory
+from isolation.checks.search_cost import Cost
 
 pytestmark = pytest.mark.usefixtures("costs_measured")
 
@@ -65,7 +65,7 @@ def test_costs_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) ->
     phases = list(dict.fromkeys(progress.phase for progress in shown))
     assert phases[:4] == ["preparing", "measuring", "measured", "playing"]
     (measured,) = [progress for progress in shown if progress.phase == "measured"]
-    assert measured.costs == runs.load_run(tmp_path / "run").processor_costs
+    assert measured.costs == run_directory.load_run(tmp_path / "run").processor_costs
     baseline, contender = (measured.costs[name] for name in ("ID_Improved_2000nodes", "ID_Territory_2000nodes"))
     assert (baseline.times, baseline.spread) == (1, 0)
     assert contender.times > 1
@@ -99,10 +99,10 @@ def test_the_numbers_are_fixed_in_the_saved_configuration_and_kept_when_resuming
         raise AssertionError("measured again")
 
     play_tournament(load_config(None, keys), measure=first)
-    saved = load_config(tmp_path / "run" / runs.CONFIG)
+    saved = load_config(tmp_path / "run" / run_directory.CONFIG)
     assert saved.contenders == ("ID_Open_50nodes=ID:open@nodes=150",)
     assert not saved.equal_cost
-    known = runs.load_run(tmp_path / "run").processor_costs
+    known = run_directory.load_run(tmp_path / "run").processor_costs
     assert {name: known[name].times for name in ("ID_Improved_20nodes", "ID_Open_50nodes")} == {
         "ID_Improved_20nodes": 1.0, "ID_Open_50nodes": 1 / 3,
     }  # fmt: skip
@@ -136,8 +136,8 @@ def test_a_run_measures_costs_once_over_its_baseline_and_keeps_them_when_resumed
     play_tournament(load_config(None, keys), measure=measure_once)
     (names,) = asked
     assert names[0] == "ID_Improved_20nodes"
-    assert set(names) == set(runs.load_run(tmp_path / "run").agents)
-    assert set(runs.load_run(tmp_path / "run").processor_costs) == set(names) - {"Random"}
+    assert set(names) == set(run_directory.load_run(tmp_path / "run").agents)
+    assert set(run_directory.load_run(tmp_path / "run").processor_costs) == set(names) - {"Random"}
     assert play_tournament(load_config(None, keys), resume=True, measure=measure_once).finished
     assert len(asked) == 1
 
@@ -148,7 +148,7 @@ def test_the_control_costs_what_the_baseline_costs(tmp_path: Path) -> None:
         "pairs": 2, "jobs": 1, "out": str(tmp_path / "run"),
     }  # fmt: skip
     play_tournament(load_config(None, keys))
-    costs = runs.load_run(tmp_path / "run").processor_costs
+    costs = run_directory.load_run(tmp_path / "run").processor_costs
     assert costs["ID_Improved_50nodes_control"] == costs["ID_Improved_50nodes"]
     assert costs["ID_Improved_50nodes"].times == 1
     assert costs["ID_Open_50nodes"].low <= costs["ID_Open_50nodes"].times <= costs["ID_Open_50nodes"].high

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments.config import load_config
-from experiments.design import Plan, make_plan
+from experiments.plan.config import load_config
+from experiments.plan.schedule import points_table
+from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.play.runner import Progress
-from experiments.schedule import points_table
-from experiments.verdicts.live import live_standings
-from isolation.contained import hushed
-from isolation.cost import Cost
-from reports.progress import counting, display, opponent_rows, screen
-from reports.tables import render_rows
+from experiments.verdicts.live_standings import live_standings
+from isolation.checks.search_cost import Cost
+from isolation.usercode.output_capture import hushed
+from reports.text.rendering import render_rows
+from reports.watch.run_progress import counting, display, opponent_rows, screen
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
     from pathlib import Path
     from types import SimpleNamespace
 
-    from reports.progress import what_next
+    from reports.watch.run_progress import what_next
 
     outcome = SimpleNamespace(logged=1, total=2, seconds=3.0, path=Path("my runs/$one"))
     assert what_next(outcome).endswith(" 'my runs/$one'")  # type: ignore[arg-type]

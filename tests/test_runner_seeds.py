@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from scripted_pool import here
 
-from experiments import log, runs
-from experiments.config import Config, load_config
-from experiments.design import make_plan
+from experiments.plan.config import Config, load_config
+from experiments.plan.tournament_plan import make_plan
 from experiments.play.runner import play_tournament
-from experiments.sealed import read_json, write_json
-from experiments.verdicts.findings import load_findings
-from reports.compare import compare_sections
-from reports.sections import render_sections
+from experiments.record import log, run_directory
+from experiments.record.checked_json import read_json, write_json
+from experiments.statistics.run_results import load_findings
+from reports.tables.compare import compare_sections
+from reports.text.sections import render_sections
 
 TWIN = """def score(game, player):
     return float(len(game.get_legal_moves(player)) - len(game.get_legal_moves(game.get_opponent(player))))
@@ -68,13 +68,15 @@ def old_run(tmp_path: Path) -> Path:
     """A run that began before there was more than one rule of seeds, and of which some games are missing."""
     path = tmp_path / "old"
     config = old_config(path)
-    runs.create(path, make_plan(config, "agents"), config)
+    run_directory.create(path, make_plan(config, "agents"), config)
     assert play_tournament(config, resume=True, pools=here).finished
-    write_json(path / runs.FACTS, {k: v for k, v in read_json(path / runs.FACTS).items() if k != "seeds_by"})
+    write_json(
+        path / run_directory.FACTS, {k: v for k, v in read_json(path / run_directory.FACTS).items() if k != "seeds_by"}
+    )
     (part,) = log.live_files(log.games_folder(path))
     some = log.read_part(part).slice(0, 3)
     part.unlink()
-    runs.reopen(path)
+    run_directory.reopen(path)
     log.append(log.games_folder(path), some)
     return path
 

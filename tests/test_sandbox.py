@@ -10,20 +10,20 @@ import numpy as np
 import psutil
 import pytest
 
-from experiments.config import load_config
-from experiments.design import make_plan
-from experiments.play.worker import Worker, task_of
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import make_plan
+from experiments.play.pools.worker import Worker, task_of
 from experiments.roster import parse_agent
 from isolation import Board, play
-from isolation.agents import Agent, Forfeit, Given
-from isolation.engines.guard import SLACK_MS, Spent, judge_given
-from isolation.engines.process import PlayerProcess
-from isolation.games import Games
-from isolation.integrity import ChangedError, unchanged
-from isolation.limits import Limit
-from isolation.loading import LoadError, load_heuristic
-from isolation.match import play_many
-from isolation.outcome import Reason
+from isolation.games.game_batch import Games
+from isolation.games.match import play_many
+from isolation.loading.integrity import ChangedError, unchanged
+from isolation.loading.load_user_code import LoadError, load_heuristic
+from isolation.players.agents import Agent, Forfeit, Given
+from isolation.processes.player_process import PlayerProcess
+from isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult
 
 HONEST = """
@@ -171,12 +171,12 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
 @pytest.mark.parametrize(
     ("act", "changed"),
     [
-        (PATCHED_BOARD, "isolation.board.Board.get_legal_moves"),
-        ("isolation.Board.copy.__code__ = (lambda board: board).__code__", "isolation.board.Board.copy"),
-        ("isolation.Board.__setattr__ = lambda *a: None", "isolation.board.Board.__setattr__"),
-        ("del isolation.Board.undo", "isolation.board.Board.undo"),
-        ("import isolation.agents\nisolation.agents.LATE_MS = -1e9", "isolation.agents.LATE_MS"),
-        ("import isolation.match\nisolation.match.len = lambda x: 0", "isolation.match.len"),
+        (PATCHED_BOARD, "isolation.boards.board.Board.get_legal_moves"),
+        ("isolation.Board.copy.__code__ = (lambda board: board).__code__", "isolation.boards.board.Board.copy"),
+        ("isolation.Board.__setattr__ = lambda *a: None", "isolation.boards.board.Board.__setattr__"),
+        ("del isolation.Board.undo", "isolation.boards.board.Board.undo"),
+        ("import isolation.players.agents\nisolation.agents.LATE_MS = -1e9", "isolation.players.agents.LATE_MS"),
+        ("import isolation.games.match\nisolation.match.len = lambda x: 0", "isolation.games.match.len"),
         ("import builtins\nbuiltins.sorted = None", "builtins.sorted"),
         ("import numpy\nnumpy.sum = None", "numpy.sum"),
         ("import random\nrandom.random = lambda: 0.0", "random.random"),
@@ -244,7 +244,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
         monkeypatch.setattr(Board, "undo", None)  # as a thread would that the file has started
         return play_many(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("isolation.match.play_many", play_and_patch)
+    monkeypatch.setattr("isolation.games.match.play_many", play_and_patch)
     with pytest.raises(ValueError, match=r"^Late: its file may not play here: it changes isolation\.board\.\w+\.undo"):
         worker.play_batch(np.array([0]))
     assert Board.from_moves([24, 14]).undo() == 14
@@ -253,7 +253,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
 def test_whoever_waits_for_a_process_shows_signs_of_life(
     honest: list[Agent], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("isolation.engines.process.BEAT", 0.01)
+    monkeypatch.setattr("isolation.processes.player_process.BEAT", 0.01)
     (sleeper,) = file_agents(tmp_path, HOSTILE.format(at_import="", in_move="time.sleep(0.3)"), "Hostile")
     marker = np.zeros(4, np.int64)
     games = play_many([sleeper, honest[2]], np.array([[0, 1]]), [(0, 24)], [1], "5x5", 0.1, marker=marker)

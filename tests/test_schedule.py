@@ -7,9 +7,9 @@ import joblib
 import numpy as np
 import pytest
 
-from experiments.config import Config, load_config
-from experiments.design import Plan, make_plan
-from experiments.schedule import Schedule, pair_points, points_table, record_points
+from experiments.plan.config import Config, load_config
+from experiments.plan.schedule import Schedule, pair_points, points_table, record_points
+from experiments.plan.tournament_plan import Plan, make_plan
 from heuristics import names
 
 CONTENDERS = len(names()) - 1

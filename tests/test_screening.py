@@ -16,25 +16,25 @@ from scripted_pool import Script, ScriptedPool
 
 import heuristics
 from cli import main
-from experiments.config import load_config
+from experiments.plan.config import load_config
 from experiments.play.runner import play_tournament
+from experiments.quick_trial import try_heuristic
 from experiments.roster import parse_agent
 from experiments.suite import read_suite
-from experiments.suite.agreement import agreement_with
-from experiments.suite.asking import ask, ask_all
-from experiments.suite.building import Recipe, build_suite
-from experiments.suite.history import known_agreements
+from experiments.suite.agent_answers import ask, ask_all
+from experiments.suite.build_suite import Recipe, build_suite
+from experiments.suite.gauntlet_agreement import agreement_with
+from experiments.suite.position_sources import Source
 from experiments.suite.screening import screen, where_it_errs, worst_mistakes
-from experiments.suite.sources import Source
-from experiments.trial import try_heuristic
+from experiments.suite.shipped_agreement import known_agreements
 from isolation import Board, solve
-from isolation.agents import ClassicAgent, SearchAgent
-from isolation.answers import NO_ANSWER, Positions, answer_all, batches
-from isolation.limits import Limit
-from isolation.outcome import Reason
-from isolation.render import to_text
-from reports.screening import mistake_texts, mistakes_section
-from reports.trial import describe_trial
+from isolation.boards.render import to_text
+from isolation.games.batch_moves import NO_ANSWER, Positions, answer_all, batches
+from isolation.players.agents import ClassicAgent, SearchAgent
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from reports.studies.quick_trial import describe_trial
+from reports.studies.screening import mistake_texts, mistakes_section
 
 RECIPE = Recipe(
     "5x5", 4, 14, openings=12, sources=(Source("mine", ("random", "greedy", "ID:improved@nodes=50"), (0.0, 0.3)),),
@@ -94,7 +94,7 @@ def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypa
     positions, agent = some_positions(7), parse_agent("MCTS@nodes=200")
     whole = answer_all(agent, positions, seeds(positions))
     firsts = [sum(batches[:place]) for place in range(len(batches))]
-    monkeypatch.setattr("isolation.answers.batches", lambda count, _: zip(firsts, batches, strict=True))
+    monkeypatch.setattr("isolation.games.batch_moves.batches", lambda count, _: zip(firsts, batches, strict=True))
     parted = answer_all(agent, positions, seeds(positions))
     for column in ("cells", "failure", "nodes"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
@@ -106,7 +106,7 @@ def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypa
 def test_a_call_answers_about_a_quarter_of_a_second_of_positions(seconds, calls, monkeypatch):
     answered = []
     clock = SimpleNamespace(perf_counter=lambda: seconds * sum(answered))
-    monkeypatch.setattr("isolation.answers.time", clock)
+    monkeypatch.setattr("isolation.games.batch_moves.time", clock)
     for first, count in batches(200):
         assert first == sum(answered)
         answered.append(count)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.sealed import read_json, write_json
+from experiments.record.checked_json import read_json, write_json
 
 FACTS = {"name": "Ünal", "games": 12, "rate": 0.5, "notes": ["a", None, True], "costs": {"a": 1e300}}
 

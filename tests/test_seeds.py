@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isolation.seeds import STEP, mix, move_seed, random_bits
+from isolation.rules.seeds import STEP, mix, move_seed, random_bits
 
 WORD = (1 << 64) - 1
 NUMBERS = np.random.default_rng(5).integers(0, WORD, 500, dtype=np.uint64, endpoint=True)
@@ -29,7 +29,7 @@ def test_arrays_are_mixed_as_ints_are():
 def test_compiled_code_mixes_as_python_does():
     from numba import njit
 
-    from isolation.native.kernels.desk import mix as compiled_mix
+    from isolation.native.kernels.workspace import mix as compiled_mix
 
     @njit
     def mix_all(numbers):
@@ -41,8 +41,8 @@ def test_compiled_code_mixes_as_python_does():
 def test_compiled_code_draws_as_python_does():
     from numba import njit
 
-    from isolation.native import desks
-    from isolation.native.kernels.desk import desk_at, next_random
+    from isolation.native import workspaces
+    from isolation.native.kernels.workspace import desk_at, next_random
     from isolation.native.layout import RANDOM
 
     @njit
@@ -51,7 +51,7 @@ def test_compiled_code_draws_as_python_does():
         return [next_random(desk) for _ in range(count)]
 
     bits = random_bits(42)
-    with desks.lent() as desk:
+    with workspaces.lent() as desk:
         desk.numbers[RANDOM] = 42
         assert list(draw(desk.address, 20)) == [bits() for _ in range(20)]
 

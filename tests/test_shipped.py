@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.inference import published_rows
-from experiments.suite import history, store
-from isolation import solved
-from isolation.shipped import CHECKSUMS, read_shipped, write_shipped
+from experiments.published import published_csv
+from experiments.suite import shipped_agreement, suite_file
+from isolation.exact import solved_tables
+from isolation.files.shipped_data import CHECKSUMS, read_shipped, write_shipped
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(
@@ -36,20 +36,20 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     """Copies of all tables, which are read in place of the shipped ones: by name."""
     for folder in FOLDERS:
         copytree(folder, tmp_path / folder.relative_to(ROOT))
-    for module in (solved, history, published_rows):
+    for module in (solved_tables, shipped_agreement, published_csv):
         monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.relative_to(ROOT))
-    there = {size: tmp_path / path.relative_to(ROOT) for size, path in store.shipped_suites().items()}
-    monkeypatch.setattr(store, "shipped_suites", lambda: there)
-    solved._tables.cache_clear()
+    there = {size: tmp_path / path.relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
+    monkeypatch.setattr(suite_file, "shipped_suites", lambda: there)
+    solved_tables._tables.cache_clear()
     yield {path.name: tmp_path / path.relative_to(ROOT) for path in TABLES}
-    solved._tables.cache_clear()
+    solved_tables._tables.cache_clear()
 
 
 READERS: dict[str, Callable[[], Any]] = {
-    "solved.json": lambda: solved.pair_is_won(7, 7, 24, 0),
-    "published_results.csv": published_rows.bundled_csv,
-    "gauntlets.csv": lambda: history.known_agreements("7x7"),
-    **{f"{size}.parquet": lambda size=size: store.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},
+    "solved.json": lambda: solved_tables.pair_is_won(7, 7, 24, 0),
+    "published_results.csv": published_csv.bundled_csv,
+    "gauntlets.csv": lambda: shipped_agreement.known_agreements("7x7"),
+    **{f"{size}.parquet": lambda size=size: suite_file.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},
 }
 
 
@@ -76,7 +76,7 @@ def test_checksums_name_the_tables_and_nothing_else(folder: Path) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.37, 0.999])
 def test_a_shipped_table_with_a_flipped_bit_is_refused(name: str, share: float, shipped: dict[str, Path]) -> None:
     READERS[name]()
-    solved._tables.cache_clear()
+    solved_tables._tables.cache_clear()
     flip_a_bit(shipped[name], int(share * shipped[name].stat().st_size))
     with pytest.raises(OSError, match=r"damaged or was changed.*install the project again"):
         READERS[name]()
@@ -92,7 +92,7 @@ def test_a_shipped_table_without_its_checksum_is_refused(name: str, shipped: dic
 def test_solve_names_no_winner_from_a_damaged_table(shipped: dict[str, Path]) -> None:
     sound = CliRunner().invoke(main, ["solve", "--moves", "24,0"])
     assert sound.exit_code == 0
-    solved._tables.cache_clear()
+    solved_tables._tables.cache_clear()
     flip_a_bit(shipped["solved.json"], shipped["solved.json"].read_bytes().index(b'"7x7": "') + 40)
     damaged = CliRunner().invoke(main, ["solve", "--moves", "24,0"])
     assert damaged.exit_code == 1

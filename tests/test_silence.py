@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.play.crash import Markers, create_markers
-from experiments.play.silence import LONGEST_STEP, Watch
+from experiments.play.pools.crash_markers import Markers, create_markers
+from experiments.play.pools.stall_detection import LONGEST_STEP, Watch
 
 STEP = 0.5
 

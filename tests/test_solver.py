@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from random_games import positions, random_game
 
 from isolation import Board, Limit, solve
-from isolation.geometry import cell_of, move_of, parse_size, symmetries
-from isolation.solved import pair_is_won
-from isolation.solver import Meter, is_mirrored, solve_length, valued_moves
+from isolation.exact.solved_tables import pair_is_won
+from isolation.exact.solver import Meter, is_mirrored, solve_length, valued_moves
+from isolation.rules.geometry import cell_of, move_of, parse_size, symmetries
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
 
@@ -174,8 +174,8 @@ def mobilities(rows: int, columns: int):
     """A compiled function of blank cells, in two words: the mobility of each cell in row-major order."""
     from numba import njit
 
-    from isolation.native.bits import contains
-    from isolation.native.kernels.mobility import mobility
+    from isolation.native.bitboards import contains
+    from isolation.native.kernels.search.mobility_counts import mobility
     from isolation.native.position import make_position
 
     @njit
@@ -252,7 +252,7 @@ def test_before_the_placements_the_moves_are_those_the_tables_say():
 def test_placements_on_a_board_without_a_table_are_searched(monkeypatch):
     empty, placed = Board.from_moves([], "3x5"), Board.from_moves([0], "3x5")
     by_table = solve(placed)
-    monkeypatch.setattr("isolation.solver.pair_is_won", lambda *pair: None)
+    monkeypatch.setattr("isolation.exact.solver.pair_is_won", lambda *pair: None)
     searched = solve(placed)
     assert (searched.winner, searched.moves) == (by_table.winner, by_table.moves)
     assert searched.nodes > by_table.nodes
@@ -369,7 +369,7 @@ def test_judging_asks_for_no_more_than_is_taken():
 
 def test_compiled_code_is_found_again_by_the_next_process(tmp_path):
     code = (
-        "from isolation import Board, solve; from isolation.solver import solve_length;"
+        "from isolation import Board, solve; from isolation.exact.solver import solve_length;"
         "b = Board.from_moves([24, 14, 9, 29, 18, 16]); print(solve(b), solve_length(b))"
     )
     runs = [

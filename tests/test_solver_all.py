@@ -9,15 +9,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments import solving
-from experiments.solving import add_table, main, read_pairs, shipped_pairs, solve_all, summarise, write_tables
-from isolation.geometry import format_size, parse_size, symmetries
-from isolation.limits import Limit
-from isolation.solved import FILE, covered_sizes, is_covered
-from reports.plots.boards import draw_refutations
+from experiments.exact import board_solving
+from experiments.exact.board_solving import (
+    add_table,
+    main,
+    read_pairs,
+    shipped_pairs,
+    solve_all,
+    summarise,
+    write_tables,
+)
+from isolation.exact.solved_tables import FILE, covered_sizes, is_covered
+from isolation.rules.geometry import format_size, parse_size, symmetries
+from isolation.rules.limits import Limit
+from reports.plots.board_maps import draw_refutations
 from reports.plots.style import to_svg
-from reports.sections import render_sections
-from reports.solutions import board_sections
+from reports.studies.solutions import board_sections
+from reports.text.sections import render_sections
 
 
 def stop_after(pairs):
@@ -56,7 +64,7 @@ def test_an_interrupted_run_is_taken_up_where_it_stopped(tmp_path):
 
 @pytest.mark.parametrize("size", ["3x3", "4x4"])
 def test_a_pair_that_is_hard_to_solve_is_looked_into_move_by_move(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(solving, "_FIRST_ROUND", 1)
+    monkeypatch.setattr(board_solving, "_FIRST_ROUND", 1)
     assert (solve_all(size, tmp_path / "hard.parquet") == shipped_pairs(size)).all()
 
 

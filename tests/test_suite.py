@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from experiments.openings import orbit_ids
+from experiments.plan.openings import orbit_ids
 from experiments.roster import parse_agent
 from experiments.suite import read_suite, shipped_suites
-from experiments.suite.building import Recipe, build_suite
-from experiments.suite.sources import Source
-from experiments.suite.store import how_made, members, read_table, split_of, write_table
+from experiments.suite.build_suite import Recipe, build_suite
+from experiments.suite.position_sources import Source
+from experiments.suite.suite_file import how_made, members, read_table, split_of, write_table
 from isolation import Board, solve
 
 RECIPE = Recipe(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from isolation.temporary import LOCK, temporary_folder
+from isolation.files.temp_folders import LOCK, temporary_folder
 
 MAKE = (
     "import os, sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
-    "from isolation.temporary import temporary_folder\n"
+    "from isolation.files.temp_folders import temporary_folder\n"
     "print(temporary_folder('tests').path, flush=True)\n"
 )
 

@@ -10,7 +10,7 @@ import pytest
 from invented_runs import Invented
 from played_games import write_run
 
-from commands.errors import one_line_errors
+from commands.cli_errors import one_line_errors
 
 ROOT = Path(__file__).parent.parent
 START = [sys.executable, "-P", "-c", "from cli import main; main(prog_name='isolation')"]

@@ -15,20 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_games import games, random_game
 
-from experiments.config import Config
-from experiments.design import make_plan
+from experiments.plan.config import Config
+from experiments.plan.tournament_plan import make_plan
 from experiments.roster import parse_agent
 from isolation import Agent, Board, DebugState, Isolation, Status, StopSearch, TimedQueue, fork_get_action, play
-from isolation.agents import ClassicAgent, RandomAgent
-from isolation.editions.players import edition_of
-from isolation.editions.third.playing import ERR_INFO
+from isolation.editions.edition import edition_of
+from isolation.editions.third.conversion import cell_at, move_to, state_of, why_unfit
+from isolation.editions.third.game_loop import ERR_INFO
 from isolation.editions.third.sample_players import BasePlayer, GreedyPlayer, MinimaxPlayer, RandomPlayer
-from isolation.editions.third.translating import cell_at, move_to, state_of, why_unfit
-from isolation.geometry import parse_size
+from isolation.games.match import play_games
 from isolation.isolation import _ACTIONSET, _BLANK_BOARD, _HEIGHT, _SIZE, _WIDTH, Action, E, N, S, W
-from isolation.limits import Limit
-from isolation.loading import LoadError, content_hash, load, load_player
-from isolation.match import play_games
+from isolation.loading.load_user_code import LoadError, content_hash, load, load_player
+from isolation.players.agents import ClassicAgent, RandomAgent
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
 
 THIRD = Path(__file__).parent / "data" / "classic" / "third"
 ROOT = Path(__file__).parents[1]
@@ -488,7 +488,7 @@ def agent_of(kind, **limit):
     ],
 )
 def test_what_no_engine_of_the_edition_takes_loses_the_game(kind, limit, reason, detail):
-    from isolation.match import play as play_one
+    from isolation.games.match import play as play_one
 
     record = play_one(agent_of(kind, **limit), RandomAgent(), size="9x11")
     said = record.detail.partition(" (test_third_edition.py, line ")[0]

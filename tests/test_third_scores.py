@@ -8,13 +8,13 @@ from click.testing import CliRunner
 
 from cli import main
 from experiments.roster import parse_agent
-from experiments.roster.naming import only_heuristic
+from experiments.roster.default_names import only_heuristic
 from isolation import Board, Limit, search
-from isolation.compiling.compiler import CompileError, compile_heuristic, sample_positions
-from isolation.engines.crossing import from_bytes, to_bytes
-from isolation.loading import LoadError, load, load_heuristic
-from isolation.match import play_games
-from isolation.parameters import values_of
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic, sample_positions
+from isolation.games.match import play_games
+from isolation.loading.load_user_code import LoadError, load, load_heuristic
+from isolation.processes.agent_pickling import from_bytes, to_bytes
+from isolation.rules.parameters import values_of
 
 HEAD = """
 import math

@@ -25,21 +25,21 @@ from board_server import request, serving
 import heuristics
 from experiments.roster import parse_agent
 from isolation import Board, Limit, perft, search, solve
-from isolation.agents import try_to_compile
+from isolation.checks.speed import random_openings
 from isolation.compiling import FUNCTIONS_REMEMBERED, specialise
-from isolation.compiling.compiler import compile_heuristic, sample_positions
-from isolation.compiling.rewrites.sources import file_tree
-from isolation.compiling.rewriting import rewrite
-from isolation.loading import load_module
-from isolation.match import play_games
-from isolation.native import desks
+from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
+from isolation.compiling.source.function_source import file_tree
+from isolation.compiling.source_rewriter import rewrite
+from isolation.exact.solver import solve_length
+from isolation.games.match import play_games
+from isolation.loading.load_user_code import load_module
+from isolation.native import workspaces
+from isolation.players.agents import try_to_compile
 from isolation.search import SearchResult
-from isolation.solver import solve_length
-from isolation.speed import random_openings
-from isolation.syntax import parse
-from reports.board.answers import opposing
-from reports.board.processes import Room
-from reports.board.shelf import Shelf
+from isolation.usercode.parsing import parse
+from reports.board.board_processes import Room
+from reports.board.handlers import opposing
+from reports.board.resources import Shelf
 
 THREADS = 8
 OPENINGS = random_openings(4, 4)
@@ -188,14 +188,14 @@ def test_games(interpreted: bool) -> None:
 
 
 def test_no_desk_is_lent_twice_at_a_time() -> None:
-    with desks.lent() as outer:
-        with desks.lent() as inner:
+    with workspaces.lent() as outer:
+        with workspaces.lent() as inner:
             assert inner is not outer
-        with desks.lent() as again:
+        with workspaces.lent() as again:
             assert again is inner  # and no memory is spent on another
 
     def both() -> tuple[int, int]:
-        with desks.lent() as one, desks.lent() as other:
+        with workspaces.lent() as one, workspaces.lent() as other:
             everybody.wait()
             return one.address, other.address
 
@@ -205,9 +205,9 @@ def test_no_desk_is_lent_twice_at_a_time() -> None:
 
 
 def test_a_desk_that_may_still_be_written_on_is_not_lent_again() -> None:
-    with pytest.raises(KeyboardInterrupt), desks.lent() as interrupted:
+    with pytest.raises(KeyboardInterrupt), workspaces.lent() as interrupted:
         raise KeyboardInterrupt
-    with desks.lent() as desk:
+    with workspaces.lent() as desk:
         assert desk.address != interrupted.address
 
 
@@ -222,7 +222,7 @@ start = threading.Barrier(8)
 def first_use(number):
     start.wait()
     from isolation import Board, Limit, perft, play, search, solve
-    from isolation.loading import load_heuristic
+    from isolation.loading.load_user_code import load_heuristic
     import heuristics
     from experiments.roster import parse_agent
 

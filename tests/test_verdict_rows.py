@@ -10,23 +10,23 @@ from invented_runs import gauntlet, random_wins
 from paired import pairs_in
 from scipy.stats import binomtest
 
-from experiments.inference.clusters import Interval, agree, mean_parts
-from experiments.inference.comparison import Comparison
-from experiments.inference.duel import Duel
-from experiments.inference.family import compare_all, compare_each
-from experiments.inference.multiplicity import flip, step_down
-from experiments.inference.permutation import score_flip_test
-from experiments.verdicts.comparisons import judge
-from experiments.verdicts.findings import load_findings
+from experiments.inference.cluster_intervals import Interval, agree, mean_parts
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.comparison_family import compare_all, compare_each
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.multiple_testing import flip, step_down
+from experiments.inference.contenders.permutation_tests import score_flip_test
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.contender_verdicts import judge
 from experiments.verdicts.frames import verdict_frame
-from reports.cells import Estimate, Points, PValue, Share, Times, Told
-from reports.cells import shown as show
-from reports.charts import forest
-from reports.compare import compare_sections
-from reports.headlines import compare_headline, ratings_headline, summary_headline
-from reports.ratings import rating_sections
-from reports.sprt import sprt_sections
-from reports.summary import summarize
+from reports.pages.chart_specs import forest
+from reports.tables.compare import compare_sections
+from reports.tables.headlines import compare_headline, ratings_headline, summary_headline
+from reports.tables.ratings import rating_sections
+from reports.tables.sprt import sprt_sections
+from reports.tables.summary import summarize
+from reports.text.cell_values import Estimate, Points, PValue, Share, Times, Told
+from reports.text.cell_values import shown as show
 from tests.test_inference_comparison import games_of, tournament
 
 HEADLINES = (compare_headline, ratings_headline, summary_headline)

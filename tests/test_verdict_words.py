@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.inference.clusters import Interval
-from experiments.inference.pairs import PairCounts, pair_interval
+from experiments.inference.cluster_intervals import Interval
+from experiments.inference.pair_intervals import PairCounts, pair_interval
 from experiments.suite.screening import Against
-from reports.cells import Elo, Estimate, Points, Range, Share
-from reports.screening import verdict
-from reports.trial import describe_trial
-from reports.verdict_words import verdict_sentence
-from reports.wording import short_verdict
+from reports.studies.quick_trial import describe_trial
+from reports.studies.screening import verdict
+from reports.text.cell_values import Elo, Estimate, Points, Range, Share
+from reports.text.verdict_words import verdict_sentence
+from reports.text.wording import short_verdict
 
 
 def against(lead, adjusted, differs=9):

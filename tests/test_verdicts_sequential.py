@@ -10,22 +10,22 @@ import pytest
 from invented_runs import Invented
 from numpy.typing import NDArray
 
-from experiments.config import load_config
-from experiments.design import CONTROL_SUFFIX, Plan, make_plan
-from experiments.inference.contender_tests import duel_path, gauntlet_path, opening_leads
 from experiments.inference.elo import elo_from_score
-from experiments.inference.pairing import Record
-from experiments.log import read_games
-from experiments.play.batches import Feed, checkpoints
+from experiments.inference.game_pairs import Record
+from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
+from experiments.plan.config import load_config
+from experiments.plan.schedule import pair_points, points_table
+from experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
+from experiments.play.pools.batch_feed import Feed, checkpoints
 from experiments.play.runner import play_tournament
-from experiments.play.stopping import sprt_rule
-from experiments.schedule import pair_points, points_table
-from experiments.verdicts.findings import Findings, load_findings
-from experiments.verdicts.sequential import anytime_leads, own_tests
-from reports.compare import compare_sections
-from reports.headlines import compare_headline, summary_headline
-from reports.page import report_page
-from reports.sprt import sprt_sections
+from experiments.play.stop_rules import sprt_rule
+from experiments.record.log import read_games
+from experiments.statistics.run_results import Findings, load_findings
+from experiments.verdicts.sprt_tests import anytime_leads, own_tests
+from reports.pages.report_page import report_page
+from reports.tables.compare import compare_sections
+from reports.tables.headlines import compare_headline, summary_headline
+from reports.tables.sprt import sprt_sections
 
 GAUNTLET: dict[str, Any] = {
     "contenders": ["greedy", "R=random", "MM:open@depth=1"],

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from invented_runs import gauntlet
 
 from cli import main
-from experiments import log
-from experiments.config import load_config
+from experiments.plan.config import load_config
 from experiments.play.runner import play_tournament
-from experiments.verdicts.findings import load_findings
-from experiments.verdicts.live import live_standings
+from experiments.record import log
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.live_standings import live_standings
 from reports.board.server import listen
+from reports.watch.run_status import run_state
 from reports.watch.server import Watch, watched
-from reports.watch.state import run_state
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heuristics
-from isolation.agents import code_hash
-from isolation.compiling.rewriting import rewrite
-from isolation.native.weighing import MOST_MASKS, Table, masks_of
+from isolation.compiling.source_rewriter import rewrite
+from isolation.native.runtime.cell_sums import MOST_MASKS, Table, masks_of
+from isolation.players.agents import code_hash
 
 
 def plain_loop(game, player):

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.config import load_config
-from experiments.design import Plan, make_plan
-from experiments.play.played import Played, joined
-from experiments.play.worker import Worker, task_of
-from isolation.agents import SearchAgent
-from isolation.board import Board
-from isolation.games import Games
-from isolation.match import play_games
-from isolation.outcome import Reason
+from experiments.plan.config import load_config
+from experiments.plan.tournament_plan import Plan, make_plan
+from experiments.play.pools.worker import Worker, task_of
+from experiments.record.finished_games import Played, joined
+from isolation.editions.classic_board import Board
+from isolation.games.game_batch import Games
+from isolation.games.match import play_games
+from isolation.players.agents import SearchAgent
+from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult
 
 

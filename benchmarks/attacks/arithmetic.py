@@ -22,11 +22,11 @@ from typing import Any
 from benchmarks.attacks.attack import Attack
 from benchmarks.attacks.expressions import IMPORTS, Written, heuristics, module_of
 from isolation import Board
-from isolation.compiling.comparing import compare, difference
-from isolation.compiling.compiler import CompileError, compiled_alone, with_parameters
-from isolation.compiling.sampling import positions_of_games
-from isolation.loading import load_module
-from isolation.parameters import tuned
+from isolation.compiling.comparison import compare, difference
+from isolation.compiling.compile_heuristic import CompileError, compiled_alone, with_parameters
+from isolation.compiling.sample_positions import positions_of_games
+from isolation.loading.load_user_code import load_module
+from isolation.rules.parameters import tuned
 
 HEURISTICS = 20_000
 BATCH = 40

@@ -18,13 +18,13 @@ from click.testing import CliRunner
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, Here, command, steady
 from cli import main
-from experiments import runs
-from experiments.log import append, games_folder, read_part
+from experiments.exchange.saved_games import save_game
 from experiments.play.runner import play_tournament
+from experiments.record import run_directory
+from experiments.record.log import append, games_folder, read_part
 from experiments.roster import parse_agent
-from experiments.saved_games import save_game
 from isolation import play
-from isolation.compiling import library
+from isolation.compiling import code_cache
 
 FLIPS = 150
 """How many bits of each file are flipped, one at a time."""
@@ -106,8 +106,8 @@ def _ask(whole: Path, home: Path, words: Sequence[str], path: Path = NOWHERE, co
 
     def there() -> None:
         os.chdir(home)
-        os.environ[library.ENVIRONMENT_VARIABLE] = str(home / "cache")
-        library.folder.cache_clear()
+        os.environ[code_cache.ENVIRONMENT_VARIABLE] = str(home / "cache")
+        code_cache.folder.cache_clear()
 
     ended = command(words, home.with_suffix(".txt"), there)
     lines = [line for line in ended.output.splitlines() if not line.startswith("Note: compiled code")]
@@ -135,7 +135,7 @@ def _furnish(whole: Path) -> None:
     whole.mkdir()
     again = ["tournament", "--contender", "ID:center@depth=1", "--baseline", "greedy", "--opponent", "random",
              "--board", "5x5", "--pairs", "4", "--seed", "9", "--jobs", "1"]  # fmt: skip
-    with steady(), patch("reports.progress.play_tournament", partial(play_tournament, pools=Here)):
+    with steady(), patch("reports.watch.run_progress.play_tournament", partial(play_tournament, pools=Here)):
         for name, words in ((ONE, SMALL), (OTHER, again)):
             _do(*words, "--out", str(whole / name))
             _do("label", str(whole / name), "--jobs", "1")
@@ -143,14 +143,14 @@ def _furnish(whole: Path) -> None:
     _do("solve", "--all", "--board", "3x4", "--jobs", "1", "--out", str(whole / SOLVED))
     _do("solve", "--all", "--board", "2x5", "--jobs", "1", "--out", str(whole / f"other-{SOLVED}"))
     save_game(whole / GAME, play(parse_agent("greedy"), parse_agent("random"), [0, 19], "4x5"))
-    with patch.dict(os.environ, {library.ENVIRONMENT_VARIABLE: str(whole / "cache")}):
-        command(["perft", "--board", UNSEEN], whole / "perft.txt", library.folder.cache_clear)
+    with patch.dict(os.environ, {code_cache.ENVIRONMENT_VARIABLE: str(whole / "cache")}):
+        command(["perft", "--board", UNSEEN], whole / "perft.txt", code_cache.folder.cache_clear)
 
 
 def _interrupt(whole: Path) -> None:
     """A copy of the run in which two thirds of the games are played."""
     shutil.copytree(whole / ONE, whole / CUT)
-    (whole / CUT / runs.END).unlink()
+    (whole / CUT / run_directory.END).unlink()
     (part,) = games_folder(whole / CUT).iterdir()
     table = read_part(part)
     part.unlink()
@@ -175,11 +175,11 @@ def _kinds(whole: Path) -> list[Kind]:
 
     return [
         Kind("a part of the log", part.relative_to(whole), other_part.relative_to(whole), (*readers, resume, replay)),
-        of_run("run.json", runs.FACTS, *readers, resume, replay),
-        of_run("finished.json", runs.END, *readers, resume),
+        of_run("run.json", run_directory.FACTS, *readers, resume, replay),
+        of_run("finished.json", run_directory.END, *readers, resume),
         *(
             Kind(f"{file} of an interrupted run", Path(CUT, file), Path(OTHER, file), [["tournament", "--resume", CUT]])
-            for file in (runs.FACTS, runs.CONFIG)
+            for file in (run_directory.FACTS, run_directory.CONFIG)
         ),
         of_run("lock", "lock", ["summary", ONE], resume, ["label", ONE, "--jobs", "1"]),
         of_run("labels", "labels.parquet", ["accuracy", ONE], ["label", ONE, "--jobs", "1"], replay),

@@ -14,10 +14,10 @@ from pathlib import Path
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import Disk
 from benchmarks.attacks.tournaments import SMALL, Ended, Here, Show, command, emptied, play_whole, wrong_after
-from experiments import log, runs
-from experiments.play.loky_pool import LokyPool
+from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.runner import Progress
-from isolation.compiling import library
+from experiments.record import log, run_directory
+from isolation.compiling import code_cache
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PHASES = ("preparing", "compiling", "playing", "writing", "finishing")
@@ -53,8 +53,8 @@ def _kill(
     def prepared() -> None:
         os.environ[MARK] = mark
         if compiles:
-            os.environ[library.ENVIRONMENT_VARIABLE] = str(folder / "cache")
-            library.folder.cache_clear()
+            os.environ[code_cache.ENVIRONMENT_VARIABLE] = str(folder / "cache")
+            code_cache.folder.cache_clear()
 
     def marked() -> None:
         prepared()
@@ -66,7 +66,7 @@ def _kill(
         return failure
     if left := _left_of(mark):
         return f"processes are left: {left}"
-    if not runs.is_run(run):
+    if not run_directory.is_run(run):
         return "" if not ended.acknowledged else "games were acknowledged, and there is no run"
     if (kept := log.count_games(run)) < ended.acknowledged:
         return f"{ended.acknowledged} games were acknowledged, {kept} are there"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, started, wrong_after
-from experiments import log, runs
 from experiments.play.runner import Progress
+from experiments.record import log, run_directory
 
 Case = tuple[str, Callable[[], str]]
 NOBODY = 65534
@@ -78,7 +78,7 @@ def _two(home: Path, undisturbed: Path, resume: bool) -> str:
 def _part_of(undisturbed: Path, run: Path) -> None:
     """A run of which half of the games are played."""
     shutil.copytree(undisturbed, run)
-    (run / runs.END).unlink()
+    (run / run_directory.END).unlink()
     table = log.read_table(run, log.SCHEMA.names)
     for path in log.games_folder(run).iterdir():
         path.unlink()

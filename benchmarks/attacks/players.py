@@ -13,9 +13,9 @@ from typing import Any
 
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import TIMES, command, emptied
-from experiments import log
-from experiments.play.loky_pool import LokyPool
-from experiments.play.recovery import FORFEITED
+from experiments.play.pools.loky_pool import LokyPool
+from experiments.play.pools.recovery import FORFEITED
+from experiments.record import log
 
 Game = dict[str, Any]
 NAME = "Hostile"

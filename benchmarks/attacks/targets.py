@@ -14,24 +14,24 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from experiments.config import load_config, parse_openings, to_toml
-from experiments.openings import file_openings
+from experiments.plan.config import load_config, parse_openings, to_toml
+from experiments.plan.openings import file_openings
+from experiments.record.checked_json import read_json
 from experiments.roster import parse_limit, parse_spec
-from experiments.roster.grammar import complete, make_agent
-from experiments.sealed import read_json
-from isolation.agents import Given, RandomAgent
-from isolation.engines.child import Failure, Order, encode
-from isolation.engines.guard import Guard, judge_given, judge_of
-from isolation.engines.transport import Ended
-from isolation.geometry import format_size, parse_size
-from isolation.limits import Limit
-from isolation.match import play_games
-from isolation.notation import format_moves
-from isolation.outcome import Reason
+from experiments.roster.spec_parser import complete, make_agent
+from isolation.games.match import play_games
+from isolation.games.transcript import position_after
+from isolation.players.agents import Given, RandomAgent
+from isolation.processes.subprocess_child import Failure, Order, encode
+from isolation.processes.subprocess_player import Guard, judge_given, judge_of
+from isolation.processes.transport import Ended
+from isolation.rules.geometry import format_size, parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.notation import format_moves
+from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult
-from isolation.transcript import position_after
-from reports.board.guarding import refusal
-from reports.board.questions import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, boards_of, parse
+from reports.board.request_guard import refusal
+from reports.board.request_models import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, boards_of, parse
 
 Target = Callable[[bytes], None]
 SIZE = "5x5"

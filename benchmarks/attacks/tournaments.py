@@ -20,13 +20,13 @@ from unittest.mock import patch
 from click.testing import CliRunner
 
 from cli import main
-from experiments import log, runs
-from experiments.config import Config
-from experiments.play.ledger import Ledger
-from experiments.play.pool import Answered, Event, Finished, MakePool, Pool
+from experiments.plan.config import Config
+from experiments.plan.schedule import Ids
+from experiments.play.game_recorder import Ledger
+from experiments.play.pools.pool import Answered, Event, Finished, MakePool, Pool
+from experiments.play.pools.worker import Task, Worker
 from experiments.play.runner import Outcome, Progress, play_tournament
-from experiments.play.worker import Task, Worker
-from experiments.schedule import Ids
+from experiments.record import log, run_directory
 
 TIMES = ["time_us", "started_at"]
 """Columns that differ from run to run."""
@@ -156,15 +156,15 @@ def digest(run: Path) -> str:
 def play_whole(folder: Path, words: Sequence[str] = SMALL, pools: MakePool = Here) -> Path:
     """A run that nobody disturbs, played in this process, so that forks of it have all that is compiled and loaded."""
     run = folder / "undisturbed"
-    with steady(), patch("reports.progress.play_tournament", partial(play_tournament, pools=pools)):
+    with steady(), patch("reports.watch.run_progress.play_tournament", partial(play_tournament, pools=pools)):
         CliRunner().invoke(main, [*words, "--out", str(run)], catch_exceptions=False)
-    assert runs.is_finished(run)
+    assert run_directory.is_finished(run)
     return run
 
 
 def wrong_after(run: Path, undisturbed: Path) -> str:
     """What is wrong with a run that was gone on with to its end; empty if nothing is."""
-    if not runs.is_finished(run):
+    if not run_directory.is_finished(run):
         return "it is not finished"
     if digest(run) != digest(undisturbed):
         return "its log is not that of the undisturbed run"
@@ -192,7 +192,7 @@ def _be_command(
         note = os.open(said, os.O_WRONLY)
         with steady():
             before()
-            with patch("reports.progress.play_tournament", _noting(note, show, pools)):
+            with patch("reports.watch.run_progress.play_tournament", _noting(note, show, pools)):
                 main([*words], prog_name="isolation")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
@@ -207,7 +207,10 @@ def _be_command(
 @contextmanager
 def steady() -> Iterator[None]:
     """One game a batch and a part after every six, whatever the clock says."""
-    with patch("experiments.play.batches.LONGEST_BATCH", 0.0), patch.object(Ledger, "write_if_due", Ledger.write):
+    with (
+        patch("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0),
+        patch.object(Ledger, "write_if_due", Ledger.write),
+    ):
         yield
 
 

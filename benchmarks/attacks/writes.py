@@ -15,8 +15,9 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import CUT, HARMS, Disk, Harm
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, wrong_after
 from cli import main
-from experiments import labels, log, runs, solving
-from experiments.play.recovery import KILLED
+from experiments.exact import board_solving, labels
+from experiments.play.pools.recovery import KILLED
+from experiments.record import log, run_directory
 
 RUN = "runs/one"
 SIZE = "3x4"
@@ -87,7 +88,7 @@ def _operations(scene: Scene, folder: Path) -> int:
 def _scenes(undisturbed: Path) -> list[Scene]:
     def go_on(home: Path) -> list[str]:
         """What a person would do: go on with the run, or begin it if there is none."""
-        return ["tournament", "--resume", str(home / RUN)] if runs.is_run(home / RUN) else begin(home)
+        return ["tournament", "--resume", str(home / RUN)] if run_directory.is_run(home / RUN) else begin(home)
 
     def begin(home: Path) -> list[str]:
         return [*SMALL, "--out", str(home / RUN)]
@@ -114,7 +115,7 @@ def _interrupted(undisturbed: Path, home: Path) -> None:
     """A run of which two thirds are played, in parts that are not merged."""
     run = home / RUN
     shutil.copytree(undisturbed, run)
-    (run / runs.END).unlink()
+    (run / run_directory.END).unlink()
     table = _unmerged(run)
     for start in (0, 8, 24):
         log.append(log.games_folder(run), table.slice(start, 8))
@@ -161,8 +162,8 @@ def _solving(folder: Path) -> Scene:
         return ["solve", "--all", "--board", SIZE, "--jobs", "1", "--out", str(home / "solved.parquet")]
 
     def wrong(home: Path) -> str:
-        found = solving.read_pairs(home / "solved.parquet", SIZE)
-        return "" if (found == solving.shipped_pairs(SIZE)).all() else "other winners"
+        found = board_solving.read_pairs(home / "solved.parquet", SIZE)
+        return "" if (found == board_solving.shipped_pairs(SIZE)).all() else "other winners"
 
     CliRunner().invoke(main, words(folder))  # here, so that forks have what it loads
     return Scene("a table of solved openings", lambda home: None, words, words, wrong)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from experiments.inference.arguments import counts as checked_counts
-from experiments.inference.arguments import inside
+from experiments.inference.argument_checks import counts as checked_counts
+from experiments.inference.argument_checks import inside
 
 ELO_PER_LOGIT = 400 / math.log(10)
 NORMALIZED_ELO_PER_SIGMA = 800 / math.log(10)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import xlog1py
 
-from experiments.inference.arguments import Floats
+from experiments.inference.argument_checks import Floats
 from experiments.inference.convergence import NotConverged
 
 _STEPS = 200

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from experiments.inference.arguments import Floats, inside, whole
-from experiments.inference.clusters import Interval
+from experiments.inference.argument_checks import Floats, inside, whole
+from experiments.inference.cluster_intervals import Interval
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from experiments.inference.arguments import inside, whole
+from experiments.inference.argument_checks import inside, whole
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.roster.unloaded import player_in
-from isolation.faults import clean
+from experiments.roster.static_inspection import player_in
+from isolation.usercode.user_exceptions import clean
 
 USUAL_FILES = ("game_agent.py", "my_custom_player.py")
 """What the editions call the file that students write."""

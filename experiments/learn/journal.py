@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.learn.contest import Pairs
+from experiments.learn.tuning_games import Pairs
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from experiments.suite.asking import ask
+from experiments.suite.agent_answers import ask
 from experiments.suite.screening import Screening, screen
-from experiments.suite.store import Suite
-from isolation.agents import SearchAgent
-from isolation.limits import Limit
-from isolation.parameters import tuned
+from experiments.suite.suite_file import Suite
+from isolation.players.agents import SearchAgent
+from isolation.rules.limits import Limit
+from isolation.rules.parameters import tuned
 
 
 def screened(

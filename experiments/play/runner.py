@@ -13,27 +13,27 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import log, runs
-from experiments.config import Config, load_config
-from experiments.design import Plan, make_plan, on_the_clock
-from experiments.locks import locked
-from experiments.play.batches import Feed, Stop
-from experiments.play.cluster.addresses import chosen
-from experiments.play.cost import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
-from experiments.play.extension import carry_over, extend
-from experiments.play.interrupts import Interrupted, asked, heard_once, until_interrupted
-from experiments.play.ledger import Ledger, MovedRunError, UnwritableLogError
-from experiments.play.loky_pool import LokyPool
-from experiments.play.playing import play_missing
-from experiments.play.pool import Fleet, Machine, MakePool, Pool, UnreachableError
-from experiments.play.preparation import Kit, kit_of, measure_in, prepare
-from experiments.play.recovery import KILLED
-from experiments.play.stopping import stop_rule
-from experiments.play.worker import task_of
-from experiments.schedule import points_table
-from isolation.cost import Cost
-from isolation.engines.guard import HANGS_AFTER
-from isolation.loading import expanded
+from experiments.plan.config import Config, load_config
+from experiments.plan.schedule import points_table
+from experiments.plan.tournament_plan import Plan, make_plan, on_the_clock
+from experiments.play.cluster.cluster_address import chosen
+from experiments.play.game_recorder import Ledger, MovedRunError, UnwritableLogError
+from experiments.play.pools.batch_feed import Feed, Stop
+from experiments.play.pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
+from experiments.play.pools.interrupts import Interrupted, asked, heard_once, until_interrupted
+from experiments.play.pools.loky_pool import LokyPool
+from experiments.play.pools.play_loop import play_missing
+from experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
+from experiments.play.pools.preparation import Kit, kit_of, measure_in, prepare
+from experiments.play.pools.recovery import KILLED
+from experiments.play.pools.worker import task_of
+from experiments.play.run_extension import carry_over, extend
+from experiments.play.stop_rules import stop_rule
+from experiments.record import log, run_directory
+from experiments.record.run_lock import locked
+from isolation.checks.search_cost import Cost
+from isolation.loading.load_user_code import expanded
+from isolation.processes.subprocess_player import HANGS_AFTER
 from isolation.shell import command
 
 Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
@@ -153,9 +153,9 @@ def _play(
     costs: dict[str, Cost] = {}
     if config.equal_cost:
         plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
-    path = runs.new_directory(config)
-    with runs.claimed(path):
-        runs.create(path, plan, config, costs)
+    path = run_directory.new_directory(config)
+    with run_directory.claimed(path):
+        run_directory.create(path, plan, config, costs)
         if extension:
             carry_over(extension, path)
         return _run(path, plan, jobs, stop, show, measure, pools)
@@ -170,12 +170,12 @@ def _resume(
     pools: MakePool,
 ) -> Outcome:
     jobs = config.jobs or joblib.cpu_count()
-    info = runs.load_run(_directory(config))
-    runs.check_played_here(info)
+    info = run_directory.load_run(_directory(config))
+    run_directory.check_played_here(info)
     with locked(info.path):
-        runs.clear_up(info.path)
-        plan = runs.planned_like(info, load_config(info.path / runs.CONFIG, {"jobs": config.jobs}))
-        runs.check_resumable(info, config, plan)
+        run_directory.clear_up(info.path)
+        plan = run_directory.planned_like(info, load_config(info.path / run_directory.CONFIG, {"jobs": config.jobs}))
+        run_directory.check_resumable(info, config, plan)
         if retry_forfeits:
             _take_back(info.path)
         return _run(info.path, plan, jobs, stop, show, measure, pools)
@@ -184,7 +184,7 @@ def _resume(
 def _take_back(path: Path) -> None:
     """Have games that were lost because of a death played again."""
     try:
-        runs.reopen(path)
+        run_directory.reopen(path)
         log.take_back(log.games_folder(path), KILLED)
     except OSError as error:
         raise ValueError(f"{path}: cannot write the log: {error.strerror or error}") from error
@@ -252,7 +252,7 @@ def _run(
                     ledger.write()
         # Ctrl-C ends this at once: whatever of the log has not been merged stays as it is.
         with until_interrupted():
-            if not (feed.missing or interrupted() or runs.is_finished(path)):
+            if not (feed.missing or interrupted() or run_directory.is_finished(path)):
                 report("merging", "")
                 ledger.close()
     except MovedRunError as error:
@@ -270,7 +270,7 @@ def _run(
         notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")
     notes += ledger.forfeit_notes()
     seconds = time.monotonic() - started
-    finished, reasons = runs.is_finished(path), dict(ledger.reasons)
+    finished, reasons = run_directory.is_finished(path), dict(ledger.reasons)
     return Outcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
 
 
@@ -290,7 +290,7 @@ def _play_in(
     """
     plan, known = ledger.plan, len(notes)
     with pools(jobs) as pool:
-        pool.assign(task_of(plan, str((ledger.path / runs.ENGINES).absolute())))
+        pool.assign(task_of(plan, str((ledger.path / run_directory.ENGINES).absolute())))
         if pool.fleet is None:
             _prepare(pool, plan, jobs, interrupted, notes, report)
 
@@ -300,11 +300,11 @@ def _play_in(
             report("playing", "", pool.fleet.machines if pool.fleet else None)
 
         try:
-            if not runs.load_run(ledger.path).processor_costs:
+            if not run_directory.load_run(ledger.path).processor_costs:
                 report("measuring")
                 names = to_measure(plan)
                 costs = measure(names) if measure else measure_in(pool, names, interrupted)
-                runs.note_costs(ledger.path, measured(costs))
+                run_directory.note_costs(ledger.path, measured(costs))
             play_missing(pool, feed, ledger, interrupted, look)
         except UnreachableError as error:
             notes.append(str(error))

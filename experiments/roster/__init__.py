@@ -13,7 +13,9 @@
 `make_agent` loads what a spec names, and `named` a file that stands alone, of which `naming` tells what is meant.
 """
 
-from experiments.roster.grammar import (
+from experiments.roster.agent_kinds import CLASSIC_LIMIT, DEFAULT_LIMIT, board_refusal
+from experiments.roster.spec import Spec, SpecError, parse_limit
+from experiments.roster.spec_parser import (
     complete,
     expand,
     make_agent,
@@ -24,8 +26,6 @@ from experiments.roster.grammar import (
     settings_text,
     with_program,
 )
-from experiments.roster.kinds import CLASSIC_LIMIT, DEFAULT_LIMIT, board_refusal
-from experiments.roster.spec import Spec, SpecError, parse_limit
 
 __all__ = [
     "CLASSIC_LIMIT",

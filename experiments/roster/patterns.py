@@ -7,7 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from experiments.roster.spec import Spec, fail
-from isolation.loading import expanded
+from isolation.loading.load_user_code import expanded
 
 
 def is_pattern(spec: Spec) -> bool:

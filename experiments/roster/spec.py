@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from isolation.limits import Limit
+from isolation.rules.limits import Limit
 
 if TYPE_CHECKING:
     from isolation.engines.program import Program

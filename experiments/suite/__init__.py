@@ -5,6 +5,6 @@ played, and the moves differ in how often a reference field throws the win away 
 strength, making it hard for an opponent who could win the other.
 """
 
-from experiments.suite.store import Suite, read_suite, shipped_suites
+from experiments.suite.suite_file import Suite, read_suite, shipped_suites
 
 __all__ = ["Suite", "read_suite", "shipped_suites"]

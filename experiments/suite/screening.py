@@ -19,12 +19,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.clusters import Interval, Parts, mean_parts, rate_interval
-from experiments.inference.multiplicity import flip, step_down
-from experiments.suite.asking import Asked
-from experiments.suite.store import Suite, members
-from isolation.answers import NO_ANSWER
-from isolation.outcome import REASON_WORDS
+from experiments.inference.cluster_intervals import Interval, Parts, mean_parts, rate_interval
+from experiments.inference.contenders.multiple_testing import flip, step_down
+from experiments.suite.agent_answers import Asked
+from experiments.suite.suite_file import Suite, members
+from isolation.games.batch_moves import NO_ANSWER
+from isolation.rules.outcome import REASON_WORDS
 
 Floats = NDArray[np.float64]
 

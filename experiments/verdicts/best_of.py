@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.inference.arguments import Floats
-from experiments.inference.clusters import Interval
-from experiments.inference.elimination import behind, drop_outs, level
-from experiments.play.batches import checkpoints
-from experiments.verdicts.findings import Findings
+from experiments.inference.argument_checks import Floats
+from experiments.inference.cluster_intervals import Interval
+from experiments.inference.sequential.elimination import behind, drop_outs, level
+from experiments.play.pools.batch_feed import checkpoints
+from experiments.statistics.run_results import Findings
 
 FORMAT = "best-of"
 

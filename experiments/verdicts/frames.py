@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.inference.clusters import Interval
-from experiments.inference.comparison import Comparison
-from experiments.inference.duel import Duel
-from experiments.verdicts.comparisons import ALPHA, judge
-from experiments.verdicts.findings import Findings
+from experiments.inference.cluster_intervals import Interval
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.contender_verdicts import ALPHA, judge
 from experiments.verdicts.ratings import rate
 
 VERDICTS = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.inference.ratings import Ratings, rate_agents
-from experiments.verdicts.findings import Findings
+from experiments.inference.bradley_terry import Ratings, rate_agents
+from experiments.statistics.run_results import Findings
 
 
 def rate(findings: Findings, zero: str | None = None) -> Ratings:

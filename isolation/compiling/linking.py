@@ -15,11 +15,11 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from isolation.compiling import library, machine
-from isolation.compiling.ranking import ranked
-from isolation.compiling.rewrites.errors import CompileError
+from isolation.compiling import code_cache, object_code
+from isolation.compiling.integer_ranks import ranked
+from isolation.compiling.source.compile_error import CompileError
 from isolation.native.layout import RANK, SCORE
-from isolation.native.loops import LOOP, numpy_loop
+from isolation.native.runtime.numpy_loops import LOOP, numpy_loop
 
 _ENTRY = "isolation_entry"
 _UNRESOLVED = ".numba.unresolved$"
@@ -41,17 +41,17 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
         text: the kernel's module.
         arguments: how many whole numbers `entry` takes: two unsigned, the rest signed; 64 bits each.
     """
-    path = library.folder() / library.fingerprint("kernels") / f"{name}.py"
+    path = code_cache.folder() / code_cache.fingerprint("kernels") / f"{name}.py"
 
     def compiled() -> bytes:
         from numba import types
 
-        entry = library.load(path, text).entry
+        entry = code_cache.load(path, text).entry
         module, symbol = _compiled(entry, [types.uint64] * 2 + [types.int64] * (arguments - 2))
         module.link_in(_way_in(symbol, arguments))
         return _bitcode(module, _ENTRY)
 
-    return library.kept_once(path, text, compiled)
+    return code_cache.kept_once(path, text, compiled)
 
 
 def score_code(score: Any, rows: int, columns: int) -> bytes:
@@ -60,14 +60,14 @@ def score_code(score: Any, rows: int, columns: int) -> bytes:
     def compiled() -> bytes:
         from numba import types
 
-        from isolation.native.linked import PARAMETERS
+        from isolation.native.extern_heuristic import PARAMETERS
         from isolation.native.position import PositionType
 
         module, symbol = _compiled(score.load().linked, [PositionType(rows, columns), types.int64, PARAMETERS])
         module.get_function(symbol).name = SCORE
         return _bitcode(module, SCORE)
 
-    return library.kept(score.folder / f"score_{rows}x{columns}.bc", compiled)
+    return code_cache.kept(score.folder / f"score_{rows}x{columns}.bc", compiled)
 
 
 def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
@@ -82,10 +82,10 @@ def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
         compares = any(one.name == RANK for one in module.functions)
         module.link_in(_written_in(ranked(alone) if compares else alone, is_small))
     module.get_function(_ENTRY).name = symbol
-    machine.optimise(_internal(module, symbol))
+    object_code.optimise(_internal(module, symbol))
     named = [*module.functions, *module.global_variables]
     elsewhere = [one.name for one in named if one.is_declaration and not one.name.startswith("llvm.")]
-    return f"{' '.join(elsewhere)}\n".encode() + machine.object_code(module)
+    return f"{' '.join(elsewhere)}\n".encode() + object_code.object_code(module)
 
 
 def _size(module: Any) -> int:
@@ -108,13 +108,13 @@ def load(code: bytes, symbol: str) -> int:
     """Load what `linked` made, once a process; the address of the kernel's entry."""
     if symbol not in _addresses:
         elsewhere, _, objects = code.partition(b"\n")
-        missing = [name for name in elsewhere.decode().split() if not machine.is_known(name)]
+        missing = [name for name in elsewhere.decode().split() if not object_code.is_known(name)]
         loops = [name for name in missing if name.startswith(LOOP)]
         for name in loops:
             llvm.add_symbol(name, addressof(numpy_loop(name.removeprefix(LOOP))))
         if len(missing) > len(loops):
             _offer_numbas_functions()
-        _addresses[symbol] = machine.load(objects, symbol)
+        _addresses[symbol] = object_code.load(objects, symbol)
     return _addresses[symbol]
 
 
@@ -126,14 +126,14 @@ def _offer_numbas_functions() -> None:
     """
     from numba.cpython import hashing  # noqa: F401
 
-    from isolation.compiling.gathering import started
+    from isolation.compiling.llvm_ir import started
 
     started()
 
 
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
     """A module with a function, compiled by numba for arguments of these kinds, and its callees; its symbol."""
-    from isolation.compiling.gathering import gathered, gathering
+    from isolation.compiling.llvm_ir import gathered, gathering
 
     with gathering():
         function.compile(tuple(kinds))
@@ -150,7 +150,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
 
     `compiled` holds them by name. Numba finds their addresses when it loads code, which is not how ours is loaded.
     """
-    from isolation.compiling.gathering import gathered
+    from isolation.compiling.llvm_ir import gathered
 
     overloads = [one for known in compiled.values() for one in getattr(known, "overloads", {}).values()]
     libraries = {one.fndesc.llvm_func_name: one.library for one in overloads}
@@ -184,7 +184,7 @@ def _way_in(symbol: str, arguments: int) -> Any:
 
 
 def _bitcode(module: Any, symbol: str) -> bytes:
-    machine.optimise(_internal(module, symbol, keeps=_TABLES))
+    object_code.optimise(_internal(module, symbol, keeps=_TABLES))
     code: bytes = module.as_bitcode()
     return code
 

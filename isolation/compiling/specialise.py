@@ -15,12 +15,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from isolation.board import Board
-from isolation.compiling import FUNCTIONS_REMEMBERED, library
-from isolation.compiling.failures import blaming_us, refuses_heuristic
+from isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
+from isolation.compiling.compiler_faults import blaming_us, refuses_heuristic
 from isolation.compiling.linking import kernel_code, linked, load, score_code
-from isolation.geometry import MOST_COMPILED_CELLS
-from isolation.syntax import parse
+from isolation.editions.classic_board import Board
+from isolation.rules.geometry import MOST_COMPILED_CELLS
+from isolation.usercode.parsing import parse
 
 Template = Literal[
     "minimax", "alphabeta", "bestfirst", "mcts", "greedy", "random", "evaluate", "values", "lines", "games", "answers",
@@ -29,21 +29,25 @@ Template = Literal[
 
 _KERNELS = Path(__file__).parents[1] / "native" / "kernels"
 _PIECES: dict[str, tuple[str, ...]] = {
-    "minimax": ("leaves", "minimax", "root", "entry"),
-    "alphabeta": ("leaves", "alphabeta", "root", "entry"),
-    "bestfirst": ("leaves", "best_first", "entry"),
-    "mcts": ("leaves", "mcts", "entry"),
-    "greedy": ("leaves", "greedy", "entry"),
-    "random": ("random", "entry"),
+    "minimax": ("search/leaves", "search/minimax", "search/root", "entry"),
+    "alphabeta": ("search/leaves", "search/alphabeta", "search/root", "entry"),
+    "bestfirst": ("search/leaves", "search/best_first", "entry"),
+    "mcts": ("search/leaves", "search/mcts", "entry"),
+    "greedy": ("search/leaves", "search/greedy", "entry"),
+    "random": ("random_player", "entry"),
     "evaluate": ("evaluate",),
-    "games": ("games",),
-    "answers": ("answers",),
-    "perft": ("perft",),
-    "solve": ("solve",),
-    "values": ("values",),
-    "lines": ("leaves", "alphabeta", "root", "lines"),
+    "games": ("batches/play_games",),
+    "answers": ("batches/batch_moves",),
+    "perft": ("search/perft",),
+    "solve": ("search/solve",),
+    "values": ("batches/batch_evaluate",),
+    "lines": ("search/leaves", "search/alphabeta", "search/root", "batches/batch_lines"),
 }
-_COPIED = {f"isolation.native.kernels.{name}" for pieces in _PIECES.values() for name in ("open_names", *pieces)}
+_COPIED = {
+    f"isolation.native.kernels.{name}".replace("/", ".")
+    for pieces in _PIECES.values()
+    for name in ("placeholders", *pieces)
+}
 """The modules whose names a copy defines itself."""
 _WORD = (1 << 64) - 1
 _ARGUMENTS: dict[Template, int] = {
@@ -57,7 +61,7 @@ _ARGUMENTS: dict[Template, int] = {
 }
 _ARGUMENTS_OF_PLAYERS = 12
 _SCORE = """
-from isolation.native.linked import linked_rank, linked_rank_apart, linked_score, linked_worth
+from isolation.native.extern_heuristic import linked_rank, linked_rank_apart, linked_score, linked_worth
 
 @inner
 def score(game, player, parameters):
@@ -91,7 +95,7 @@ class ScoreModule:
 
     def load(self) -> Any:
         """Import it."""
-        return library.load(self.folder / "heuristic.py", self.text)
+        return code_cache.load(self.folder / "heuristic.py", self.text)
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def native_function(
     if rows * columns > MOST_COMPILED_CELLS:
         raise ValueError(f"compiled code serves boards of up to {MOST_COMPILED_CELLS} cells, not {rows * columns}")
     name = f"{template}_{rows}x{columns}{'_ordered' if ordered else ''}{'_quiescent' if quiescent else ''}"
-    folder = score.folder if score else library.folder() / library.fingerprint("no heuristic")
+    folder = score.folder if score else code_cache.folder() / code_cache.fingerprint("no heuristic")
     arguments = _ARGUMENTS.get(template, _ARGUMENTS_OF_PLAYERS)
     symbol = f"isolation_{folder.name}_{name}"
 
@@ -137,8 +141,8 @@ def native_function(
         with blaming_us():
             return linked(kernel, code, symbol)
 
-    with library.alone():
-        address = load(library.kept(folder / f"{name}.o", compiled), symbol)
+    with code_cache.alone():
+        address = load(code_cache.kept(folder / f"{name}.o", compiled), symbol)
     kinds = [ctypes.c_uint64] * 2 + [ctypes.c_int64] * (arguments - 2)
     return NativeFunction(address, ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(address))
 
@@ -146,7 +150,7 @@ def native_function(
 def _kernel(name: str, template: Template, constants: dict[str, object], has_score: bool) -> tuple[str, str]:
     """The name and the text of a template's module for these constants."""
     header = [
-        "from isolation.native.kernels.inner import inlined, inner, written_in",
+        "from isolation.native.decorators import inlined, inner, written_in",
         *(f"{key} = {value}" for key, value in {**constants, "HAS_SCORE": has_score}.items()),
         _SCORE if has_score else _NO_SCORE,
     ]

@@ -13,12 +13,12 @@ from itertools import pairwise
 from math import copysign, inf
 from typing import Literal
 
-from isolation.algebraic import Convention, read_move
-from isolation.board import Board
-from isolation.faults import clean
-from isolation.geometry import parse_size
-from isolation.limits import Limit
-from isolation.notation import column_name
+from isolation.boards.joust_notation import Convention, read_move
+from isolation.editions.classic_board import Board
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.notation import column_name
+from isolation.usercode.user_exceptions import clean
 
 JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
 """Where a game of Fairy-Stockfish's begins."""

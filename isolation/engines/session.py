@@ -17,9 +17,8 @@ from math import inf
 from pathlib import Path
 from typing import NoReturn, Protocol
 
-from isolation.agents import Forfeit
-from isolation.algebraic import looks_like_move, read_move
-from isolation.board import Board
+from isolation.boards.joust_notation import looks_like_move, read_move
+from isolation.editions.classic_board import Board
 from isolation.engines.program import Program
 from isolation.engines.protocol import (
     PROTOCOLS,
@@ -33,12 +32,13 @@ from isolation.engines.protocol import (
     variants_text,
 )
 from isolation.engines.protocol import Protocol as Spoken
-from isolation.engines.transport import Ended, Endless, EngineTransport, Silence, Transport
-from isolation.faults import clean
-from isolation.limits import Limit
-from isolation.outcome import AT_LAST, Reason
+from isolation.files.temp_folders import temporary_folder
+from isolation.players.agents import Forfeit
+from isolation.processes.transport import Ended, Endless, EngineTransport, Silence, Transport
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import AT_LAST, Reason
 from isolation.search.result import SearchResult
-from isolation.temporary import temporary_folder
+from isolation.usercode.user_exceptions import clean
 
 LATE_MS = 50.0
 """What a move may take beyond its time limit: the way through two pipes, and what else the system may be at."""

@@ -28,10 +28,10 @@ from numba.extending import (
     register_model,
 )
 
-from isolation.geometry import column_masks, knight_masks
-from isolation.native import bits
-from isolation.native.bits import bitboard_for, constant_table, look_up
-from isolation.native.padding import has_room, less_padded, pad, reach
+from isolation.native import bitboards
+from isolation.native.bitboards import bitboard_for, constant_table, look_up
+from isolation.native.padded_bitboards import has_room, less_padded, pad, reach
+from isolation.rules.geometry import column_masks, knight_masks
 
 INFINITY = float("inf")
 MOVE = types.UniTuple(types.int64, 2)
@@ -120,7 +120,7 @@ def less_cell(builder: Any, board: Any, mask: Any, cell: Any) -> Any:
     """A bitboard without a cell. A load is cheaper than a shift of 128 bits, but not than one of 64."""
     width = board.bitboard.width
     if width == 64:
-        return builder.and_(mask, builder.not_(bits.single(builder, cell, width)))
+        return builder.and_(mask, builder.not_(bitboards.single(builder, cell, width)))
     whole = (1 << width) - 1
     others = tuple(whole ^ 1 << cell for cell in range(board.rows * board.columns))
     name = f"isolation_others_{board.rows}x{board.columns}"
@@ -319,7 +319,7 @@ def _links(typingctx: Any, board: Any, mask: Any) -> Any:
         for across, down in ((1, 2 * columns), (2, columns)):
             for step in (across, -across) if down < width else ():
                 below = builder.shl(_sideways(builder, board, args[1], step), ir.Constant(whole, down))
-                count = builder.add(count, bits.count_bits(builder, builder.and_(below, args[1])))
+                count = builder.add(count, bitboards.count_bits(builder, builder.and_(below, args[1])))
         return count
 
     return types.int64(board, mask), codegen
@@ -353,7 +353,7 @@ def _inactive_player(game):
 @overload_attribute(PositionType, "move_count")
 def _move_count(game):
     cells = game.rows * game.columns
-    return lambda game: cells - bits.popcount(game._blank)
+    return lambda game: cells - bitboards.popcount(game._blank)
 
 
 @overload_method(PositionType, "get_opponent")
@@ -381,12 +381,12 @@ def _get_blank_spaces(game):
 @overload_method(PositionType, "reach")
 def _reach(game, cells):
     if isinstance(cells, CellsType):
-        return lambda game, cells: as_cells(game, bits.common(neighbours(game, cells._mask), game._blank), False)
+        return lambda game, cells: as_cells(game, bitboards.common(neighbours(game, cells._mask), game._blank), False)
 
     def reach(game, cells):
-        reached = bits.difference(game._blank, game._blank)
+        reached = bitboards.difference(game._blank, game._blank)
         for row, column in cells:
-            reached = bits.union(reached, moves_from(game, row * game.width + column))
+            reached = bitboards.union(reached, moves_from(game, row * game.width + column))
         return as_cells(game, reached, False)
 
     return reach
@@ -398,9 +398,9 @@ def _count_links(game, cells):
         return lambda game, cells: _links(game, cells._mask)
 
     def links(game, cells):
-        seen = bits.difference(game._blank, game._blank)
+        seen = bitboards.difference(game._blank, game._blank)
         for row, column in cells:
-            seen = bits.with_cell(seen, row * game.width + column)
+            seen = bitboards.with_cell(seen, row * game.width + column)
         return _links(game, seen)
 
     return links
@@ -413,13 +413,13 @@ def _move_is_legal(game, move):
 
 @overload_method(PositionType, "is_loser")
 def _is_loser(game, player):
-    return lambda game, player: player == game._turn and bits.is_empty(moves_from(game, location_of(game, player)))
+    return lambda game, player: player == game._turn and bitboards.is_empty(moves_from(game, location_of(game, player)))
 
 
 @overload_method(PositionType, "is_winner")
 def _is_winner(game, player):
     def is_winner(game, player):
-        return player != game._turn and bits.is_empty(moves_from(game, location_of(game, 1 - player)))
+        return player != game._turn and bitboards.is_empty(moves_from(game, location_of(game, 1 - player)))
 
     return is_winner
 
@@ -427,7 +427,7 @@ def _is_winner(game, player):
 @overload_method(PositionType, "utility")
 def _utility(game, player):
     def utility(game, player):
-        if bits.is_empty(moves_from(game, location_of(game, game._turn))):
+        if bitboards.is_empty(moves_from(game, location_of(game, game._turn))):
             return -INFINITY if player == game._turn else INFINITY
         return 0.0
 
@@ -451,7 +451,7 @@ def _copy(game):
 @overload(len)
 def _len(items):
     if isinstance(items, MaskType):
-        return lambda items: bits.popcount(items._mask)
+        return lambda items: bitboards.popcount(items._mask)
     return None
 
 
@@ -464,14 +464,14 @@ def _bool(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 @overload(operator.truth)
 def _truth(items):
     if isinstance(items, MaskType):
-        return lambda items: not bits.is_empty(items._mask)
+        return lambda items: not bitboards.is_empty(items._mask)
     return None
 
 
 @overload(operator.not_)
 def _not(items):
     if isinstance(items, MaskType):
-        return lambda items: bits.is_empty(items._mask)
+        return lambda items: bitboards.is_empty(items._mask)
     return None
 
 
@@ -493,7 +493,7 @@ def _contains(cells, move):
     def contains(cells, move):
         row, column = int(move[0]), int(move[1])
         inside = 0 <= row < rows and 0 <= column < columns and row == move[0] and column == move[1]
-        return inside and bits.contains(cells._mask, row * columns + column)
+        return inside and bitboards.contains(cells._mask, row * columns + column)
 
     return contains
 
@@ -509,8 +509,8 @@ def _getitem(cells, index):
             raise IndexError("list index out of range")
         rest = cells._mask
         for _ in range(wanted):
-            rest = bits.drop_lowest(rest)
-        return to_move(cells, bits.lowest(rest))
+            rest = bitboards.drop_lowest(rest)
+        return to_move(cells, bitboards.lowest(rest))
 
     def getitem_by_column(cells, index):
         wanted = index if index >= 0 else index + len(cells)
@@ -554,9 +554,9 @@ def _set_operation(symbols: tuple[Any, ...], method: str, combine: Any) -> None:
     overload_method(CellsType, method)(operation)
 
 
-_set_operation((operator.and_, operator.iand), "intersection", bits.common)
-_set_operation((operator.or_, operator.ior), "union", bits.union)
-_set_operation((operator.sub, operator.isub), "difference", bits.difference)
+_set_operation((operator.and_, operator.iand), "intersection", bitboards.common)
+_set_operation((operator.or_, operator.ior), "union", bitboards.union)
+_set_operation((operator.sub, operator.isub), "difference", bitboards.difference)
 
 
 @lower_builtin("getiter", CellsType)
@@ -583,9 +583,9 @@ def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any
     is_valid = builder.icmp_unsigned("!=", rest, ir.Constant(rest.type, 0))
     result.set_valid(is_valid)
     with builder.if_then(is_valid):
-        move = _to_move(builder, bits.lowest_bit(builder, rest), cells.columns)
+        move = _to_move(builder, bitboards.lowest_bit(builder, rest), cells.columns)
         result.yield_(context.make_tuple(builder, MOVE, move))
-        builder.store(bits.without_lowest_bit(builder, rest), iterator.rest)
+        builder.store(bitboards.without_lowest_bit(builder, rest), iterator.rest)
 
 
 def _enter_next_column(builder: Any, cells: CellsType, iterator: Any) -> None:

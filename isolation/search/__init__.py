@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from isolation.geometry import MOST_COMPILED_CELLS
-from isolation.limits import Limit
+from isolation.rules.geometry import MOST_COMPILED_CELLS
+from isolation.rules.limits import Limit
 from isolation.search.result import METHODS, TREES, Method, SearchOptions, SearchResult
 
 if TYPE_CHECKING:
-    from isolation.board import Board
+    from isolation.editions.classic_board import Board
 
 __all__ = ["METHODS", "TREES", "Limit", "Method", "SearchOptions", "SearchResult", "search"]
 
@@ -53,7 +53,7 @@ def search(
         return search_in_python(board, heuristic, limit, method, chosen, seed)
 
     if not interpreted and is_compilable(board):
-        from isolation.compiling.compiler import CompileError, compile_heuristic
+        from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
         from isolation.search.compiled import compiled_search, run_or_explain
 
         size = (board.height, board.width)
@@ -90,7 +90,7 @@ def check_search(
 
 def is_compilable(board: Board) -> bool:
     """Whether compiled code serves the position: not too large, both players placed, an ordinary board."""
-    from isolation.board import Board
+    from isolation.editions.classic_board import Board
 
     cells = board.width * board.height
     placed = None not in board.locations

@@ -1,4 +1,4 @@
-"""Best-first search in plain Python: the reference of `isolation.native.kernels.best_first`, and its path elsewhere."""
+"""Best-first search in plain Python: the reference for the compiled search, and the fallback without it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from isolation.limits import Limit
 from isolation.native.layout import MOST_NODES
 from isolation.native.preference import is_more_promising, is_safer
+from isolation.rules.limits import Limit
 from isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
 from isolation.search.result import SearchResult
 
 if TYPE_CHECKING:
-    from isolation.board import Board
+    from isolation.editions.classic_board import Board
 
 Preferred = Callable[[float, int, float, int], bool]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from isolation.board import Board
-from isolation.compiling.compiler import CompiledHeuristic
+from isolation.compiling.compile_heuristic import CompiledHeuristic
 from isolation.compiling.specialise import NativeFunction, Template, native_function, pack
-from isolation.limits import Limit
-from isolation.native import desks
+from isolation.editions.classic_board import Board
 from isolation.native import layout as on_desk
+from isolation.native import workspaces
+from isolation.rules.limits import Limit
 from isolation.search.result import TREES, Method, SearchOptions, SearchResult
 
 _SIGN = 1 << 63
@@ -52,7 +52,7 @@ def as_row(player: CompiledPlayer) -> list[int]:
     settings = player.settings
     return [
         player.function.address, settings.depth, settings.nodes, settings.clock, settings.budget, settings.flags, late,
-        desks.address_of(player.parameters), 0,
+        workspaces.address_of(player.parameters), 0,
     ]  # fmt: skip
 
 
@@ -140,8 +140,8 @@ def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
     wanted = player.settings
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
-    with desks.lent() as desk:
-        parameters = desks.address_of(player.parameters)
+    with workspaces.lent() as desk:
+        parameters = workspaces.address_of(player.parameters)
         score = player.function.call(low, high, own, other, *numbers, desk.address, parameters)
         return _read(desk.numbers, score)
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isolation.faults import name_of, origin_of_value, shown
-from isolation.limits import Limit
+from isolation.rules.limits import Limit
+from isolation.rules.seeds import random_bits
 from isolation.search.result import Method, SearchOptions, SearchResult
-from isolation.seeds import random_bits
+from isolation.usercode.user_exceptions import name_of, origin_of_value, shown
 
 if TYPE_CHECKING:
-    from isolation.board import Board
+    from isolation.editions.classic_board import Board
 
 Heuristic = Callable[[Any, Any], float]
 Line = tuple[int, ...]

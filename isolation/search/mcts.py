@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search in plain Python: the reference of `isolation.native.kernels.mcts`, and its path elsewhere.
+"""Monte-Carlo tree search in plain Python: the reference for the compiled search, and the fallback without it.
 
 It draws the same random numbers and does the same arithmetic in the same order as the compiled search.
 """
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isolation.limits import Limit
-from isolation.native.uct import EXPLORATION, natural_log
+from isolation.native.tree_policy import EXPLORATION, natural_log
+from isolation.rules.limits import Limit
+from isolation.rules.seeds import random_bits
 from isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
 from isolation.search.result import SearchResult
-from isolation.seeds import random_bits
 
 if TYPE_CHECKING:
-    from isolation.board import Board
+    from isolation.editions.classic_board import Board
 
 Valuer = Callable[["Board"], float]
 

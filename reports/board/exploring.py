@@ -6,10 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from experiments.explorer import PLIES, PlayedGames, explore, read_played
-from experiments.log import games_folder, live_files
-from reports.board.questions import ExploreQuestion, board_of
-from reports.board.shelf import Shelf, run_of
+from experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
+from experiments.record.log import games_folder, live_files
+from reports.board.request_models import ExploreQuestion, board_of
+from reports.board.resources import Shelf, run_of
 
 _RUNS_REMEMBERED = 2
 

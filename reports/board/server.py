@@ -20,12 +20,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 import heuristics
-from experiments.find_games import KINDS
-from experiments.log import games_folder
-from reports.board.answering import Answer, failed
-from reports.board.guarding import IMPORT, MOST_BYTES_IMPORTED, Guarded
-from reports.board.processes import ROOM, Processes, Room
-from reports.board.questions import (
+from experiments.exchange.find_games import KINDS
+from experiments.record.log import games_folder
+from reports.board.board_child import Answer, failed
+from reports.board.board_processes import ROOM, Processes, Room
+from reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED, Guarded
+from reports.board.request_models import (
     DEEPEST,
     ExploreQuestion,
     ExportQuestion,
@@ -38,7 +38,7 @@ from reports.board.questions import (
     ValuesQuestion,
     parse,
 )
-from reports.board.shelf import Shelf
+from reports.board.resources import Shelf
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"

@@ -6,15 +6,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from experiments.league.book import Book
-from experiments.league.results import Results, forfeited
+from experiments.league.entries import Book
+from experiments.league.league_results import Results, forfeited
 from isolation.shell import command
-from reports import charts
-from reports.league.names import page_of
-from reports.league.tables import checks_section, has_intervals, headline, ranking_section, skipped_section
-from reports.ratings import rating_sections
-from reports.sections import Section
-from reports.templating import page_template, script_of
+from reports.league.league_tables import checks_section, has_intervals, headline, ranking_section, skipped_section
+from reports.league.page_paths import page_of
+from reports.pages import chart_specs
+from reports.pages.templates import page_template, script_of
+from reports.tables.ratings import rating_sections
+from reports.text.sections import Section
 
 
 def class_page(run: Path, book: Book, results: Results) -> str:
@@ -25,7 +25,7 @@ def class_page(run: Path, book: Book, results: Results) -> str:
         title=f"League: {run.name}",
         facts=_facts(results),
         headline=headline(book, results),
-        ladder=charts.ladder(ratings, None) if has_intervals(results) else None,
+        ladder=chart_specs.ladder(ratings, None) if has_intervals(results) else None,
         ranking=ranking_section(results),
         links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
         forfeits=_reasons(results),
@@ -65,7 +65,7 @@ def _reasons(results: Results) -> Section:
     return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
 
 
-def _meetings(results: Results) -> charts.Grid:
+def _meetings(results: Results) -> chart_specs.Grid:
     """Who won how many games against whom, both in the order of the ranking."""
     names = [one.agent for one in results.ratings.ratings]
     won: Counter[tuple[str, str]] = Counter()
@@ -76,11 +76,11 @@ def _meetings(results: Results) -> charts.Grid:
         met[winner, loser] += 1
         met[loser, winner] += 1
     rows = [(name, tuple(_met(won[name, other], met[name, other], name, other) for other in names)) for name in names]
-    return charts.Grid(tuple(str(rank) for rank in range(1, len(names) + 1)), tuple(rows), "player")
+    return chart_specs.Grid(tuple(str(rank) for rank in range(1, len(names) + 1)), tuple(rows), "player")
 
 
-def _met(won: int, met: int, name: str, other: str) -> charts.Cell:
+def _met(won: int, met: int, name: str, other: str) -> chart_specs.Cell:
     if not met:
-        return charts.Cell("–", 0)
+        return chart_specs.Cell("–", 0)
     strength = round(100 * (2 * won / met - 1))
-    return charts.Cell(str(won), strength, f"{name} won {won} of {met} against {other}")
+    return chart_specs.Cell(str(won), strength, f"{name} won {won} of {met} against {other}")

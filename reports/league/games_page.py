@@ -6,11 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from experiments.league.results import Game, Results
-from reports.league.names import page_of
-from reports.replay import Replay, describe_end
-from reports.replay_page import board_style, bundle, embedded
-from reports.templating import page_template, policy_of
+from experiments.league.league_results import Game, Results
+from reports.league.page_paths import page_of
+from reports.pages.templates import page_template, policy_of
+from reports.replay.replay import Replay, describe_end
+from reports.replay.replay_page import board_style, bundle, embedded
 
 _SCRIPTS = ("game.js", "board.js", "games.js")
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.league.book import Book, Entry
-from experiments.league.results import Blunder, Forfeit, Results, forfeited, worst_of
-from isolation.board import Board
-from isolation.faults import clean
-from isolation.notation import cell_name
-from isolation.render import to_svg
+from experiments.league.entries import Book, Entry
+from experiments.league.league_results import Blunder, Forfeit, Results, forfeited, worst_of
+from isolation.boards.drawing import Marks
+from isolation.boards.render import to_svg
+from isolation.editions.classic_board import Board
+from isolation.rules.notation import cell_name
 from isolation.sample_players import NO_MOVE
-from isolation.scene import Marks
-from reports.cells import Share, counted
-from reports.league.names import INDEX, games_of, page_of
-from reports.league.tables import ranking_section
-from reports.sections import Section
-from reports.templating import data_url, page_template, script_of
+from isolation.usercode.user_exceptions import clean
+from reports.league.league_tables import ranking_section
+from reports.league.page_paths import INDEX, games_of, page_of
+from reports.pages.templates import data_url, page_template, script_of
+from reports.text.cell_values import Share, counted
+from reports.text.sections import Section
 
 _MOST_GAMES_NAMED = 8
 _OUT_OF_TIME = ", which is what players return whose time is up before they have found a move"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.verdicts.findings import Findings
+    from experiments.statistics.run_results import Findings
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def draw_plot(
     Raises:
         ValueError: there is no such kind, run, agent or file type, or the runs cannot be pooled.
     """
-    from experiments.verdicts.findings import load_findings
-    from reports.plots.limits import draw_limits
+    from experiments.statistics.run_results import load_findings
     from reports.plots.style import save
+    from reports.plots.win_rate_by_limit import draw_limits
 
     out = Path(out)
     if kind not in KINDS:
@@ -75,24 +75,32 @@ def draw_kind(kind: str, findings: Findings, agent: str | None = None) -> Figure
     Raises:
         ValueError: the findings have no baseline and the kind needs one.
     """
-    from experiments.verdicts.comparisons import judge
+    from experiments.verdicts.contender_verdicts import judge
     from experiments.verdicts.ratings import rate
-    from reports.plots import boards, calibration, distributions, grids, intervals, limits, running
+    from reports.plots import (
+        board_maps,
+        calibration,
+        distributions,
+        forest,
+        heatmap,
+        running_estimate,
+        win_rate_by_limit,
+    )
 
     if kind == "forest":
-        return intervals.draw_forest(judge(findings))
+        return forest.draw_forest(judge(findings))
     if kind == "ladder":
-        return intervals.draw_ladder(rate(findings))
+        return forest.draw_ladder(rate(findings))
     if kind == "limits":
-        return limits.draw_limits([findings])
+        return win_rate_by_limit.draw_limits([findings])
     if kind in OF_ONE_AGENT:
-        return (running.draw_running if kind == "running" else calibration.draw_calibration)(findings, agent)
+        return (running_estimate.draw_running if kind == "running" else calibration.draw_calibration)(findings, agent)
     draw = {
-        "heatmap": grids.draw_heatmap,
+        "heatmap": heatmap.draw_heatmap,
         "lengths": distributions.draw_lengths,
         "depth": distributions.draw_depth,
         "nodes": distributions.draw_nodes,
-        "placements": boards.draw_placements,
-        "visits": boards.draw_visits,
+        "placements": board_maps.draw_placements,
+        "visits": board_maps.draw_visits,
     }
     return draw[kind](findings)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from experiments.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
+from experiments.exact.accuracy import Accuracy, accuracies, accuracy_lines, chance_by
 from reports.plots.style import (
     BLACK,
     GREY,

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.inference.proportions import wilson
-from experiments.verdicts.calibration import BANDS, FEWEST_SCORES, Scores, band_auc, scores_of
-from experiments.verdicts.findings import Findings
-from reports.plots.grids import draw_grid
+from experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, band_auc, scores_of
+from experiments.statistics.run_results import Findings
+from reports.plots.heatmap import draw_grid
 from reports.plots.style import BLUE, GREY, new_figure, no_data, short, styled
 
 _BINS = 8

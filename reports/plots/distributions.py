@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from experiments.verdicts.findings import Findings
-from experiments.verdicts.plies import Distribution, game_lengths, searched
+from experiments.statistics.move_statistics import Distribution, game_lengths, searched
+from experiments.statistics.run_results import Findings
 from reports.plots.style import BLACK, BLUE, ROW, SKY, label_rows, new_figure, no_data, styled
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)

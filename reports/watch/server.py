@@ -22,15 +22,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from experiments.log import count_games
-from experiments.runs import FACTS, is_finished, is_run
-from experiments.verdicts.findings import load_findings
-from reports.board.guarding import Guarded
+from experiments.record.log import count_games
+from experiments.record.run_directory import FACTS, is_finished, is_run
+from experiments.statistics.run_results import load_findings
+from reports.board.request_guard import Guarded
 from reports.board.server import LOOPBACK, listen
 from reports.board.server import STATIC as BOARD_STATIC
-from reports.page import report_page
-from reports.templating import script_of
-from reports.watch.state import blank_state, line_of, run_state
+from reports.pages.report_page import report_page
+from reports.pages.templates import script_of
+from reports.watch.run_status import blank_state, line_of, run_state
 
 STATIC = Path(__file__).parent / "static"
 SHORTEST = 1.0

@@ -16,12 +16,13 @@ from statistics import fmean
 
 import numpy as np
 
-from experiments.play.batches import Pace
-from experiments.play.cluster import machine
-from experiments.play.cluster.hub import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned, connected
-from experiments.play.cluster.machine import Killed, PlayedPart, Raised, Value
-from experiments.play.cluster.travel import parcel_of
-from experiments.play.pool import (
+from experiments.plan.schedule import Ids
+from experiments.play.cluster import remote_worker
+from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned, connected
+from experiments.play.cluster.file_transfer import parcel_of
+from experiments.play.cluster.remote_worker import Killed, PlayedPart, Raised, Value
+from experiments.play.pools.batch_feed import Pace
+from experiments.play.pools.pool import (
     Answered,
     Died,
     Event,
@@ -32,8 +33,7 @@ from experiments.play.pool import (
     MakePool,
     Pool,
 )
-from experiments.play.worker import Batch, Task
-from experiments.schedule import Ids
+from experiments.play.pools.worker import Batch, Task
 
 FIRST, SHORTEST, LONGEST = 0.5, 0.5, 7.0
 """How many seconds a machine is to play a batch: its first, the last ones, and any other."""
@@ -92,12 +92,12 @@ class DaskPool(Pool):
     def submit(self, ids: Ids, interpreted: bool = False) -> None:
         """See `Pool.submit`."""
         assert not interpreted, "machines play again by themselves what has killed a worker"
-        number = self._send(machine.play, ids)
+        number = self._send(remote_worker.play, ids)
         self._batches[number] = ids
 
     def call(self, function: Callable[..., object], *arguments: object) -> int:
         """See `Pool.call`."""
-        number = self._send(machine.call, function, *arguments)
+        number = self._send(remote_worker.call, function, *arguments)
         self._calls.add(number)
         return number
 
@@ -128,7 +128,7 @@ class DaskPool(Pool):
         self._batches.clear()
         self._calls.clear()
 
-    def _send(self, function: Callable[..., machine.Answer], *arguments: object) -> int:
+    def _send(self, function: Callable[..., remote_worker.Answer], *arguments: object) -> int:
         number = next(self._numbers)
         self._hub.send(Errand(number, function, (self._parcel[0], *arguments), self._parcel))
         return number

@@ -7,7 +7,7 @@ import copy
 from collections import Counter
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at
+from isolation.compiling.source.rewrite import Rewrite, at
 
 
 class Alias(Rewrite):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from isolation.compiling.rewrites.base import at, name, support, target
 from isolation.compiling.rewrites.constants import is_numpys_constant
-from isolation.compiling.rewrites.errors import refuse
-from isolation.compiling.rewrites.scopes import SUPPORT
-from isolation.syntax import parse_expression
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.rewrite import at, name, support, target
+from isolation.compiling.source.scopes import SUPPORT
+from isolation.usercode.parsing import parse_expression
 
 _LARGEST = (1 << 63) - 1
 _BUILTINS = {"abs", "int", "round"}

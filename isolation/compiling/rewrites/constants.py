@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from isolation.compiling.rewrites.base import is_fresh
-from isolation.compiling.rewrites.errors import refuse, refuse_unrepeatable
-from isolation.syntax import parse, parse_expression
+from isolation.compiling.source.compile_error import refuse, refuse_unrepeatable
+from isolation.compiling.source.rewrite import is_fresh
+from isolation.usercode.parsing import parse, parse_expression
 
 Table = Mapping[Any, Any]
 _KINDS = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))

@@ -10,7 +10,7 @@ import itertools
 import operator
 from typing import Any
 
-from isolation.compiling.rewrites.base import Rewrite, at, call, name, support
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, support
 
 
 class Contain(Rewrite):

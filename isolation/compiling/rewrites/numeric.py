@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isolation.compiling.rewrites.base import Rewrite, at, call, support, written_out
-from isolation.compiling.rewrites.errors import refuse
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.rewrite import Rewrite, at, call, support, written_out
 
 # NumPy functions of one collection that are those of plain Python when it is given a list or a generator. It adds up
 # the fractions of a list in another order, but not those of a generator.

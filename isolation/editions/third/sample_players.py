@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from isolation.editions.third.state import Isolation
-from isolation.editions.third.turns import TimedQueue
+from isolation.editions.third.timed_turn import TimedQueue
 
 logger = logging.getLogger("sample_players")
 DATA = "data.pickle"

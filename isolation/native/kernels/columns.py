@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from isolation.native.kernels.desk import pointer_to
-from isolation.native.kernels.inner import inner
+from isolation.native.decorators import inner
+from isolation.native.kernels.workspace import pointer_to
 
 uint8s_at = pointer_to(types.uint8)
 int32s_at = pointer_to(types.int32)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from isolation.native.kernels.desk import desk_at, nanoseconds, open_desk
-from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import COLUMNS, ROWS, think
+from isolation.native.decorators import inner
+from isolation.native.kernels.placeholders import COLUMNS, ROWS, think
+from isolation.native.kernels.workspace import desk_at, nanoseconds, open_desk
 from isolation.native.layout import (
     BEST_LENGTH,
     DEPTH,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from isolation.native.kernels.desk import desk_at
-from isolation.native.kernels.inner import inner
-from isolation.native.kernels.open_names import COLUMNS, ROWS, score
+from isolation.native.decorators import inner
+from isolation.native.kernels.placeholders import COLUMNS, ROWS, score
+from isolation.native.kernels.workspace import desk_at
 from isolation.native.layout import FAILED
 from isolation.native.position import make_position
 

@@ -1,0 +1,121 @@
+"""How commands end that go wrong: in one line, with an exit code that says whose fault it was."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from experiments.play.pools.interrupts import arrived
+from isolation.shell import command
+from isolation.usercode.user_exceptions import CompilerFault
+from reports.text.rendering import wrapped
+
+WORDS = f"{__name__}.words"
+"""Where the outermost context has the words of the command line."""
+_BEGINNING = "Error: "
+"""What click writes before a message."""
+
+
+class BadInput(click.ClickException):
+    """The user's input was wrong; the message is one line."""
+
+    exit_code = 2
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C or SIGTERM has ended a command."""
+
+    def __init__(self, kept: str, goes_on: str) -> None:
+        """Say what was kept, if anything, and which command goes on from there."""
+        if kept:
+            super().__init__(f"Interrupted: {kept}. Go on with: {goes_on}")
+        else:
+            super().__init__(f"Interrupted: nothing was kept. Start again with: {goes_on}")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message: it is no error."""
+        click.echo(self.message, file=file, err=True)
+
+
+@contextmanager
+def interruptible(kept: str = "", place: Path | None = None, goes_on: str = "") -> Iterator[None]:
+    """End on Ctrl-C or SIGTERM with a line that says what was kept, and which command goes on from there.
+
+    Args:
+        kept: what is kept; nothing if this is empty, or if there is nothing at `place`.
+        place: where it is kept, if `kept` does not say so.
+        goes_on: the command, if it is not the same again.
+
+    Raises:
+        Interrupted: with that line.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        arrived()
+        if place:
+            kept = f"{kept} is in {place}" if place.exists() else ""
+        words = click.get_current_context().find_root().meta.get(WORDS, ())
+        raise Interrupted(kept, goes_on or command(*words)) from None
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What a user can cause ends in one line: exit code 2 for what was asked wrongly, 1 for what went wrong.
+
+    Raises:
+        click.ClickException: with that line, broken between words where a terminal ends.
+    """
+    try:
+        with _told(), interruptible():
+            yield
+    except click.ClickException as error:
+        if not sys.stderr.isatty() or isinstance(error, click.UsageError | Interrupted):
+            raise
+        width = shutil.get_terminal_size().columns
+        kind = BadInput if error.exit_code == BadInput.exit_code else click.ClickException
+        raise kind(wrapped(f"{_BEGINNING}{error.message}", width).removeprefix(_BEGINNING)) from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except click.UsageError as error:
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # newer versions of click only
+            raise
+        told = _plain_usage(error.format_message())
+        hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        raise BadInput(f"{told}{hint}") from error
+    except ValueError as error:
+        raise BadInput(_in_one_line(str(error))) from error
+    except CompilerFault as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        text = f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+        if isinstance(error, FileNotFoundError | FileExistsError | IsADirectoryError | NotADirectoryError):
+            raise BadInput(text) from error
+        raise click.ClickException(text) from error
+
+
+def _plain_usage(message: str) -> str:
+    """What click says of an argument, in words for people who have never heard of types and ranges."""
+    message = re.sub(r"\s*\n\s*", " ", message)
+    message = re.sub(r"^Invalid value for '\[?(.+?)\]?': ", r"\1: ", message.strip().removesuffix("."))
+    message = re.sub(r"is not a valid integer( range)?$", "is not a whole number", message)
+    message = re.sub(r"is not a valid float( range)?$", "is not a number", message)
+    return re.sub(r"is not in the range x>=(\S+)$", r"is less than \1", message)
+
+
+def _in_one_line(message: str) -> str:
+    """A message whose further lines show the text it is about, with the wrong part underlined, as one line."""
+    first, *rest = message.splitlines() or [""]
+    shown = " ".join(line.strip() for line in rest if line.strip(" ^"))
+    return first if shown in first else f"{first} (in {shown})"

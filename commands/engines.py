@@ -1,0 +1,164 @@
+"""Commands about engines: ours, its speed and its compiled code, and those in other languages."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.options import board_option, format_option, moves_option
+from commands.output import print_rows
+from reports.text.rendering import Format
+
+if TYPE_CHECKING:
+    from isolation.checks.engine_checks import Finding
+    from isolation.engines.program import Language
+
+
+@click.command("perft")
+@board_option
+@click.option("--depth", type=click.IntRange(min=1), default=5, show_default=True, help="Count up to so many plies.")
+@moves_option
+@format_option
+def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
+    """Count the move sequences of 1, 2, … plies."""
+    from isolation import perft
+    from isolation.games.transcript import position_after
+
+    counts = perft(position_after(moves, size), depth)
+    print_rows([{"depth": d, "sequences": count} for d, count in enumerate(counts, start=1)], output)
+
+
+@click.command("bench")
+@format_option
+def bench(output: Format) -> None:
+    """Measure the speed of searches, games and start-up on this machine, as ratios to a comparator in the same run."""
+    from experiments.bench import measure
+
+    print_rows(measure(), output)
+
+
+@click.command("cache")
+@click.option("--clear", is_flag=True, help="Delete all compiled code.")
+def compiled_code(clear: bool) -> None:
+    """Say where compiled code is kept and how large it is."""
+    from isolation.compiling import code_cache
+
+    click.echo(f"{code_cache.folder()}: {len(code_cache.files())} files, {code_cache.size() / 1e6:.1f} MB")
+    if clear:
+        code_cache.clear()
+        click.echo("Cleared.")
+
+
+def _print_variants(context: click.Context, parameter: click.Parameter, sizes: str | None) -> None:
+    """Print a file of variants for boards of some sizes, and end."""
+    if not sizes or context.resilient_parsing:
+        return
+    from isolation.engines.protocol import variants_text
+    from isolation.rules.geometry import parse_size
+
+    click.echo("\n".join(variants_text(parse_size(size)) for size in sizes.split(",")), nl=False)
+    context.exit()
+
+
+@click.command("engine")
+@click.argument("spec")
+@board_option
+@click.option(
+    "--variants",
+    metavar="SIZES",
+    is_eager=True,
+    expose_value=False,
+    callback=_print_variants,
+    help="Print the file of variants that tells Fairy-Stockfish of boards such as 7x7,9x11, and end.",
+)
+def serve_engine(spec: str, size: str) -> None:
+    """Play as an engine on standard input and output, over UGI or over UCI as Fairy-Stockfish speaks it.
+
+    --board is what `startpos` means in UGI; positions may be of any size.
+    """
+    from experiments.roster import parse_agent
+    from isolation.engines.engine_server import serve
+    from isolation.processes.subprocess_child import take_over_pipes
+    from isolation.rules.geometry import parse_size
+
+    agent = parse_agent(spec)
+    parse_size(size)
+    lines, answers = take_over_pipes()
+
+    def say(line: str) -> None:
+        answers.write(f"{line}\n".encode())
+        answers.flush()
+
+    with suppress(BrokenPipeError):
+        serve(agent, (line.decode(errors="replace") for line in lines), say, size)
+
+
+@click.command("test-engine", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--protocol", type=click.Choice(["ugi", "uci"]), help="What it speaks; without this it is found out.")
+@click.option(
+    "options",
+    "--option",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=lambda context, parameter, texts: tuple(_named(text) for text in texts),
+    help="What it is told by setoption; may be given several times.",
+)
+@format_option
+@click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
+def test_engine(
+    context: click.Context,
+    protocol: Language | None,
+    options: tuple[tuple[str, str], ...],
+    output: Format,
+    command: tuple[str, ...],
+) -> None:
+    """Check step by step whether an engine speaks its protocol and plays legal moves in time."""
+    from isolation.checks.engine_checks import check_engine
+    from isolation.engines.program import Program
+
+    program = Program(command, protocol or "", options)
+    program.find()
+    findings = []
+    for finding in check_engine(program):
+        findings.append(finding)
+        if output == "table":
+            click.echo(_told(finding))
+    failed = [one for one in findings if not one.passed]
+    if output == "table":
+        click.echo(f"{len(findings) - len(failed)} of {len(findings)} steps passed.")
+        if failed and not any(one.is_needed for one in failed):
+            click.echo("It can play here: what it lacks is for other runners.")
+    else:
+        print_rows([asdict(one) for one in findings], output)
+    if any(one.is_needed for one in failed):
+        context.exit(1)
+
+
+def _named(text: str) -> tuple[str, str]:
+    """An option of an engine, by its name.
+
+    Raises:
+        click.BadParameter: it has no name or no value.
+    """
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE, such as Hash=16")
+    return name.strip(), value
+
+
+def _told(finding: Finding) -> str:
+    """A step in a line, and one that failed with what it was about."""
+    if finding.passed or not finding.sent:
+        return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"
+    word = "FAILED " if finding.is_needed else "lacking"
+    return (
+        f"{word} {finding.step}\n        sent      {finding.sent}\n        expected  {finding.expected}\n"
+        f"        seen      {finding.seen}"
+    )
+
+
+COMMANDS = (count_moves, bench, compiled_code, serve_engine, test_engine)

@@ -1,0 +1,209 @@
+"""Commands that say what runs found: tables, plots, and one page with everything."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commands.completion import complete_plot, complete_run
+from commands.options import format_option, full_option, run_or_latest, table_option
+from commands.output import print_headline, print_sections
+from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
+from reports.text.rendering import Format, terminal_height
+
+if TYPE_CHECKING:
+    from experiments.statistics.run_results import Findings
+
+
+def findings_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments and options of every command that reads runs and prints tables."""
+    options = [
+        click.argument(
+            "runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path), shell_complete=complete_run
+        ),
+        click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline."),
+        click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+    """Runs read for analysis; the latest one if none is named."""
+    from experiments.statistics.run_results import load_findings
+
+    return load_findings(runs or [run_or_latest(None)], baseline, mixed)
+
+
+@click.command("summary")
+@findings_options
+@table_option
+@full_option
+@format_option
+def summary(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, only: str | None, full: bool, output: Format
+) -> None:
+    """Summarise runs: standings, opponents, sides, forfeits, game lengths, search."""
+    from reports.tables.headlines import summary_headline
+    from reports.tables.summary import summarize
+
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(summary_headline(findings, terminal_height()))
+    else:
+        print_sections(summarize(findings), output, only)
+
+
+def is_first_look(only: str | None, full: bool, output: Format) -> bool:
+    """Whether nothing was asked for in particular: then the finding is said, and not all that it rests on."""
+    return only is None and not full and output == "table"
+
+
+worth_option = click.option(
+    "--worth", type=click.FloatRange(0, 50, True, True), default=2.0, show_default=True,
+    help="A difference worth having, in percentage points.",
+)  # fmt: skip
+
+
+@click.command("compare")
+@findings_options
+@worth_option
+@table_option
+@full_option
+@format_option
+def compare(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, full: bool,
+    output: Format,
+) -> None:  # fmt: skip
+    """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
+    from reports.tables.compare import compare_sections
+    from reports.tables.headlines import compare_headline
+
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(compare_headline(findings, worth / 100, terminal_height()))
+    else:
+        print_sections(compare_sections(findings, worth / 100), output, only)
+
+
+@click.command("ratings")
+@findings_options
+@click.option("--zero", metavar="AGENT", help="Whose rating is 0; the baseline by default.")
+@table_option
+@full_option
+@format_option
+def ratings(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, full: bool,
+    output: Format,
+) -> None:  # fmt: skip
+    """Rate all agents on one scale (Bradley-Terry, in Elo), and say how likely each is above each."""
+    from reports.tables.headlines import ratings_headline
+    from reports.tables.ratings import rating_sections
+
+    findings = read_findings(runs, baseline, mixed)
+    if is_first_look(only, full, output):
+        print_headline(ratings_headline(findings, zero, terminal_height()))
+    else:
+        print_sections(rating_sections(findings, zero), output, only)
+
+
+@click.command("sprt")
+@findings_options
+@click.option("--elo0", "low", type=float, help="H0: no stronger than this. In a gauntlet: percentage points.")
+@click.option("--elo1", "high", type=float, help="H1: stronger by this. In a gauntlet: percentage points.")
+@click.option("--alpha", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@click.option("--beta", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
+@click.option("--elo-model", "model", type=click.Choice(["logistic", "normalized"]),
+              help="Which Elo, head to head; the run's own by default.")  # fmt: skip
+@table_option
+@format_option
+def sprt(
+    runs: tuple[Path, ...], baseline: str | None, mixed: bool, low: float | None, high: float | None, alpha: float,
+    beta: float, model: str | None, only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Test contenders sequentially against the baseline: Elo head to head, percentage points in a gauntlet."""
+    from reports.tables.sprt import sprt_sections
+
+    findings = read_findings(runs, baseline, mixed)
+    print_sections(sprt_sections(findings, low, high, alpha, beta, model), output, only)
+
+
+@click.command("diff")
+@click.argument("before", metavar="RUN", type=click.Path(path_type=Path), shell_complete=complete_run)
+@click.argument("after", metavar="RUN", type=click.Path(path_type=Path), shell_complete=complete_run)
+@table_option
+@format_option
+def diff(before: Path, after: Path, only: str | None, output: Format) -> None:
+    """Say what changed between two runs: design, agents, games that both have, results and verdicts."""
+    from reports.tables.run_diff import change_sections
+
+    print_sections(change_sections(read_findings([before]), read_findings([after])), output, only)
+
+
+@click.command("plan")
+@click.option("--effect", type=float, help="Difference of win rates to be found, as 0.03.")
+@click.option("--elo", type=float, help="Difference to be found head to head, in Elo, instead.")
+@worth_option
+@click.option("--power", type=click.FloatRange(0.5, 1, True, True), default=0.8, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
+@click.option("--pilot", type=click.Path(path_type=Path), help="A run whose variance and speed to go by.")
+@format_option
+def plan(
+    effect: float | None, elo: float | None, worth: float, power: float, alpha: float, pilot: Path | None,
+    output: Format,
+) -> None:  # fmt: skip
+    """Say how many pairs, and how long, finding a difference takes: --effect, --elo or else one worth having."""
+    from reports.studies.sample_size import plan_sections
+
+    if effect is None and elo is None:
+        effect = worth / 100
+    print_sections(plan_sections(effect, elo, power, alpha, read_findings([pilot]) if pilot else None), output)
+
+
+@click.command("published")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--baseline", metavar="AGENT", help="The baseline's name there; ID_Improved by default.")
+@table_option
+@format_option
+def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
+    """Analyse published results anew: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
+    from experiments.published.published_results import analyse_file
+    from reports.tables.published import published_sections
+
+    print_sections(published_sections(analyse_file(file, baseline)), output, only)
+
+
+@click.command("plot", help=f"Draw a plot: {', '.join(KINDS)}.")
+@click.argument("arguments", metavar="[RUN]... KIND", nargs=-1, required=True, shell_complete=complete_plot)
+@click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
+@click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
+@click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
+@click.option("--agent", metavar="AGENT", help=f"Show this agent alone; goes with {' and '.join(OF_ONE_AGENT)}.")
+def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
+    """Draw a plot of runs into a file."""
+    *runs, kind = arguments
+    written = draw_plot(kind, runs or [run_or_latest(None)], out or Path(f"{kind}.svg"), baseline, mixed, agent)
+    click.echo(f"Wrote {written}")
+
+
+@click.command("report")
+@findings_options
+@click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
+@click.option("--open", "is_opened", is_flag=True, help="Open it in the browser.")
+def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
+    """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
+    from reports.pages.report_page import write_report
+
+    findings = read_findings(runs, baseline, mixed)
+    written = write_report(findings, out or findings.sources[0].info.path / "report.html")
+    click.echo(f"Wrote {written}")
+    if is_opened:
+        webbrowser.open(written.resolve().as_uri())
+
+
+COMMANDS = (summary, compare, ratings, sprt, diff, plan, published, plot, report)

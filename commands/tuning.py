@@ -1,0 +1,297 @@
+"""Commands that look for better parameters of a heuristic: fit, tune, sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commands.cli_errors import interruptible
+from commands.completion import complete_file, complete_spec
+from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
+from commands.output import check_tables, containing, print_sections
+from commands.perfect_play import save_plot
+from isolation.shell import command
+from isolation.usercode.process_lifetime import go_on_in_a_child
+from reports.text.rendering import Format
+
+if TYPE_CHECKING:
+    from experiments.learn.parameter_space import Space
+
+out_option = click.option(
+    "--out", type=click.Path(path_type=Path), help="Keep the games in this file: the same command goes on there."
+)
+
+
+@click.command("fit")
+@click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
+@click.option("--at", default="depth=1", show_default=True, metavar="LIMIT",
+              help="How far a search looks before the heuristic is asked: depth=N or nodes=N.")  # fmt: skip
+@click.option(
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+)
+@click.option("--parameter", "wanted", multiple=True, metavar="PARAMETER", help="Fit only this one; may be repeated.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Of the screening in the end.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of further starts.")
+@click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
+@table_option
+@format_option
+def fit_heuristic(
+    reference: str, at: str, name: str, wanted: tuple[str, ...], limit: str, seed: int, patch: Path | None,
+    only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Fit a heuristic's parameters to proven results, and screen it before and after on positions held out.
+
+    Fitted is on the openings of a suite's split fit: of two moves of one position, the one that keeps the win should
+    look better. Judged is on those of its split screen.
+    """
+    go_on_in_a_child(reference)
+    from experiments.learn.judging import screened
+    from experiments.learn.pairwise_fit import fit
+    from experiments.learn.parameter_space import space_of
+    from experiments.plan.catalogue import heuristic_named
+    from experiments.roster import parse_limit
+    from experiments.suite import read_suite
+    from isolation.loading.load_user_code import load_heuristic
+    from reports.studies.screening import screening_sections, verdict
+    from reports.studies.tuning import fit_sections
+
+    check_tables(only, ("parameters", "profiles", "screen"))
+    at_limit, screen_limit = parse_limit(at), parse_limit(limit)
+    if not at_limit.is_reproducible:
+        raise ValueError(f"--at: a fit looks at depth=N or nodes=N, not at {at}")
+    with containing(reference):
+        path, function = heuristic_named(reference)
+        heuristic = load_heuristic(path, function).value
+        if patch:
+            check_place(patch, path)
+        space = space_of(heuristic, wanted)
+        if patch:
+            check_defaults(path, function, space.names)
+        tell_of_choices(space, wanted)
+        held_out = read_suite(name, "screen")
+        found = fit(heuristic, read_suite(name, "fit"), held_out, at_limit, wanted, seed)
+        screening = screened(heuristic, found.values, held_out, screen_limit)
+    sections = [*fit_sections(found), *screening_sections(screening)[:1]]
+    print_sections(sections, output, only)
+    if output == "table" and only is None:
+        (_, against), *_ = screening.contenders
+        if verdict(against) == "better":
+            say_how_to_go_on(f"ID:{path}:{function}", found.values)
+        else:
+            click.echo(f"\n{_KEEP}")
+    if patch:
+        write_patch(patch, path, function, found.values, verdict(screening.contenders[0][1]) == "better")
+
+
+_KEEP = "The positions held out do not speak for the new values: keep the old ones."
+
+
+def say_how_to_go_on(spec: str, values: Mapping[str, float]) -> None:
+    """The agent under its new parameters, and how games judge it."""
+    from experiments.learn.parameter_space import options_text
+
+    new = f"{spec}{',' if '@' in spec else '@'}{options_text(dict(values))}"
+    click.echo(f"\nThe new agent: {new}\nNext: {command('match', new, spec)}")
+
+
+def tell_of_choices(space: Space, wanted: Sequence[str]) -> None:
+    """Say which choices stay as they are though nobody asked for that."""
+    for one in () if wanted else space.choices:
+        click.echo(
+            f"Note: {one.name} is a choice ({one.allowed}) and stays {one.default}: isolation tune --sampler optuna "
+            "looks through choices.",
+            err=True,
+        )
+
+
+def check_place(patch: Path, path: str) -> None:
+    """Refuse a patch of no file of the user's, or to where none can be written, before anything is computed.
+
+    Raises:
+        ValueError: the heuristic is none of a file, or there is no folder for the patch.
+    """
+    if not path.endswith(".py"):
+        raise ValueError("--patch: there is no file of yours to patch; only FILE.py:FUNCTION has one")
+    if patch.is_dir():
+        raise ValueError(f"--patch: {patch} is a directory; name a file")
+    if not patch.parent.is_dir():
+        raise ValueError(f"--patch: there is no directory {patch.parent} to write {patch} to")
+
+
+def check_defaults(path: str, function: str, names: Sequence[str]) -> None:
+    """Refuse to patch defaults that a file does not have, before anything is computed.
+
+    Raises:
+        ValueError: the function has no defaults of these names there.
+    """
+    from experiments.learn.defaults_patch import patch_of_defaults
+
+    patch_of_defaults(Path(path), function, dict.fromkeys(names, 0.0))
+
+
+def write_patch(patch: Path, path: str, function: str, values: Mapping[str, float], is_better: bool) -> None:
+    """Write new defaults as a patch, and how to take them over, if they were judged to be better; else say why not.
+
+    Raises:
+        ValueError: the file cannot be written.
+    """
+    from experiments.learn.defaults_patch import patch_of_defaults
+    from isolation.files.atomic_write import write_text
+
+    if not is_better:
+        why = "the new values are not significantly better" if values else "the values stay"
+        click.echo(f"{patch} was not written, as {why}.", err=True)
+        return
+    try:
+        write_text(patch, patch_of_defaults(Path(path), function, values))
+    except OSError as error:
+        raise ValueError(f"--patch: {patch} cannot be written: {error.strerror}") from None
+    click.echo(f"Wrote {patch}. {path} is as it was; to take the new defaults over: patch {path} {patch}", err=True)
+
+
+def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., Any]]:
+    """What plans a tuning from games and a seed, and what plays it.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    if name == "optuna":
+        from experiments.learn.optuna_tuning import check_optuna, sample, sampling_plan
+
+        check_optuna()
+        return sampling_plan, sample
+    from experiments.learn.spsa import plan_of
+    from experiments.learn.spsa_tuning import tune
+
+    return plan_of, tune
+
+
+@click.command("tune")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
+@click.option("--opponent", metavar="SPEC", help="Whom to beat; otherwise itself under other values.")
+@click.option(
+    "--limit", default="nodes=1000", show_default=True, help="Of agents that name none: the one to be played."
+)
+@click.option("--games", type=click.IntRange(min=160), default=20_000, show_default=True,
+              help="About how many to learn from, in whole rounds: spsa adds finals, a tenth as many; of optuna's a "
+                   "quarter are finals.")  # fmt: skip
+@click.option("--pairs", type=click.IntRange(min=10), default=1000, show_default=True,
+              help="Openings held out, each played twice on top, to judge the result.")  # fmt: skip
+@click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this one; may be repeated.")
+@click.option("--sampler", type=click.Choice(["spsa", "optuna"]), default="spsa", show_default=True,
+              help="What says which values play; optuna also looks through choices.")  # fmt: skip
+@board_option
+@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of openings and values.")
+@jobs_option
+@cluster_option
+@out_option
+@click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
+@table_option
+@format_option
+def tune_agent(
+    spec: str, opponent: str | None, limit: str, games: int, pairs: int, wanted: tuple[str, ...], sampler: str,
+    size: str, plies: int, seed: int, jobs: int, cluster: str | None, out: Path | None, patch: Path | None,
+    only: str | None, output: Format,
+) -> None:  # fmt: skip
+    """Tune the parameters of an agent's heuristic by games, and judge the result on openings held out.
+
+    SPSA plays both ends of random directions on shared openings, and a quadratic fitted to all games says where the top
+    is, between which values it lies, and for which parameters games speak at all. Optuna asks for values, which meet
+    those of now, and the best of them meet these once more.
+    """
+    go_on_in_a_child(spec)
+    from experiments.learn.spsa_tuning import OPENINGS, Question, judge, tunable
+    from experiments.learn.tuning_games import opponent_of, subject_of
+    from experiments.roster import complete, parse_limit
+    from reports.studies.tuning import judged_section, told_lead, tuning_sections, watching
+    from reports.watch.run_progress import counting
+
+    plan_of, tune = sampler_named(sampler)
+    check_tables(only, ("parameters", "judged"))
+    chosen = parse_limit(limit)
+    agent = subject_of(spec, chosen)
+    other = complete(opponent_of(opponent), chosen) if opponent else None
+    path, _, function = agent.target.rpartition(":")
+    if patch:
+        check_place(patch, path)
+    with containing(spec):
+        space = tunable(agent, wanted, with_choices=sampler == "optuna")
+    if patch:
+        check_defaults(path, function, space.names)
+    tell_of_choices(space, wanted)
+    games_of_one = games // 2 if other else games
+    question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
+    with interruptible("what was played" if out else "", out), containing(spec):
+        with watching() as show:
+            found = tune(question, out, jobs=jobs, cluster=cluster, show=show)
+        sections = list(tuning_sections(found))
+        if found.values:
+            with counting("batches") as count:
+                judgement = judge(question, found.values, pairs, jobs=jobs, cluster=cluster, show=count)
+            sections.append(judged_section(found, judgement))
+    if found.values or only != "judged":
+        print_sections(sections, output, only)
+    if not found.values:
+        click.echo("\nNothing speaks for other values, as far as these games tell: they stay what they are.",
+                   err=output != "table" or only is not None)  # fmt: skip
+    elif output == "table" and only is None and told_lead(judgement) > 0:
+        say_how_to_go_on(spec, found.values)
+    if patch:
+        write_patch(patch, path, function, found.values, bool(found.values) and told_lead(judgement) > 0)
+
+
+@click.command("sweep")
+@click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
+@click.option("--over", multiple=True, required=True, metavar="WHAT=VALUES",
+              help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000; may be repeated.")  # fmt: skip
+@click.option("--opponent", metavar="SPEC", help="Whom to meet; otherwise the agent as it is.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
+@click.option(
+    "--pairs", type=click.IntRange(min=2), default=300, show_default=True, help="Openings, each played twice."
+)
+@board_option
+@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the openings.")
+@jobs_option
+@cluster_option
+@out_option
+@click.option("--plot", type=click.Path(path_type=Path), help="Write curves, or a map, as .svg or .png.")
+@format_option
+def sweep_agent(
+    spec: str, over: tuple[str, ...], opponent: str | None, limit: str, pairs: int, size: str, plies: int, seed: int,
+    jobs: int, cluster: str | None, out: Path | None, plot: Path | None, output: Format,
+) -> None:  # fmt: skip
+    """Play an agent under every combination of some values, against one opponent on shared openings."""
+    go_on_in_a_child(spec)
+    from experiments.learn.parameter_sweep import parse_axis, sweep
+    from experiments.learn.tuning_games import limited_of, opponent_of, subject_of
+    from experiments.roster import named, parse_limit, parse_spec
+    from reports.studies.tuning import sweep_section
+    from reports.watch.run_progress import counting
+
+    if plot:
+        from reports.plots.style import check_plot
+
+        check_plot(plot)
+    axes = [parse_axis(text) for text in over]
+    default = parse_limit(limit)
+    agent = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
+    bare = named(parse_spec(spec))
+    other = opponent_of(opponent) if opponent else None
+    with interruptible("what was played" if out else "", out), containing(spec), counting("batches") as show:
+        points = sweep(
+            bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
+            cluster=cluster, show=show,
+        )  # fmt: skip
+    print_sections([sweep_section(axes, points, opponent or agent.name)], output)
+    if plot:
+        from reports.plots.parameter_sweep import response_plot
+
+        save_plot(response_plot(axes, points, opponent or agent.name), plot)
+
+
+COMMANDS = (fit_heuristic, tune_agent, sweep_agent)

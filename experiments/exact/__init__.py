@@ -1,0 +1,1 @@
+"""Results against perfect play: labels, accuracy, solved boards."""

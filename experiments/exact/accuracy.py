@@ -1,0 +1,220 @@
+"""How near a player is to perfect play: what share of its moves kept a won position won.
+
+A *decision* is a move of an agent in a position whose exact value is known. It is *eligible* if the position was won
+and at least one legal move would have thrown the win away: only there can anything be told about the player.
+
+Openings alike by symmetry are the unit of all intervals: decisions of one game hang together, and so do the games of
+one opening. A player that repeats itself makes the same first moves in all of them, against whomever it plays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from experiments.exact.labels import PER_PLY, labelled_games
+from experiments.inference.cluster_intervals import Interval, rate_interval
+from experiments.plan.agent_facts import read_facts
+from experiments.record import log
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BAND = 7
+"""Plies in a band of the tables."""
+
+_AGENTS = ("agent_1", "agent_2", "settings_1", "settings_2")
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How an agent did in a band of plies, or in all.
+
+    Attributes:
+        agent: its name.
+        heuristic: of its search, or empty.
+        depth: its depth limit, or None.
+        first, last: the plies of the band; the first placement is ply 0.
+        games: games in which it made a decision there.
+        decisions: moves of known value; `unknown` ones are those that the limit left open.
+        eligible: how many of them could have thrown a win away.
+        kept: the share of eligible moves that kept the win.
+        chance: the share that a random choice among the legal moves would have kept.
+        mistakes: wins thrown away per game.
+        won_games: games in which it had a won position there.
+        conversion: the share of them that it won.
+    """
+
+    agent: str
+    heuristic: str
+    depth: int | None
+    first: int
+    last: int
+    games: int
+    decisions: int
+    unknown: int
+    eligible: int
+    kept: Interval
+    chance: float
+    mistakes: Interval
+    won_games: int
+    conversion: Interval
+
+
+def run_decisions(run: str | Path) -> pd.DataFrame:
+    """Every labelled move of a run: a row a decision.
+
+    Columns: `game_id`, `orbit` (of the opening, up to symmetry), `ply`, `agent`, `heuristic`, `depth` (the agent's
+    limit; NaN if it has none), `value`, `winning`, `legal`, `kept` (see `experiments.exact.labels`) and `won`, whether
+    the agent won the game.
+
+    Raises:
+        ValueError: there is no such run, or it has no labels.
+    """
+    games = log.read_table(run, ("game_id", "orbit", *_AGENTS, "winner", "plies"))
+    games, labels = labelled_games(run, games)
+    return decisions_frame(games.to_pandas(), labels)
+
+
+def accuracies(decisions: pd.DataFrame, band: int | None = None, confidence: float = 0.95) -> list[Accuracy]:
+    """How each agent did, over all plies or in bands of so many plies; agents by name, bands in order."""
+    width = band or int(decisions["ply"].max(skipna=True)) + 1 if len(decisions) else 1
+    found = []
+    for _, group in decisions.groupby(["agent", decisions["ply"] // width], observed=True):
+        first = int(group["ply"].iloc[0]) // width * width
+        found.append(_accuracy(str(group["agent"].iloc[0]), group, first, first + width - 1, confidence))
+    return found
+
+
+def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> dict[str, list[Accuracy]]:
+    """Of each agent its bands of plies in order, the surely most accurate agent first.
+
+    Bands with fewer than so many eligible moves are left out, and agents without any other.
+    """
+    bands = [one for one in accuracies(decisions, band) if one.eligible >= fewest]
+    best = sorted(accuracies(decisions), key=lambda one: -one.kept.low) if bands else []
+    lines = {one.agent: [found for found in bands if found.agent == one.agent] for one in best}
+    return {name: line for name, line in lines.items() if line}
+
+
+def chance_by(lines: Iterable[Sequence[Accuracy]], place: Callable[[Accuracy], float]) -> dict[float, float]:
+    """By place on an axis, the share that a random choice would have kept of all agents' eligible moves."""
+    found: dict[float, list[Accuracy]] = {}
+    for one in (one for line in lines for one in line):
+        found.setdefault(place(one), []).append(one)
+    return {
+        x: sum(one.chance * one.eligible for one in there) / sum(one.eligible for one in there)
+        for x, there in sorted(found.items())
+    }
+
+
+def is_eligible(decisions: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which decisions were made in won positions in which a losing choice existed."""
+    winning = decisions["winning"].to_numpy()
+    eligible: NDArray[np.bool_] = (
+        (decisions["kept"].to_numpy() >= 0) & (winning >= 0) & (winning < decisions["legal"].to_numpy())
+    )
+    return eligible
+
+
+def _accuracy(agent: str, group: pd.DataFrame, first: int, last: int, confidence: float) -> Accuracy:
+    value, kept = group["value"].to_numpy(), group["kept"].to_numpy()
+    winning, legal = group["winning"].to_numpy(), group["legal"].to_numpy()
+    _, start, game = np.unique(group["game_id"].to_numpy(), return_index=True, return_inverse=True)
+    cluster = np.unique(group["orbit"].to_numpy()[start], return_inverse=True)[1]
+    eligible = is_eligible(group)
+    had_win = np.bincount(game, value == 1) > 0
+    won = np.bincount(game, group["won"].to_numpy()) > 0
+    return Accuracy(
+        agent=agent,
+        heuristic=str(group["heuristic"].iloc[0]),
+        depth=_depth(group["depth"].iloc[0]),
+        first=first,
+        last=last,
+        games=len(start),
+        decisions=int((value >= 0).sum()),
+        unknown=int((value < 0).sum()),
+        eligible=int(eligible.sum()),
+        kept=_share(np.bincount(game, eligible & (kept == 1)), np.bincount(game, eligible), cluster, confidence),
+        chance=_mean(winning[eligible] / legal[eligible]),
+        mistakes=_mean_interval(np.bincount(game, kept == 0), cluster, confidence),
+        won_games=int(had_win.sum()),
+        conversion=_share(won & had_win, had_win, cluster, confidence),
+    )
+
+
+def decisions_frame(games: pd.DataFrame, labels: pa.Table) -> pd.DataFrame:
+    """The frame of `run_decisions` from games, with the columns it reads, and their labels, in the same order."""
+    from pandas import DataFrame
+
+    lengths = pc.list_value_length(labels["value"]).to_numpy()
+    game = np.repeat(np.arange(len(lengths)), lengths)
+    ply = np.arange(len(game)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    flat = {name: pc.list_flatten(labels[name]).to_numpy() for name in PER_PLY}
+    asked = flat["legal"] >= 0
+    game, ply = game[asked], ply[asked]
+    is_first = ply % 2 == 0
+    names = {name: games[name].astype(str).to_numpy()[game] for name in _AGENTS}
+    settings = np.where(is_first, names["settings_1"], names["settings_2"])
+    searches = {text: _search_of(text) for text in np.unique(settings)}
+    return DataFrame(
+        {
+            "game_id": games["game_id"].to_numpy()[game],
+            "orbit": games["orbit"].to_numpy()[game],
+            "ply": ply,
+            "agent": np.where(is_first, names["agent_1"], names["agent_2"]),
+            "heuristic": [searches[text][0] for text in settings],
+            "depth": [searches[text][1] for text in settings],
+            **{name: values[asked] for name, values in flat.items()},
+            "won": games["winner"].to_numpy()[game] == np.where(is_first, 1, 2),
+        }
+    )
+
+
+def _search_of(settings: str) -> tuple[str, float]:
+    """The heuristic and the depth limit in an agent's settings; empty and NaN where there is none."""
+    facts = read_facts(settings)
+    unit, value = facts.limit or ("", math.nan)
+    return facts.heuristic, value if unit == "depth" else math.nan
+
+
+def _depth(depth: float) -> int | None:
+    return None if math.isnan(depth) else int(depth)
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+def _share(successes: NDArray[Any], chances: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
+    """The share of chances taken, from both counts a game."""
+    taken, given = np.bincount(cluster, successes), np.bincount(cluster, chances)
+    had = given > 0
+    return rate_interval(taken[had], given[had], float(given[had].mean()) / 2 if had.any() else 1.0, confidence)
+
+
+def _mean_interval(counts: NDArray[Any], cluster: NDArray[np.int64], confidence: float) -> Interval:
+    """The mean of a count a game, with the interval of Student's t over clusters of games, not below 0.
+
+    For the interval two games with none and two with one are added, lest it have no width where all games are alike.
+    Each is a cluster of its own, and weighs as many games as hang together in the others (their design effect).
+    """
+    totals, games = np.bincount(cluster, counts), np.bincount(cluster)
+    mean = float(counts.mean())
+    apart = float(((counts - mean) ** 2).sum())
+    together = float(((totals - mean * games) ** 2).sum()) / apart if apart else 1.0
+    weight = min(max(together, 1.0), float(games.mean()))
+    totals, games = np.append(totals, [0, 0, weight, weight]), np.append(games, [weight] * 4)
+    centre = float(totals.sum() / games.sum())
+    squares = float(((totals - centre * games) ** 2).sum()) * games.size / (games.size - 1)
+    half = float(stdtrit(games.size - 1, 0.5 + confidence / 2)) * math.sqrt(squares) / float(games.sum())
+    return Interval(mean, max(0.0, min(mean, centre - half)), max(mean, centre + half), confidence)

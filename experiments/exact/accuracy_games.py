@@ -1,0 +1,248 @@
+"""Accuracy without a tournament: heuristics at fixed depths play against a fixed field, and their moves are judged.
+
+Every player meets the same opponents from the same random openings, on both sides, and its decisions in the middle of
+the games, where most wins are thrown away (plies 15 to 29 of 7x7), are labelled until enough of them were eligible; see
+`experiments.exact.accuracy`. `docs/perfect-play.md` says how far accuracy so measured orders players as their results
+do.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from experiments.exact.accuracy import decisions_frame, is_eligible
+from experiments.exact.labels import DEFAULT_LIMIT, label_moves, label_table
+from experiments.plan.openings import OpeningSet, orbit_ids, random_openings
+from experiments.play.cluster.cluster_address import chosen
+from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
+from experiments.play.parallel_map import spread
+from experiments.roster import named, parse_agent, parse_spec
+from isolation.compiling.specialise import native_function
+from isolation.games.game_batch import Games
+from isolation.games.match import play_games
+from isolation.players.agents import SearchAgent
+from isolation.rules.geometry import parse_size
+from isolation.rules.outcome import REASON_WORDS, Reason
+from isolation.usercode.timeouts import TookTooLong, unless_silent
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+FIELD = tuple(
+    f"{name}=AB:{heuristic}@depth={depth}"
+    for name, heuristic, depth in (
+        ("Field_Null", "null", 3),
+        ("Field_Open", "open", 3),
+        ("Field_Improved", "improved", 5),
+        ("Field_Territory", "territory", 3),
+    )
+)
+"""The opponents, from weak to strong."""
+OPENING_PLIES = 6
+
+LONGEST_MOVE = 60.0
+"""Seconds after which a user's heuristic that has not let its search make a move is given up."""
+
+_CHUNK = 8
+_MOST_FAILURES = 0.5
+_NOBODY = -1
+_MOST_OPENINGS = 20_000
+
+
+def window(size: str) -> tuple[int, int]:
+    """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7, from 0."""
+    rows, columns = parse_size(size)
+    return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
+
+
+def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
+    """Sentences about players for which the openings ran out before `positions` of their moves were eligible."""
+    eligible = decisions[is_eligible(decisions)]["agent"].value_counts()
+    found = {str(agent): int(eligible.get(agent, 0)) for agent in decisions["agent"].unique()}
+    return [
+        f"{agent}: only {count:,} of {positions:,} positions were found; the board has no more openings."
+        for agent, count in found.items()
+        if count < positions
+    ]
+
+
+def described(size: str) -> str:
+    """In a sentence, what the decisions of `play_and_label` are."""
+    first, last = window(size)
+    names = ", ".join(spec.partition("=")[2] for spec in FIELD)
+    return (
+        f"Moves at plies {first + 1} to {last + 1} of games on {size} from openings of {OPENING_PLIES} random plies, "
+        f"both sides, against {names}."
+    )
+
+
+def play_and_label(
+    heuristics: Sequence[str],
+    depths: Sequence[int],
+    positions: int,
+    *,
+    size: str = "7x7",
+    seed: int = 1,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[int, int], None] = lambda done, players: None,
+    note: Callable[[str], None] = warnings.warn,
+) -> pd.DataFrame:
+    """The decisions of alpha-beta with each heuristic at each depth, as `accuracy.run_decisions` has them.
+
+    A heuristic or a depth that is given twice counts once.
+    Each player goes through the same openings, in the same order, until `positions` of its decisions were eligible or
+    the openings are exhausted. One that fails in more than half of its games, as by an exception, is left out.
+
+    Args:
+        heuristics: names of the registry, or FILE.py:FUNCTION.
+        jobs: processes on this machine; 0 is one a core.
+        cluster: the cluster to use instead, see `spread`.
+        show: called with the number of players done with, and of all.
+        note: called with a sentence about each player that lost games by failing.
+
+    Raises:
+        ValueError: a heuristic cannot be loaded, a number is below 1, the board has no such openings or is over before
+            the plies where accuracy is measured, or all players were left out.
+        TimeoutError: a player does not answer.
+    """
+    if not heuristics or not depths or positions < 1:
+        raise ValueError("at least one heuristic, one depth and one position are needed")
+    players = [(heuristic, depth) for heuristic in dict.fromkeys(heuristics) for depth in dict.fromkeys(depths)]
+    agents = [*(_make_player(*player) for player in players), *map(parse_agent, FIELD)]
+    openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
+    first, last = window(size)
+    if last < first:
+        raise ValueError(f"games on {size} are over soon after openings of {OPENING_PLIES} plies: take a larger board")
+    show(0, len(players))
+    # Compiled here once, so that the workers find it in the cache.
+    native_function("solve", None, *parse_size(size))
+    for agent in agents:
+        agent.compiled(parse_size(size))
+    found: dict[tuple[str, int], _Judged] = {}
+    files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
+    calls = ((player, files, openings, positions) for player in players)
+    for player, judged in spread(_label_player, calls, jobs, cluster):
+        found[player] = judged
+        show(len(found), len(players))
+    notes = [found[player].note for player in players if found[player].note]
+    frames = [found[player].decisions for player in players if not found[player].is_left_out]
+    if not frames:
+        raise ValueError(" ".join(["nothing can be judged:", *notes]))
+    for sentence in notes:
+        note(sentence)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _spec_of(heuristic: str, depth: int) -> str:
+    """Of a player, with the name of its function where a file stands alone."""
+    return str(named(parse_spec(f"AB:{heuristic}@depth={depth}")))
+
+
+def _make_player(heuristic: str, depth: int, files: Sequence[UserFile] = ()) -> SearchAgent:
+    (spec,) = placed_specs([_spec_of(heuristic, depth)], files)
+    agent = parse_agent(spec)
+    assert isinstance(agent, SearchAgent)
+    return replace(agent, name=f"{heuristic} at depth {depth}")
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A player's decisions, a sentence if it lost games by failing, and whether these were too many to judge it."""
+
+    decisions: pd.DataFrame
+    note: str
+    is_left_out: bool
+
+
+def _label_player(
+    who: tuple[str, int], files: Sequence[UserFile], openings: OpeningSet, positions: int
+) -> tuple[tuple[str, int], _Judged]:
+    """One player's decisions, or the end of all if it does not answer."""
+    player, marker = _make_player(*who, files), np.full(4, _NOBODY)
+    player.compiled(parse_size(openings.size))  # in this thread, which hears the alarm of the compiler's checks
+
+    def being_asked() -> list[int] | None:
+        return marker.tolist() if player.is_user_code and marker[1] != _NOBODY else None
+
+    try:
+        judged = unless_silent(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
+    except TookTooLong:
+        raise TimeoutError(
+            f"{player.name} does not answer: it was asked for a move at ply {marker[2]} of a game on {openings.size} "
+            f"{LONGEST_MOVE:g} s ago"
+        ) from None
+    return who, judged
+
+
+def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[np.int64]) -> _Judged:
+    """Play and judge; a few games more than it takes, so that all the field is met alike."""
+    field = [parse_agent(text) for text in FIELD]
+    parts: list[pd.DataFrame] = []
+    failures: list[tuple[str, str]] = []
+    played = eligible = 0
+    for start in range(0, len(openings), _CHUNK):
+        for place, opponent in enumerate(field):
+            rows = range(start + place, min(start + _CHUNK, len(openings)), len(field))
+            for agents in ((player, opponent), (opponent, player)) if rows else ():
+                games = _play(agents, openings, rows, marker)
+                failures += _failures_of(1 + agents.index(player), games)
+                played += len(games)
+                parts.append(_label_games(player, agents, openings, rows, games))
+                eligible += int(is_eligible(parts[-1]).sum())
+        is_left_out = len(failures) > _MOST_FAILURES * played
+        if eligible >= positions or is_left_out:
+            break
+    note = _told_failures(player.name, failures, played, is_left_out) if failures else ""
+    return _Judged(pd.concat(parts, ignore_index=True), note, is_left_out)
+
+
+def _play(agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, marker: NDArray[np.int64]) -> Games:
+    """Games from these openings; the marker says who is being asked meanwhile, and afterwards that nobody is."""
+    games = play_games(*agents, [openings[row] for row in rows], list(rows), openings.size, marker=marker)
+    marker[:] = _NOBODY
+    return games
+
+
+def _failures_of(side: int, games: Games) -> list[tuple[str, str]]:
+    """How the player of this side lost games otherwise than on the board: reasons and details."""
+    lost = np.flatnonzero((games.reason != Reason.NO_MOVES) & (games.winner != side)).tolist()
+    return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
+
+
+def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_left_out: bool) -> str:
+    reasons = " and ".join(dict.fromkeys(reason for reason, _ in failures))
+    detail = next((f" (such as {detail})" for _, detail in failures if detail), "")
+    counts = f"{len(failures):,} of {played:,} games by {reasons}{detail}"
+    if is_left_out:
+        return f"{name} is left out: it lost {counts}."
+    return (
+        f"{name} lost {counts}: kept and mistakes rest on the moves that it played, and converted counts these games "
+        "as lost."
+    )
+
+
+def _label_games(
+    player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, games: Games
+) -> pd.DataFrame:
+    """What the player did in games from these openings; a game is numbered by its opening and the player's side."""
+    first, last = window(openings.size)
+    side = agents.index(player)
+    played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
+    labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]
+    ids = [2 * row + side for row in rows]
+    names = {f"agent_{place}": agent.name for place, agent in enumerate(agents, start=1)}
+    settings = {f"settings_{place}": json.dumps(agent.settings()) for place, agent in enumerate(agents, start=1)}
+    orbit = orbit_ids(openings.cells[rows], openings.size).astype("int64")
+    frame = pd.DataFrame({"game_id": ids, "orbit": orbit, **names, **settings, "winner": games.winner})
+    decisions = decisions_frame(frame, label_table(ids, labels))
+    return decisions[decisions["agent"] == player.name]

@@ -1,0 +1,343 @@
+"""Solving every placement pair of a board: in parallel, resumable, into one Parquet file; and what it all says.
+
+The file has a row a pair: `opening`, the two cells; `winner`, 1 or 2, or 0 where the limit left it unknown; `nodes`,
+what it took. Openings that a symmetry of the board takes into one another (an *orbit*) are solved once.
+
+`python -m experiments.exact.board_solving` makes the tables that ship with the package anew, those of all boards of up
+to 49 cells; larger ones stay. `python -m experiments.exact.board_solving 8x8 FILE` takes in a board that `isolation
+solve --all` has solved.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from experiments.play.parallel_map import spread
+from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
+from isolation.compiling.specialise import native_function
+from isolation.editions.classic_board import Board
+from isolation.exact.solved_tables import FILE, is_covered, pair_is_won
+from isolation.exact.solver import Meter, is_mirrored
+from isolation.files.shipped_data import read_shipped, write_shipped
+from isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
+from isolation.rules.limits import Limit
+
+Winners = NDArray[np.int8]
+"""[cell of player 1, cell of player 2]: 1 or 2, who wins; 0 where it is unknown, and on the diagonal."""
+
+SCHEMA = pa.schema([("opening", pa.list_(pa.int16(), 2)), ("winner", pa.int8()), ("nodes", pa.int64())])
+
+_SIZE = b"isolation.size"
+_WRITE_EVERY = 5.0
+_FIRST_ROUND = 5_000_000_000
+"""Nodes after which a pair is looked into move by move; on 8x8 all but two classes of openings take fewer."""
+_MOST_CELLS = 49
+"""Boards of up to so many cells are solved in two minutes, all together."""
+
+
+@dataclass(frozen=True)
+class SolvedPair:
+    """The result of a placement pair, and of all that are like it: the winner (0: unknown) and the nodes it took."""
+
+    opening: tuple[int, int]
+    winner: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class BoardSummary:
+    """What the results of all placement pairs of a board say.
+
+    Attributes:
+        size: ROWSxCOLUMNS.
+        winners: by pair, see `Winners`.
+        openings: how many pairs there are.
+        unknown: how many of them are not solved.
+        first_wins: how many player 1, who is to move after both placements, wins.
+        winner: who wins from the empty board, or None if that is unknown.
+        refutations: for each first cell, the replies after which player 2 wins.
+        rule_holds: how many solved pairs follow the colour rule: player 1 wins if both stand on the same colour, and
+            player 2 if not.
+        exceptions: the pairs that do not follow it.
+        unexplained: those of them that are not decided by one side mirroring the other.
+    """
+
+    size: str
+    winners: Winners
+    openings: int
+    unknown: int
+    first_wins: int
+    winner: int | None
+    refutations: tuple[tuple[int, ...], ...]
+    rule_holds: int
+    exceptions: tuple[tuple[int, int], ...]
+    unexplained: tuple[tuple[int, int], ...]
+
+
+def solve_all(
+    size: str,
+    path: Path,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    limit: Limit | None = None,
+    show: Callable[[int, int], None] = lambda solved, pairs: None,
+) -> Winners:
+    """Solve every placement pair that the file does not have yet; the file is written every few seconds.
+
+    Args:
+        jobs: processes on this machine; 0 is one a core.
+        cluster: the cluster to use instead, see `spread`.
+        limit: of nodes or time, for each pair; those it leaves unknown are tried again when this is called again.
+        show: called with the number of pairs dealt with so far, and of all.
+
+    Raises:
+        ValueError: the board is too large, the limit is a depth, or the file belongs to something else.
+    """
+    rows, columns = parse_size(size)
+    _check(rows, columns, limit)
+    found = {pair.opening: pair for pair in _read(path, size) if pair.winner} if path.exists() else {}
+    orbits = _orbits(rows, columns)
+    missing = [orbit for orbit in orbits if orbit[0] not in found]
+    written, pairs = time.monotonic(), sum(map(len, orbits))
+    members = {orbit[0]: orbit for orbit in orbits}
+    show(len(found), pairs)
+    try:
+        for solved in _solve_in_parallel(size, [orbit[0] for orbit in missing], limit, jobs, cluster):
+            for opening in members[solved.opening]:
+                found[opening] = SolvedPair(opening, solved.winner, solved.nodes)
+            show(len(found), pairs)
+            if time.monotonic() - written > _WRITE_EVERY:
+                _write(path, size, found.values())
+                written = time.monotonic()
+    finally:
+        if missing:
+            _write(path, size, found.values())
+    return _matrix(found.values(), rows * columns)
+
+
+def read_pairs(path: Path, size: str) -> Winners:
+    """The results in a file that `solve_all` has written.
+
+    Raises:
+        ValueError: there is no such file, or it belongs to something else.
+    """
+    rows, columns = parse_size(size)
+    return _matrix(_read(path, size), rows * columns)
+
+
+def shipped_pairs(size: str) -> Winners:
+    """The results that ship with the package.
+
+    Raises:
+        ValueError: none do for this size.
+    """
+    rows, columns = parse_size(size)
+    if not is_covered(rows, columns):
+        raise ValueError(f"no table of {size} ships with the package; solve it: isolation solve --all --board {size}")
+    winners = np.zeros((rows * columns, rows * columns), np.int8)
+    for pair in permutations(range(rows * columns), 2):
+        winners[pair] = 1 if pair_is_won(rows, columns, *pair) else 2
+    return winners
+
+
+def summarise(winners: Winners, size: str) -> BoardSummary:
+    """What the results of all placement pairs say."""
+    rows, columns = parse_size(size)
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    colour = (row + column) % 2
+    expected = np.where(colour[:, None] == colour[None, :], 1, 2)
+    pairs = ~np.eye(rows * columns, dtype=bool)
+    solved = (winners > 0) & pairs
+    exceptions = tuple((int(first), int(second)) for first, second in np.argwhere(solved & (winners != expected)))
+    return BoardSummary(
+        size=size,
+        winners=winners,
+        openings=int(pairs.sum()),
+        unknown=int((pairs & ~solved).sum()),
+        first_wins=int((winners == 1).sum()),
+        winner=_winner(winners, pairs),
+        refutations=tuple(tuple(np.flatnonzero(replies == 2).tolist()) for replies in winners),
+        rule_holds=int((solved & (winners == expected)).sum()),
+        exceptions=exceptions,
+        unexplained=tuple(pair for pair in exceptions if not _is_mirrored_soon(pair, size)),
+    )
+
+
+def write_tables(path: Path = FILE, most_cells: int = _MOST_CELLS) -> None:
+    """Solve every board of up to `most_cells` cells and write the file that `isolation.exact.solved_tables` reads.
+
+    Boards that the file has already and that are not among these stay in it.
+    """
+    tables = {}
+    for rows in range(1, math.isqrt(most_cells) + 1):
+        for columns in range(rows, most_cells // rows + 1):
+            size = format_size(rows, columns)
+            pairs = [(orbit, _solve_pair(size, orbit[0], None).winner) for orbit in _orbits(rows, columns)]
+            tables[size] = _table(rows * columns, (pair for orbit, winner in pairs if winner == 1 for pair in orbit))
+    _save_tables(path, _tables_in(path) | tables)
+
+
+def add_table(size: str, solved: Path, path: Path = FILE) -> None:
+    """Add the results of `solve_all` in `solved` to the file that `isolation.exact.solved_tables` reads.
+
+    Raises:
+        ValueError: there is no such file, it belongs to something else, or pairs are missing.
+    """
+    rows, columns = parse_size(size)
+    if rows > columns:
+        raise ValueError(f"tables are kept of boards that lie: give {format_size(columns, rows)}, not {size}")
+    winners = read_pairs(solved, size)
+    if missing := summarise(winners, size).unknown:
+        raise ValueError(f"{solved}: {missing} of the {size} pairs are not solved yet")
+    won = ((int(first), int(second)) for first, second in np.argwhere(winners == 1))
+    _save_tables(path, _tables_in(path) | {size: _table(rows * columns, won)})
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Make the shipped tables anew, or take a board and a file of its results in."""
+    if len(arguments) not in (0, 2):
+        print("usage: python -m experiments.exact.board_solving [BOARD FILE]", file=sys.stderr)
+        sys.exit(2)
+    try:
+        if arguments:
+            add_table(arguments[0], Path(arguments[1]))
+        else:
+            write_tables()
+    except ValueError as error:
+        sys.exit(str(error))
+
+
+def _table(cells: int, won: Iterable[tuple[int, int]]) -> str:
+    """The pairs that player 1 wins, as one hexadecimal number."""
+    return f"{sum(1 << first * cells + second for first, second in won):x}"
+
+
+def _tables_in(path: Path) -> dict[str, str]:
+    return dict(json.loads(read_shipped(path))) if path.exists() else {}
+
+
+def _save_tables(path: Path, tables: dict[str, str]) -> None:
+    ordered = dict(sorted(tables.items(), key=lambda table: parse_size(table[0])))
+    write_shipped(path, json.dumps(ordered, indent=1) + "\n")
+
+
+def _winner(winners: Winners, pairs: NDArray[np.bool_]) -> int | None:
+    """Player 1 wins from the empty board if after one of its placements no reply refutes it."""
+    if (((winners == 1) | ~pairs).all(axis=1)).any():
+        return 1
+    return 2 if (winners == 2).any(axis=1).all() else None
+
+
+def _is_mirrored_soon(pair: tuple[int, int], size: str) -> bool:
+    """Whether player 2 can mirror every move of player 1, or player 1 can jump to where it mirrors player 2."""
+    board = Board.from_moves(pair, size)
+    return is_mirrored(board) or any(is_mirrored(board.successor(cell)) for cell in board.legal_cells())
+
+
+def _check(rows: int, columns: int, limit: Limit | None) -> None:
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not {format_size(rows, columns)}"
+        )
+    if rows * columns < 2:
+        raise ValueError(f"a {format_size(rows, columns)} board has no placement pair, but one cell: take a larger one")
+    Meter(limit)
+
+
+def _orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
+    """All placement pairs, those alike by symmetry together, the smallest first."""
+    orbits: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for pair in permutations(range(rows * columns), 2):
+        orbits.setdefault(canonical_opening(pair, rows, columns), []).append(pair)
+    return list(orbits.values())
+
+
+def _solve_in_parallel(
+    size: str, openings: Sequence[tuple[int, int]], limit: Limit | None, jobs: int, cluster: str | None
+) -> Iterator[SolvedPair]:
+    if openings:
+        # Compiled here once, so that the workers find it in the cache.
+        native_function("solve", None, *parse_size(size))
+    yield from spread(_solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
+
+
+def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
+    """Search a pair, whether or not a table has it."""
+    board = Board.from_moves(opening, size)
+    if not board.legal_cells():
+        return SolvedPair(opening, 2, 1)
+    meter = Meter(limit or Limit(nodes=_FIRST_ROUND))
+    won = False if is_mirrored(board) else meter.search(board, None)
+    if won is None and limit is None:
+        won, nodes = _solve_in_rounds(board)
+        return SolvedPair(opening, 1 if won else 2, meter.nodes + nodes)
+    return SolvedPair(opening, 0 if won is None else 1 if won else 2, meter.nodes)
+
+
+def _solve_in_rounds(board: Board) -> tuple[bool, int]:
+    """Whether the side to move wins, and the nodes it took: each move is looked into a little, then for longer.
+
+    Of two moves that win, the first tried may take a thousand times as long to prove.
+    """
+    unknown, budget, nodes = [board.successor(cell) for cell in board.legal_cells()], _FIRST_ROUND, 0
+    while unknown:
+        left = []
+        for after in unknown:
+            meter = Meter(Limit(nodes=budget))
+            lost = meter.search(after, None) if after.legal_cells() else False
+            nodes += meter.nodes
+            if lost is False:
+                return True, nodes
+            left += [after] if lost is None else []
+        unknown, budget = left, 4 * budget
+    return False, nodes
+
+
+def _write(path: Path, size: str, pairs: Iterable[SolvedPair]) -> None:
+    ordered = sorted(pairs, key=lambda pair: pair.opening)
+    columns: dict[str, list[Any]] = {
+        "opening": [list(pair.opening) for pair in ordered],
+        "winner": [pair.winner for pair in ordered],
+        "nodes": [pair.nodes for pair in ordered],
+    }
+    write_parquet(path, pa.table(columns, schema=SCHEMA.with_metadata({_SIZE: size.encode()})))
+
+
+def _read(path: Path, size: str) -> list[SolvedPair]:
+    try:
+        table = read_parquet(path, SCHEMA)
+    except (OSError, DamagedFileError) as error:
+        raise ValueError(f"{path}: cannot be read as solved openings: {error}") from None
+    written_for = (table.schema.metadata or {}).get(_SIZE, b"").decode()
+    if written_for != size:
+        raise ValueError(
+            f"{path} holds {f'the openings of {written_for}' if written_for else 'something else'}, not of {size}"
+        )
+    openings, winners, nodes = (table[name].to_pylist() for name in SCHEMA.names)
+    return [
+        SolvedPair(tuple(opening), winner, cost) for opening, winner, cost in zip(openings, winners, nodes, strict=True)
+    ]
+
+
+def _matrix(pairs: Iterable[SolvedPair], cells: int) -> Winners:
+    winners = np.zeros((cells, cells), np.int8)
+    for pair in pairs:
+        winners[pair.opening] = pair.winner
+    return winners
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,333 @@
+"""Exact values for the moves of a log: `RUN/labels.parquet`, a row a game, its lists aligned with the log's `moves`.
+
+| column | type | meaning |
+|---|---|---|
+| `game_id` | int64 | as in the log |
+| `value` | int16 list | of the position before the ply: 1 if the mover wins with perfect play, 0 if not |
+| `winning` | int16 list | how many of the mover's moves keep the win, 0 in lost positions |
+| `legal` | int16 list | how many moves it had |
+| `kept` | int16 list | 1 if the played move kept the win, 0 if it threw it away, -1 if there was none |
+
+-1 stands for what the limit left unknown. Plies of the opening, and those before `first_ply`, are left out and have
+-1 everywhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.plan.openings import mixed
+from experiments.record import log
+from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
+from experiments.record.run_lock import locked
+from isolation.editions.classic_board import Board
+from isolation.exact.solver import Meter, known_value, promising_first, value
+from isolation.files.atomic_write import sweep
+from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from isolation.shell import command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILE = "labels.parquet"
+DEFAULT_LIMIT = Limit(nodes=20_000_000)
+"""For each position: about a third of a second. Placement pairs of 7x7 take five million for all their moves."""
+LEAST_DECIDED = 0.25
+"""Where the limit decides a smaller share of the first games' positions than this, the board is out of reach."""
+
+PER_PLY = ("value", "winning", "legal", "kept")
+SCHEMA = pa.schema([("game_id", pa.int64()), *((name, pa.list_(pa.int16())) for name in PER_PLY)])
+
+_MADE = b"isolation.labels"
+_BATCH = 10
+_GIVE_UP_AFTER = 2
+_WRITE_EVERY = 5.0
+
+Ply = tuple[int, int, int, int]
+"""value, winning, legal, kept."""
+_LEFT_OUT: Ply = (-1, -1, -1, -1)
+
+
+class OutOfReachError(ValueError):
+    """Hardly any position of a run can be solved within the limit."""
+
+
+def label_run(
+    run: str | Path,
+    *,
+    sample: int | None = None,
+    forfeits: bool = True,
+    first_ply: int = 0,
+    limit: Limit = DEFAULT_LIMIT,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[int, int], None] = lambda labelled, games: None,
+) -> int:
+    """Label the games of a run that have no labels yet, and return how many of those asked for have them now.
+
+    The file is written every few seconds, whole each time: whatever ends this, going on later loses little.
+
+    Args:
+        sample: label only so many games, drawn at random; a larger sample contains the smaller ones.
+        forfeits: label also games that were not decided on the board, many of which hardly began.
+        first_ply: leave out the plies before this one (the first placement is ply 0); they take most of the time.
+        limit: of nodes or time, for each position.
+        jobs: processes on this machine; 0 is one a core.
+        cluster: the cluster to use instead, see `spread`.
+        show: called with the number of games labelled so far, and of those asked for.
+
+    Raises:
+        ValueError: there is no such run or it has no games, labels were made in another way before, the board is out
+            of reach of the limit, or another process is writing to the run.
+    """
+    games = log.read_table(run, ("game_id", "rows", "columns", "opening", "opening_id", "moves", "plies", "reason"))
+    decided = games if forfeits else games.filter(pc.equal(games["reason"].cast(pa.string()), Reason.NO_MOVES.word))
+    table = _sampled(decided, sample)
+    size = _size(run, table)
+    Meter(limit)
+    path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
+    with locked(Path(run)):
+        sweep(path)
+        labels = _resumed(path, made)
+        _check_fit(run, labels, games)
+        missing = table.filter(pc.invert(pc.is_in(table["game_id"], labels["game_id"].combine_chunks())))
+        done, written = len(table) - len(missing), time.monotonic()
+        show(done, len(table))
+        try:
+            for batch in _label_in_parallel(missing, first_ply, size, limit, jobs, cluster):
+                if not len(labels):
+                    _check_reach(run, batch, size, limit)
+                labels = pa.concat_tables([labels, batch])
+                done += len(batch)
+                show(done, len(table))
+                if time.monotonic() - written > _WRITE_EVERY:
+                    _write(path, labels, made)
+                    written = time.monotonic()
+        finally:
+            if len(labels):
+                _write(path, labels, made)
+    return done
+
+
+def read_labels(run: str | Path) -> pd.DataFrame:
+    """The labels of a run, by ascending game id; per-ply columns hold an array a game.
+
+    Raises:
+        ValueError: the run has none, or they belong to another run's games.
+    """
+    frame: pd.DataFrame = read_label_table(run).to_pandas()
+    return frame
+
+
+def read_label_table(run: str | Path) -> pa.Table:
+    """Like `read_labels`, as an Arrow table."""
+    if not has_labels(run):
+        raise ValueError(f"{run} has no exact values yet: make them with {command('label', run)}")
+    labels = _read(Path(run) / FILE)
+    _check_fit(run, labels, log.read_table(run, ("game_id", "plies")))
+    return labels
+
+
+def has_labels(run: str | Path) -> bool:
+    """Whether games of the run have been labelled."""
+    return (Path(run) / FILE).exists()
+
+
+def labelled_games(run: str | Path, games: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Those of a run's games that have labels, and their labels, both by ascending game id.
+
+    Args:
+        games: with the columns `game_id` and `plies`.
+
+    Raises:
+        ValueError: the run has no labels, or they belong to another run's games.
+    """
+    labels = read_label_table(run)
+    return games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks())).sort_by(
+        "game_id"
+    ), labels.sort_by("game_id")
+
+
+def mistakes(run: str | Path, game_id: int) -> tuple[int, ...]:
+    """The plies of a game (its first placement is ply 0) at which the win was thrown away; none if it has no labels.
+
+    Raises:
+        ValueError: the labels belong to another run's games.
+    """
+    if not has_labels(run):
+        return ()
+    labels = read_label_table(run)
+    found = labels.filter(pc.equal(labels["game_id"], game_id))
+    return tuple(int(ply) for row in found["kept"].to_pylist() for ply in np.flatnonzero(np.array(row) == 0))
+
+
+def mistake_counts(run: str | Path) -> dict[int, int]:
+    """By id, in how many plies of a game a win was thrown away, as far as that is known; only of games with labels.
+
+    Raises:
+        ValueError: the run has no labels, or they belong to another run's games.
+    """
+    labels = read_label_table(run)
+    kept, games = pc.list_flatten(labels["kept"]).to_numpy(), pc.list_parent_indices(labels["kept"]).to_numpy()
+    counts = np.bincount(games[kept == 0], minlength=len(labels))
+    return dict(zip(labels["game_id"].to_pylist(), counts.tolist(), strict=True))
+
+
+def label_moves(
+    moves: Sequence[int], first: int, size: str, limit: Limit, known: dict[Hashable, bool] | None = None
+) -> list[Ply]:
+    """The labels of a game's plies, from the last to the first; those before ply `first` are left out.
+
+    After two positions in a row that the limit leaves unknown, the earlier ones are not tried.
+
+    Args:
+        known: values of positions that are known already, shared between games; new ones are added.
+    """
+    known = {} if known is None else known
+    board = Board.from_moves(moves, size)
+    plies: list[Ply] = []
+    unknown = 0
+    while board.move_count > first:
+        played = board.undo()
+        out_of_reach = unknown == _GIVE_UP_AFTER
+        ply = (-1, -1, len(board.legal_cells()), -1) if out_of_reach else _label(board, played, limit, known)
+        unknown = min(unknown + 1, _GIVE_UP_AFTER) if ply[0] < 0 else 0
+        plies.append(ply)
+    return [_LEFT_OUT] * (len(moves) - len(plies)) + plies[::-1]
+
+
+def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> pa.Table:
+    """What `label_moves` said of some games as rows of the file."""
+    columns = {name: [[ply[place] for ply in plies] for plies in labels] for place, name in enumerate(PER_PLY)}
+    return pa.table({"game_id": list(game_ids), **columns}, SCHEMA)
+
+
+def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool]) -> Ply:
+    meter, at_once = Meter(limit), known_value(board)
+    if at_once is False:
+        return 0, 0, len(board.legal_cells()), -1
+    keeps: dict[int, bool | None] = {}
+    for cell in promising_first(board):
+        child = board.successor(cell)
+        position = (child.blank, child.locations)
+        if position not in known:
+            wins = value(child, meter)
+            if wins is not None:
+                known[position] = wins
+        keeps[cell] = not known[position] if position in known else None
+    is_won = at_once or any(keeps.values())
+    if None in keeps.values():
+        return int(is_won) or -1, -1, len(keeps), _code(keeps[played]) if is_won else -1
+    return int(is_won), sum(map(bool, keeps.values())), len(keeps), _code(keeps[played]) if is_won else -1
+
+
+def _code(keeps: bool | None) -> int:
+    return -1 if keeps is None else int(keeps)
+
+
+def _label_in_parallel(
+    games: pa.Table, first_ply: int, size: str, limit: Limit, jobs: int, cluster: str | None
+) -> Iterator[pa.Table]:
+    """Labels of all games, batch by batch; games of the same opening share a batch and what is known of it."""
+    if not len(games):
+        return
+    from isolation.compiling.specialise import native_function
+
+    # Compiled here once, so that the workers find it in the cache.
+    native_function("solve", None, *parse_size(size))
+    games = games.sort_by("opening_id")
+    from experiments.play.parallel_map import spread  # here, as who only reads labels spreads nothing
+
+    # The first by itself: it may tell that the board is out of reach.
+    yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
+    batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
+    yield from spread(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
+
+
+def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa.Table:
+    known: dict[Hashable, bool] = {}
+    ids, openings, moves = (games[name].to_pylist() for name in ("game_id", "opening", "moves"))
+    labels = [
+        label_moves(cells, max(first_ply, len(opening)), size, limit, known)
+        for opening, cells in zip(openings, moves, strict=True)
+    ]
+    return label_table(ids, labels)
+
+
+def _sampled(games: pa.Table, sample: int | None) -> pa.Table:
+    """The games that come first in an order which depends on their ids alone."""
+    if sample is None or sample >= len(games):
+        return games
+    if sample < 1:
+        raise ValueError(f"a sample has at least 1 game, not {sample}")
+    order = np.argsort(mixed(games["game_id"].to_numpy().astype(np.uint64)), kind="stable")
+    return games.take(pa.array(order[:sample]))
+
+
+def _size(run: str | Path, games: pa.Table) -> str:
+    if not len(games):
+        raise ValueError(f"{run} has no games to label")
+    sizes = {format_size(*pair) for pair in zip(games["rows"].to_pylist(), games["columns"].to_pylist(), strict=True)}
+    if len(sizes) > 1:
+        raise ValueError(f"{run} has games on boards of several sizes: {', '.join(sorted(sizes))}")
+    (size,) = sizes
+    rows, columns = parse_size(size)
+    if rows * columns > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"{run}: exact values are out of reach on {size}; the solver serves up to {MOST_COMPILED_CELLS} cells"
+        )
+    return size
+
+
+def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> None:
+    """Refuse to go on where hardly any position of the first games can be decided."""
+    asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
+    if not asked:
+        raise OutOfReachError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
+    if decided < LEAST_DECIDED * asked:
+        raise OutOfReachError(
+            f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
+            "reach here: raise --limit, or begin with a later ply (--first-ply)"
+        )
+
+
+def _resumed(path: Path, made: str) -> pa.Table:
+    """The labels there are, if they were made in the same way."""
+    if not path.exists():
+        return SCHEMA.empty_table()
+    labels = _read(path)
+    before = (labels.schema.metadata or {}).get(_MADE, b"").decode()
+    if before != made:
+        raise ValueError(f"{path} was made with {before}, not with {made}: delete it to label anew")
+    return labels.replace_schema_metadata(None)
+
+
+def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
+    """Refuse labels of games that the run does not have, or has with other plies."""
+    games, labels = games.sort_by("game_id"), labels.sort_by("game_id")
+    labelled = games.filter(pc.is_in(games["game_id"], labels["game_id"].combine_chunks()))
+    ids, plies = (labelled[name].to_numpy() for name in ("game_id", "plies"))
+    if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(
+        pc.list_value_length(labels["value"]).to_numpy(), plies
+    ):
+        raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label anew")
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        return read_parquet(path, SCHEMA)
+    except (OSError, DamagedFileError) as error:
+        raise ValueError(f"{error}; delete {path.name} and label anew") from None
+
+
+def _write(path: Path, labels: pa.Table, made: str) -> None:
+    write_parquet(path, labels.sort_by("game_id").replace_schema_metadata({_MADE: made.encode()}))

@@ -1,0 +1,158 @@
+"""Results split by who would win the opening with perfect play: won openings converted, lost openings saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from experiments.exact.labels import has_labels, labelled_games
+from experiments.inference.cluster_intervals import Interval, rate_interval
+from experiments.record import log
+from experiments.record.arrow_numpy import to_arrow, to_numpy
+from isolation.exact.solved_tables import pair_is_won
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_OPENING = ("opening_id", "opening", "rows", "columns")
+
+
+@dataclass(frozen=True)
+class TheorySplit:
+    """One agent's games by what it could hope for.
+
+    Attributes:
+        agent: its name.
+        won: games from openings that were won for it.
+        converted: the share of them that it won.
+        lost: games from openings that were lost for it.
+        saved: the share of them that it won nevertheless.
+        unknown: games from openings whose winner is not known.
+    """
+
+    agent: str
+    won: int
+    converted: Interval
+    lost: int
+    saved: Interval
+    unknown: int
+
+
+def opening_winners(run: str | Path) -> dict[int, int]:
+    """Who wins the openings of a run with perfect play, 1 or 2, by `opening_id`.
+
+    Known are placement pairs of boards that the shipped tables have, and openings with a game that has labels.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+    pairs = log.over_batches(run, _OPENING, _openings, _pair_winners)
+    known = {number: winner for number, winner in pairs.items() if winner}
+    return known if len(known) == len(pairs) or not has_labels(run) else _labelled_winners(run) | known
+
+
+def knows_winners(run: str | Path) -> bool:
+    """Whether `opening_winners` knows any: of most runs the first games tell.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+
+    def any_pair(parts: Iterator[pa.Table]) -> bool:
+        return any(_pair_winner(game) for games in parts for game in games.to_pylist())
+
+    return log.over_batches(run, _OPENING, _openings, any_pair) or (has_labels(run) and bool(_labelled_winners(run)))
+
+
+def by_theory(
+    games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
+) -> list[TheorySplit]:
+    """The games of these agents, or of all, split; the best converter first.
+
+    Args:
+        games: a row a game with `agent_1`, `agent_2`, `winner`, `opening_id` and `orbit`, the cluster of the intervals.
+        winners: see `opening_winners`.
+    """
+    from pandas.api.types import union_categoricals
+
+    due = games["opening_id"].map(winners).fillna(0).to_numpy(np.int64)
+    won = games["winner"].to_numpy(np.int64)
+    orbit = np.unique(games["orbit"].to_numpy(), return_inverse=True)[1]
+    players = union_categoricals([games[side].astype("category").array for side in ("agent_1", "agent_2")])
+    first, second = players.codes.reshape(2, -1)
+    found = []
+    for code in np.unique(players.codes):
+        agent = str(players.categories[code])
+        if agents and agent not in agents:
+            continue
+        side = np.where(first == code, 1, 2)
+        mine = (first == code) | (second == code)
+        has_won = won == side
+        ours, theirs = mine & (due == side), mine & (due == 3 - side)
+        found.append(
+            TheorySplit(
+                agent=agent,
+                won=int(ours.sum()),
+                converted=_share(has_won, ours, orbit, confidence),
+                lost=int(theirs.sum()),
+                saved=_share(has_won, theirs, orbit, confidence),
+                unknown=int((mine & (due == 0)).sum()),
+            )
+        )
+    return sorted(found, key=lambda split: -np.nan_to_num(split.converted.estimate))
+
+
+def _openings(games: pa.Table) -> pa.Table:
+    """A game of each opening."""
+    return games.take(to_arrow(np.unique(to_numpy(games["opening_id"]), return_index=True)[1]))
+
+
+def _pair_winners(parts: Iterator[pa.Table]) -> dict[int, int | None]:
+    """By opening what `_pair_winner` says."""
+    found: dict[int, int | None] = {}
+    for games in parts:
+        new = games.filter(pa.array([number not in found for number in games["opening_id"].to_pylist()], pa.bool_()))
+        found |= {row["opening_id"]: _pair_winner(row) for row in new.to_pylist()}
+    return found
+
+
+def _pair_winner(game: Mapping[str, Any]) -> int | None:
+    """The winner of a placement pair that the tables have."""
+    if len(game["opening"]) != 2:
+        return None
+    won = pair_is_won(game["rows"], game["columns"], *game["opening"])
+    return None if won is None else 1 if won else 2
+
+
+def _labelled_winners(run: str | Path) -> dict[int, int]:
+    """The winners of openings after which a labelled game has a value."""
+    games, labels = labelled_games(run, log.read_table(run, ("game_id", "opening_id", "opening", "plies")))
+    values = pc.list_flatten(labels["value"]).to_numpy()
+    plies = pc.list_value_length(labels["value"]).to_numpy()
+    opening = pc.list_value_length(games["opening"]).to_numpy()
+    goes_on = opening < plies
+    at_opening = values[(np.cumsum(plies) - plies + opening)[goes_on]]
+    mover = 1 + opening[goes_on] % 2
+    winner = np.where(at_opening == 1, mover, 3 - mover)
+    known = at_opening >= 0
+    ids = games["opening_id"].to_numpy()[goes_on]
+    return dict(zip(ids[known].tolist(), winner[known].tolist(), strict=True))
+
+
+def _share(
+    has_won: NDArray[np.bool_], chosen: NDArray[np.bool_], cluster: NDArray[np.int64], confidence: float
+) -> Interval:
+    """The share of chosen games that were won, with an interval over clusters of openings."""
+    games = np.bincount(cluster[chosen])
+    wins = np.bincount(cluster[chosen], has_won[chosen])
+    met = games > 0
+    opponents = float(games[met].mean()) if met.any() else 1.0
+    return rate_interval(wins[met], games[met], max(1.0, opponents), confidence)

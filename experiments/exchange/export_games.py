@@ -1,0 +1,102 @@
+"""The games of a run for other programs: PGN, CSV, and JSON a line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from experiments.record.log import PER_PLY, SCHEMA, games_folder, live_files, read_part
+from experiments.record.log_validation import check_facts
+from experiments.record.run_directory import is_run, load_run
+from isolation.games.pgn import write_pgn
+
+Kind = Literal["pgn", "csv", "jsonl"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_LISTS = ("opening", *PER_PLY)
+
+
+def exported(run: str | Path, kind: Kind) -> Iterator[str]:
+    """The games of a run as pieces of a text, in the order in which they were written; a part of the log at a time.
+
+    Raises:
+        ValueError: there is no run there, or games that are not its own, or a file of it is damaged.
+    """
+    path = Path(run)
+    if not games_folder(path).is_dir():
+        raise ValueError(f"{run}: no run lies there (no folder {games_folder(path).name}/)")
+    if is_run(path):
+        check_facts(load_run(path))
+    if kind == "csv":
+        yield csv_head()
+    for file in live_files(games_folder(path)):
+        for row in read_part(file).sort_by("game_id").to_pylist():
+            yield told(row, kind, path.resolve().name)
+
+
+def csv_head() -> str:
+    """The line above the rows of CSV."""
+    return _csv_line(SCHEMA.names)
+
+
+def told(row: Mapping[str, Any], kind: Kind, event: str) -> str:
+    """A row of the log in one of the forms; of CSV its line, without a head."""
+    if kind == "pgn":
+        return _as_pgn(row, event)
+    if kind == "csv":
+        return _csv_line([_as_cell(name, row[name]) for name in SCHEMA.names])
+    return json.dumps({name: _plain(row[name]) for name in SCHEMA.names}, ensure_ascii=False) + "\n"
+
+
+def _as_pgn(row: Mapping[str, Any], event: str) -> str:
+    tags = {
+        "Event": event,
+        "Site": "?",
+        "Date": row["started_at"].strftime("%Y.%m.%d"),
+        "Round": f"{row['pair_id'] + 1}.{row['game_id'] % 2 + 1}",
+        "White": row["agent_1"],
+        "Black": row["agent_2"],
+        "GameId": str(row["game_id"]),
+        "OpeningPlies": str(len(row["opening"])),
+        "PlyCount": str(row["plies"]),
+        "Termination": row["reason"],
+        **({"Detail": row["detail"]} if row["detail"] else {}),
+    }
+    comments = [
+        _comment(*ply) if place >= len(row["opening"]) else ""
+        for place, ply in enumerate(zip(row["score"], row["depth"], row["time_us"], strict=True))
+    ]
+    size = f"{row['rows']}x{row['columns']}"
+    return write_pgn(tags, size, tuple(row["moves"]), tuple(comments), row["winner"]) + "\n"
+
+
+def _comment(score: float, depth: int, time_us: int) -> str:
+    """Score, depth and seconds of a move, as match runners write them: `+1.50/6 0.012s`."""
+    told = "" if math.isnan(score) else f"{score:+.2f}/{depth} "
+    return f"{told}{time_us / 1e6:.3f}s"
+
+
+def _as_cell(name: str, value: Any) -> str:
+    """A value of a row of CSV; lists are numbers parted by blanks."""
+    if name in _LISTS:
+        return " ".join(str(int(one)) if isinstance(one, bool) else str(one) for one in value)
+    return value.isoformat() if name == "started_at" else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it: NaN is null, and infinite scores are words."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _csv_line(values: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue()

@@ -1,0 +1,127 @@
+"""Finding games of a run to look at, and reading one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from experiments.exact import labels
+from experiments.record.log import PER_PLY, SCHEMA, find_row, read_games
+from experiments.record.log_validation import check_facts
+from experiments.record.run_directory import is_run, load_run
+from isolation.rules.outcome import Reason
+from isolation.shell import command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["all", "longest", "shortest", "upsets", "forfeits"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+FACTS = tuple(name for name in SCHEMA.names if name not in (*PER_PLY, "opening", "settings_1", "settings_2"))
+"""The columns a condition can be about, beside `won_by` and `lost_by`."""
+SHOWN = ("game_id", "agent_1", "agent_2", "winner", "plies", "reason", "detail")
+
+
+def find_games(run: str | Path, kind: Kind = "all", where: str = "") -> pd.DataFrame:
+    """The games of a run of a kind that meet a condition, the most remarkable first, as a frame of `FACTS`.
+
+    Longest and shortest count plies. Forfeits are games that ended otherwise than by a player without a move. Upsets
+    were won by the agent with the lower share of wins in the run; the widest gap between the two shares comes first.
+
+    Args:
+        where: an expression over the columns, as `pandas.DataFrame.query` takes it; beside those of the log there are
+            `won_by` and `lost_by`, the names of the winner and the loser.
+
+    Raises:
+        ValueError: there is no run there, or games that are not its own, no such kind, or the condition cannot be
+            evaluated.
+    """
+    import pandas as pd
+
+    if kind not in KINDS:
+        raise ValueError(f"games can be {', '.join(KINDS)}, not {kind!r}")
+    _check(run)
+    games = read_games(run, FACTS)
+    names = games[["agent_1", "agent_2"]].astype(object)
+    is_first = games["winner"] == 1
+    games["won_by"] = names["agent_1"].where(is_first, names["agent_2"])
+    games["lost_by"] = names["agent_2"].where(is_first, names["agent_1"])
+    if kind == "upsets":
+        wins = games["won_by"].value_counts()
+        shares = wins.reindex(pd.unique(names.to_numpy().ravel()), fill_value=0) / names.stack().value_counts()
+        games["gap"] = games["lost_by"].map(shares) - games["won_by"].map(shares)
+    return _ordered(_meeting(games, where), kind)
+
+
+def found_rows(run: str | Path, kind: Kind, where: str, limit: int) -> tuple[list[dict[str, Any]], int]:
+    """At most `limit` of the games that `find_games` finds, as `with_mistakes` shows them, and how many it finds."""
+    found = find_games(run, kind, where)
+    return with_mistakes(run, found.head(limit), SHOWN), len(found)
+
+
+def with_mistakes(run: str | Path, games: pd.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Columns of games as rows; where the run has labels, `mistakes` says how often the win was thrown away in each.
+
+    It stands behind `plies`, which must be among the columns, and is None for a game without labels.
+    """
+    rows = [dict(zip(columns, row, strict=True)) for row in games[list(columns)].astype(object).itertuples(index=False)]
+    if not labels.has_labels(run):
+        return rows
+    counts, place = labels.mistake_counts(run), list(columns).index("plies") + 1
+    names = [*columns[:place], "mistakes", *columns[place:]]
+    return [{name: row.get(name, counts.get(row["game_id"])) for name in names} for row in rows]
+
+
+def read_game(run: str | Path, game_id: int) -> dict[str, Any]:
+    """The row of one game, per-ply columns as lists.
+
+    Raises:
+        ValueError: there is no run there, or it has no such game, or games that are not its own.
+    """
+    _check(run)
+    found = find_row(run, game_id)
+    if found is None:
+        raise ValueError(f"{run} has no game {game_id}; {command('games', run)} lists what it has")
+    return found
+
+
+def _check(run: str | Path) -> None:
+    """Refuse a run with games that are not its own; where people keep the games they have played, all are."""
+    if is_run(Path(run)):
+        check_facts(load_run(run))
+
+
+def _meeting(games: pd.DataFrame, where: str) -> pd.DataFrame:
+    """The games that meet a condition."""
+    if not where.strip():
+        return games
+    if "@" in where or "__" in where:
+        raise ValueError(f"--where {where!r}: a condition is about the columns only, and has neither @ nor __ in it")
+    try:
+        chosen: Any = games.eval(where, engine="python")
+        if getattr(chosen, "dtype", None) is None or chosen.dtype.kind != "b":
+            raise ValueError("it is neither true nor false of a game")
+        met: pd.DataFrame = games.loc[chosen.to_numpy()]
+        return met
+    except Exception as error:
+        columns = ", ".join(column for column in games.columns if column != "gap")
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(
+            f"--where {where!r}: {message}; write something like \"won_by == 'Random' and plies > 30\" "
+            f"with the columns {columns}"
+        ) from None
+
+
+def _ordered(games: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    match kind:
+        case "longest":
+            return games.sort_values("plies", ascending=False, kind="stable")
+        case "shortest":
+            return games.sort_values("plies", kind="stable")
+        case "forfeits":
+            return games[games["reason"] != Reason.NO_MOVES.word]
+        case "upsets":
+            return games[games["gap"] > 0].sort_values("gap", ascending=False, kind="stable")
+        case "all":
+            return games

@@ -1,0 +1,188 @@
+"""Games that were played elsewhere, as a run to analyse: from PGN into a log."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.config import load_config
+from experiments.plan.openings import opening_ids
+from experiments.plan.schedule import Match, Schedule
+from experiments.record import log, run_directory
+from experiments.record.finished_games import Played
+from isolation.editions.classic_board import Board
+from isolation.games.game_batch import Games
+from isolation.games.pgn import PgnGame, read_pgn
+from isolation.rules.outcome import REASON_WORDS, Reason
+
+_COMMENT = re.compile(r"(?:([+-]?(?:\d+(?:\.\d+)?|inf))/(\d{1,4}))?\s*(?:(\d+(?:\.\d+)?)s)?.*")
+_TERMINATIONS = {"time forfeit": Reason.TIMEOUT, "rules infraction": Reason.ILLEGAL_MOVE}
+"""What other programs call reasons."""
+_OTHERWISE = "the result is not that of its last position"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came of a file: the games that are in the run now, and what is to be said of others."""
+
+    games: int
+    notes: tuple[str, ...]
+
+
+def import_pgn(file: Path, run: Path) -> Imported:
+    """Make a run of the games of a file, a round-robin of all who play in it.
+
+    Two games of the same players from the same opening, the sides swapped, are a pair; of several from one opening the
+    first on either side are one, the second another, and so on. A game that has no result, and one that repeats another
+    of the same players on the same sides move for move, are left out.
+
+    Raises:
+        ValueError: the file cannot be read, its games are of several boards or of one player, none has a result, or
+            something lies where the run is to be.
+    """
+    if run_directory.is_run(run):
+        raise ValueError(f"{run} already holds a run: choose another --out")
+    games = read_pgn(file)
+    sizes = sorted({game.size for game in games})
+    if len(sizes) > 1:
+        raise ValueError(f"{file}: its games are on {' and '.join(sizes)}; a run has one board")
+    decided = [game for game in games if game.winner]
+    if not decided:
+        raise ValueError(f"{file}: no game of it has a result")
+    different: dict[tuple[tuple[str, str], tuple[int, ...]], PgnGame] = {}
+    for game in decided:
+        different.setdefault((_players(game, file), game.cells), game)
+    schedule, chosen = _scheduled([*different.values()], file)
+    settings = [
+        json.dumps({"kind": run_directory.IMPORTED, "player": name}, sort_keys=True) for name in schedule.agents
+    ]
+    ids = np.array(sorted(chosen), np.int64)
+    kept = [chosen[game_id] for game_id in ids.tolist()]
+    played = Played(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
+    doubtful = played.games.detail.count(_OTHERWISE)
+    notes = _notes(len(games) - len(decided), len(decided) - len(kept), doubtful)
+    _write(run, schedule, settings, played, notes)
+    return Imported(len(kept), notes)
+
+
+def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
+    left_out = ((undecided, "they have no result"), (repeated, "they repeat others move for move"))
+    why = (f"games left out: {count:,}; {told}" for count, told in left_out if count)
+    told = f"games whose result is not that of their last position: {doubtful:,}; they count as the file says"
+    return ("imported: what the players are is not known", *why, *([told] if doubtful else []))
+
+
+def _scheduled(games: Sequence[PgnGame], file: Path) -> tuple[Schedule, dict[int, PgnGame]]:
+    """A schedule that has all games, and which of them is which."""
+    size = games[0].size
+    names = tuple(dict.fromkeys(name for game in games for name in _players(game, file)))
+    keys = opening_ids(_padded([game.opening for game in games]), size).tolist()
+    matches: dict[tuple[str, str], dict[tuple[int, int], tuple[int, ...]]] = {}
+    seen: Counter[tuple[tuple[str, str], int]] = Counter()
+    slots = []
+    for game, key in zip(games, keys, strict=True):
+        sides, pair = _players(game, file), _match_of(game, names, file)
+        slot = key, seen[sides, key]
+        seen[sides, key] += 1
+        slots.append((pair, slot, int(sides != pair)))
+        matches.setdefault(pair, {}).setdefault(slot, game.opening)
+    planned, cells = [], list[tuple[int, ...]]()
+    for (first, second), openings in matches.items():
+        planned.append(Match(names.index(first), names.index(second), len(cells), len(openings), 0))
+        cells += openings.values()
+    schedule = Schedule(size, 1, names, tuple(planned), _padded(cells))
+    places = {pair: place for place, pair in enumerate(matches)}
+    rounds = {pair: {slot: place for place, slot in enumerate(openings)} for pair, openings in matches.items()}
+    ids = [(rounds[pair][slot] * len(matches) + places[pair]) * 2 + side for pair, slot, side in slots]
+    return schedule, dict(zip(ids, games, strict=True))
+
+
+def _players(game: PgnGame, file: Path) -> tuple[str, str]:
+    white, black = (game.tags.get(name, "").strip() for name in ("White", "Black"))
+    if not white or not black or white == black:
+        raise ValueError(f"{file}:{game.line}: a game has two players with names of their own, White and Black")
+    return white, black
+
+
+def _match_of(game: PgnGame, names: Sequence[str], file: Path) -> tuple[str, str]:
+    first, second = sorted(_players(game, file), key=names.index)
+    return first, second
+
+
+def _columns(games: Sequence[PgnGame]) -> Games:
+    ends = [end_of(game) for game in games]
+    plies = [ply_of(comment) for game in games for comment in game.comments]
+    score, depth, time_us = zip(*plies, strict=True) if plies else ((), (), ())
+    count = len(plies)
+    return Games(
+        winner=np.array([game.winner for game in games], np.int8),
+        reason=np.array([int(reason) for reason, _ in ends], np.int8),
+        detail=[detail for _, detail in ends],
+        offsets=np.append(0, np.cumsum([len(game.cells) for game in games])).astype(np.int64),
+        moves=np.array([cell for game in games for cell in game.cells], np.int16),
+        score=np.array(score, np.float64),
+        depth=np.array(depth, np.int16),
+        nodes=np.zeros(count, np.int64),
+        time_us=np.array(time_us, np.int64),
+        exact=np.zeros(count, bool),
+    )
+
+
+def end_of(game: PgnGame) -> tuple[Reason, str]:
+    """Why a game ended: as its position says, else as the game says."""
+    outcome = Board.from_moves(game.cells, game.size).outcome()
+    if outcome is not None:
+        return Reason.NO_MOVES, "" if outcome.winner == game.winner else _OTHERWISE
+    said, detail = game.tags.get("Termination", ""), game.tags.get("Detail", "")
+    if said in REASON_WORDS and said != Reason.NO_MOVES.word:
+        return Reason(REASON_WORDS.index(said)), detail
+    return _TERMINATIONS.get(said, Reason.ERROR), f"ended before its end: {said or 'nobody says why'}"
+
+
+def ply_of(comment: str) -> tuple[float, int, int]:
+    """Score, depth and microseconds that a comment tells; NaN and zeros where it does not."""
+    found = _COMMENT.fullmatch(comment)
+    score, depth, seconds = found.groups() if found else (None, None, None)
+    microseconds = min(float(seconds or 0), 1e6) * 1e6
+    return float(score or "nan"), int(depth or 0), round(microseconds)
+
+
+def _write(run: Path, schedule: Schedule, settings: Sequence[str], played: Played, notes: tuple[str, ...]) -> None:
+    keys = {"board": schedule.size, "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
+    config = load_config(None, keys)
+    agents = {
+        name: {"spec": f"{name} (imported)", "roles": ["contender"], "settings": text, "deterministic": False}
+        for name, text in zip(schedule.agents, settings, strict=True)
+    }
+    info = run_directory.RunInfo(
+        path=run_directory.new_directory(config),
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        requested=run_directory.identity(config),
+        agents=agents,
+        games=len(schedule),
+        openings=len(np.unique(schedule.opening_ids)),
+        population=0,
+        is_census=False,
+        notes=list(notes),
+        fingerprint=schedule.fingerprint,
+        versions=log.versions(),
+        seeds_by=schedule.seeds_by,
+    )
+    with run_directory.claimed(info.path):
+        run_directory.write_info(info)
+        log.append(log.games_folder(info.path), log.games_table(schedule, settings, played))
+        run_directory.finish(info.path, len(played.ids), 0, reproducible=False)
+
+
+def _padded(openings: Sequence[Sequence[int]]) -> NDArray[np.int16]:
+    longest = max(map(len, openings))
+    return np.array([[*cells, *[-1] * (longest - len(cells))] for cells in openings], np.int16)

@@ -1,0 +1,134 @@
+"""What was played from a position in the games of a run, and what came of it; positions alike by symmetry are one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from experiments.plan.openings import Ids, orbit_ids, orbit_ids_by_ply
+from experiments.record.log import over_parts
+from experiments.record.log_validation import check_facts
+from experiments.record.run_directory import is_run, load_run
+from isolation.editions.classic_board import Board
+from isolation.rules.geometry import cells_of, full_mask, parse_size
+
+PLIES = 24
+"""How many plies of each game are known; hardly any later position is met twice."""
+_BATCH = 20_000
+
+
+@dataclass(frozen=True)
+class PlayedGames:
+    """The games of a run on boards of one size.
+
+    Attributes:
+        ids: a row a game: the `orbit_ids` of its positions from the start on, `PLIES` + 1 of them, 0 after its end.
+        drawn: how many plies of each game were its opening, which nobody chose.
+        winners: 1 or 2.
+    """
+
+    size: str
+    ids: Ids
+    drawn: NDArray[np.int16]
+    winners: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Moves that are one by symmetry, how many games went on with them, and how many of these the mover won."""
+
+    cells: tuple[int, ...]
+    games: int
+    won: int
+
+
+@dataclass(frozen=True)
+class Explored:
+    """How a run went on from a position.
+
+    Attributes:
+        games: how many games came to it and went on.
+        drawn: whether the moves were those of openings, because no player chose any here.
+        replies: all legal moves, those most often played first.
+    """
+
+    games: int
+    drawn: bool
+    replies: tuple[Reply, ...]
+
+
+def read_played(run: str | Path, size: str) -> PlayedGames:
+    """The games of a run on boards of a size.
+
+    Raises:
+        ValueError: there is no run there, or games that are not its own, or a file of it is damaged.
+    """
+    if is_run(Path(run)):
+        check_facts(load_run(run))
+    rows, columns = parse_size(size)
+    found = [PlayedGames(size, np.empty((0, PLIES + 1), np.uint64), np.empty(0, np.int16), np.empty(0, np.int8))]
+
+    def known(_: Path, table: pa.Table) -> list[PlayedGames]:
+        on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
+        return [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
+
+    found += chain.from_iterable(over_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
+    ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in found), strict=True)
+    return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
+
+
+def explore(played: PlayedGames, board: Board) -> Explored:
+    """How games went on from a position: as players chose, or, where none did, as openings were drawn."""
+    ply = min(board.move_count, PLIES - 1)
+    went_on = (played.ids[:, ply] == _id_of(board)) & (played.ids[:, ply + 1] != 0)
+    chosen = went_on & (played.drawn <= ply)
+    drawn = bool(went_on.any()) and not chosen.any()
+    counted = went_on if drawn else chosen
+    after, has_won = played.ids[counted, ply + 1], played.winners[counted] == board.active_index + 1
+    replies = [
+        Reply(cells, int((after == reply).sum()), int(has_won[after == reply].sum()))
+        for reply, cells in _replies(board).items()
+    ]
+    ordered = sorted(replies, key=lambda reply: (-reply.games, -reply.won, reply.cells))
+    return Explored(int(counted.sum()), drawn, tuple(ordered))
+
+
+def _known(table: pa.Table, size: str) -> PlayedGames:
+    moves = table["moves"].combine_chunks()
+    lengths = pc.list_value_length(moves).to_numpy()
+    cells = np.full((len(table), PLIES), -1, np.int16)
+    for ply in range(PLIES):
+        has = lengths > ply
+        cells[has, ply] = pc.list_element(moves.filter(pa.array(has)), ply).to_numpy()
+    drawn = pc.list_value_length(table["opening"]).to_numpy().astype(np.int16)
+    return PlayedGames(size, orbit_ids_by_ply(cells, size), drawn, table["winner"].to_numpy().astype(np.int8))
+
+
+def _id_of(board: Board) -> int:
+    return int(orbit_ids(np.array([_way_to(board)], np.int16).reshape(1, -1), board.size)[0])
+
+
+def _replies(board: Board) -> dict[int, tuple[int, ...]]:
+    """The legal moves by the position that they lead to."""
+    cells = board.legal_cells()
+    if not cells:
+        return {}
+    ids = orbit_ids(np.array([_way_to(board.successor(cell)) for cell in cells], np.int16), board.size).tolist()
+    return {
+        reply: tuple(cell for cell, other in zip(cells, ids, strict=True) if other == reply)
+        for reply in dict.fromkeys(ids)
+    }
+
+
+def _way_to(board: Board) -> list[int]:
+    """Cells in an order of visits that leads to the position: only the last two matter, where the knights stand."""
+    places = [board.locations[board.active_index], board.locations[1 - board.active_index]]
+    stand = [cell for cell in places if cell is not None]
+    visited = cells_of(full_mask(board.height, board.width) & ~board.blank)
+    return [*(cell for cell in visited if cell not in stand), *stand]

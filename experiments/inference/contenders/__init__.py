@@ -1,0 +1,1 @@
+"""Inference about contenders and their baseline on shared openings."""

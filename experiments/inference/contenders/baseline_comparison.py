@@ -1,0 +1,314 @@
+"""Is the contender better than the baseline? Both meet the same opponents, from the same openings.
+
+Games that share an opening depend on each other, whoever plays them, so openings are the unit throughout: the
+difference is summed over opponents and sides within each opening before anything is tested, resampled or averaged.
+Openings that the baseline alone has played make its rate surer (`samples`).
+If contender and baseline met different openings (as a control does, on purpose) both are taken as independent samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy.special import chdtrc, fdtrc
+
+from experiments.inference.argument_checks import Floats, inside, whole
+from experiments.inference.cluster_intervals import Interval, Parts, agree, difference_interval, standard_error
+from experiments.inference.contenders.multiple_testing import flip
+from experiments.inference.contenders.shared_openings import Cells, Sample, SharedPlay, shared_play
+from experiments.inference.game_pairs import PairTable
+
+Verdict = Literal["better", "worse", "equal", "no significant difference"]
+
+
+@dataclass(frozen=True)
+class OpponentEffect:
+    """The difference against one opponent; `p_better` is one-sided, against "no better than the baseline".
+
+    `error` is the standard error. `baseline_rate` is the baseline's on the contender's openings, where it played others
+    too as those make it likely.
+
+    `is_alike`: contender and baseline won as many games of every pair against it. `is_chance`: chance had a part.
+    """
+
+    opponent: str
+    openings: int
+    contender_rate: float
+    baseline_rate: float
+    difference: Interval
+    error: float
+    p_better: float
+    is_alike: bool
+    is_chance: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One contender beside the baseline. Rates and differences are shares of games won, averaged over opponents.
+
+    `openings` are the contender's and `baseline_openings` the baseline's. `paired`: both met the same openings and only
+    those count, but for further ones that the baseline played under another name. Left out: `unfinished` pairs of
+    either, which lack a game; `unshared` openings, played by one of the two only; `missing` opponents, met by one of
+    the two only.
+
+    The question is about all openings of the kind played, on that board. `pool` is how many those are, where they were
+    drawn without replacement; None otherwise, and unless `paired`. Then unseen openings alone are uncertain, and chance
+    where it has a part; a census without any is exact: no width, and p-values of 0 or 1. The per-opponent `effects`
+    have a `covariance` (opponents, opponents) clustered by opening. `difference` and `p_value`, two-sided, hold by
+    themselves; `jointly` and `adjusted_p`, of one step-down procedure, with those of all contenders in one report, the
+    `family`; in a report of one, and for a control, they are the same and `family` is 1. An interval excludes 0 exactly
+    where its p-value is `alpha` or less. `parts` are what openings add to the difference and its error.
+    `heterogeneity_q` with `heterogeneity_df` asks whether the effect differs between opponents (NaN when it cannot be
+    asked).
+    `p_every_opponent` is against "no better against at least one of them" (intersection-union).
+    """
+
+    contender: str
+    baseline: str
+    opponents: tuple[str, ...]
+    missing: tuple[str, ...]
+    paired: bool
+    openings: int
+    baseline_openings: int
+    unshared: int
+    unfinished: int
+    pool: int | None
+    confidence: float
+    alpha: float
+    difference: Interval
+    jointly: Interval
+    p_value: float
+    adjusted_p: float
+    family: int
+    effects: tuple[OpponentEffect, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    heterogeneity_q: float
+    heterogeneity_df: int
+    heterogeneity_p: float
+    p_every_opponent: float
+    parts: Parts = field(repr=False, compare=False)
+
+    @property
+    def contender_rate(self) -> float:
+        """Mean over opponents; NaN without any."""
+        return _mean([effect.contender_rate for effect in self.effects])
+
+    @property
+    def baseline_rate(self) -> float:
+        """Mean over opponents; NaN without any."""
+        return _mean([effect.baseline_rate for effect in self.effects])
+
+    @property
+    def standard_error(self) -> float:
+        """That of the mean of the per-opponent effects, clustered by opening; NaN without opponents."""
+        return math.sqrt(max(float(np.mean(self.covariance)), 0.0)) if self.effects else math.nan
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compare: no complete pairs against a common opponent."""
+        return not self.openings or not self.baseline_openings
+
+    @property
+    def is_census(self) -> bool:
+        """Whether every opening of the pool was played by both, and without chance, so that `difference` is exact."""
+        without_chance = not any(effect.is_chance for effect in self.effects)
+        return self.pool is not None and self.openings == self.pool and without_chance
+
+    @property
+    def plays_alike(self) -> bool:
+        """Whether both had the same result in every game, those in which chance had a part aside."""
+        fixed = [effect for effect in self.effects if not effect.is_chance]
+        return bool(fixed) and all(effect.is_alike for effect in fixed)
+
+    @property
+    def better_against_every_opponent(self) -> bool:
+        """Whether the contender is shown to beat the baseline's result against each opponent, at `alpha`."""
+        return self.p_every_opponent <= self.alpha
+
+    @property
+    def verdict(self) -> Verdict:
+        """By the adjusted p-value; "equal" after a census only."""
+        if self.adjusted_p > self.alpha:
+            return "equal" if self.is_census and not self.is_empty else "no significant difference"
+        return "better" if self.estimate > 0 else "worse"
+
+    @property
+    def estimate(self) -> float:
+        """The difference from the baseline, in share of games won; NaN without any."""
+        return self.difference.estimate
+
+    @property
+    def lead(self) -> tuple[float, float]:
+        """Between which differences the truth lies, all contenders of the report together."""
+        return self.jointly.low, self.jointly.high
+
+    @property
+    def variance_per_opening(self) -> float:
+        """Variance of one opening's difference, with the openings added, so never zero; NaN without openings.
+
+        Where a single one leaves it unknown, it is the largest there is.
+        """
+        error = standard_error(self.parts.part, self.parts.score, self.parts.clusters, len(self.effects))
+        return min(self.openings * error**2, 1.0) if self.effects else math.nan
+
+
+def compare(
+    table: PairTable, contender: str, baseline: str, *,
+    alpha: float = 0.05, pool: int | None = None, chance: Collection[str] = (), also: Collection[str] = (),
+) -> Comparison:  # fmt: skip
+    """Compare `contender` with `baseline` on the opponents both met; intervals hold with 1 − `alpha`.
+
+    Paired if at least half of the openings of the one with fewer were met by the other too. `pool` is the number of
+    openings the schedule draws from without replacement. `chance` names the opponents in whose games with either chance
+    has a part. `also` are other names of the baseline's, under which it played more openings: they make its rate surer,
+    where openings are shared.
+
+    Raises:
+        ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
+            than the openings played.
+    """
+    inside("alpha", alpha)
+    play = shared_play(table, contender, baseline, also)
+    own, samples = play.own, play.samples
+    known = _known_pool(play, pool)
+    effects = tuple(_effect(play, column, alpha, known, chance) for column in range(len(play.opponents)))
+    covariance = np.sum([sample.covariance for sample in samples], axis=0)
+    parts = _parts(play, slice(None), alpha, known, chance)
+    q, degrees, heterogeneity_p = _heterogeneity(samples, covariance)
+    test = flip(parts)
+    difference = agree(parts.alone, test.p_value <= alpha)
+    return Comparison(
+        contender=contender,
+        baseline=baseline,
+        opponents=play.opponents,
+        missing=play.missing,
+        paired=play.paired,
+        openings=own.opening.size,
+        baseline_openings=play.whole.opening.size,
+        unshared=play.unshared,
+        unfinished=_unfinished(table, contender, baseline),
+        pool=known,
+        confidence=1 - alpha,
+        alpha=alpha,
+        difference=difference,
+        jointly=difference,
+        p_value=test.p_value,
+        adjusted_p=test.p_value,
+        family=1,
+        effects=effects,
+        covariance=tuple(tuple(float(c) for c in row) for row in covariance),
+        heterogeneity_q=q,
+        heterogeneity_df=degrees,
+        heterogeneity_p=heterogeneity_p if parts.unseen else math.nan,
+        p_every_opponent=max((effect.p_better for effect in effects), default=1.0),
+        parts=parts,
+    )
+
+
+def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
+    """The pool, if what was played of it bears on the rest: not for two samples, nor where a census has gaps."""
+    played = play.own.opening.size
+    if pool is not None and whole("pool", pool) < played:
+        raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
+    has_gaps = played == pool and not play.own.pairs.all()
+    return pool if play.paired and not has_gaps else None
+
+
+def _unfinished(table: PairTable, *agents: str) -> int:
+    if table.complete.all():
+        return 0
+    of_them = np.unique(np.concatenate([table.pairs_of(name) for name in agents]))
+    return int(np.count_nonzero(~table.complete[of_them]))
+
+
+def _mean(rates: Sequence[float]) -> float:
+    return float(np.mean(rates)) if rates else math.nan
+
+
+def _parts(play: SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]) -> Parts:
+    """Of the mean difference over the chosen opponents."""
+    samples, opponents = play.samples, play.opponents[columns]
+    estimate = (
+        float(np.subtract.reduce([sample.means[columns] for sample in samples]).mean()) if opponents else math.nan
+    )
+    if len(samples) == 1:
+        scores = [samples[0].scores]
+        cells: tuple[Cells, ...] = (play.whole,)
+    else:
+        scores, cells = _pooled_scores(*samples), (play.own, play.base)
+    signs = (1, -1)
+    part, score = (
+        np.concatenate(
+            [sign * values[:, columns].sum(axis=1) for sign, values in zip(signs, of_sides, strict=False)]
+        ) / max(len(opponents), 1)
+        for of_sides in ([sample.cluster_parts for sample in samples], scores)
+    )  # fmt: skip
+    unseen, step = 1.0, 0.0
+    if pool and opponents:
+        is_chance = np.array([name in chance for name in play.opponents])
+        unseen = samples[0].unseen(columns, pool, is_chance)
+        step = 1 / (4 * pool * len(opponents)) if unseen else 0.0
+    clusters = min(sample.clusters for sample in samples)
+    error = standard_error(part, score, clusters, len(opponents))
+    return Parts(
+        np.concatenate([np.unique(of_side.cluster) for of_side in cells]), part, score, clusters, unseen, step,
+        difference_interval(estimate, error, clusters, 1 - alpha, unseen, step),
+    )  # fmt: skip
+
+
+def _pooled_scores(one: Sample, other: Sample) -> list[Floats]:
+    """How far the openings of either are from the mean of both, as parts of the difference of their means."""
+    mean = (one.clusters * one.means + other.clusters * other.means) / max(one.clusters + other.clusters, 1)
+    return [sample.scores - mean * sample.weights for sample in (one, other)]
+
+
+def _effect(play: SharedPlay, column: int, alpha: float, pool: int | None, chance: Collection[str]) -> OpponentEffect:
+    columns = slice(column, column + 1)
+    opponent = play.opponents[column]
+    met = play.own.pairs[:, column] > 0
+    # a census of the whole is one against each opponent, unless an opening is missing there
+    parts = _parts(play, columns, alpha, pool if met.all() else None, chance)
+    test = flip(parts)
+    difference = agree(parts.alone, test.p_value <= alpha)
+    contender_rate = float(np.nanmean(play.own.rates[:, column]))
+    return OpponentEffect(
+        opponent=opponent,
+        openings=int(np.count_nonzero(met)),
+        contender_rate=contender_rate,
+        baseline_rate=contender_rate - difference.estimate,
+        difference=difference,
+        error=math.sqrt(parts.unseen) * standard_error(parts.part, parts.score, parts.clusters)
+        if parts.unseen
+        else 0.0,
+        p_better=test.p_better,
+        is_alike=play.paired and bool(np.array_equal(play.own.wins[:, column], play.base.wins[:, column])),
+        is_chance=opponent in chance,
+    )
+
+
+def _heterogeneity(samples: Sequence[Sample], covariance: Floats) -> tuple[float, int, float]:
+    """Cochran's Q of the per-opponent effects, its degrees of freedom and p-value; NaN for one opponent or opening.
+
+    Q is Hotelling's T² of the contrasts between opponents, so a paired comparison has an F distribution; otherwise it
+    is taken as chi-squared. One added opening, won against one opponent and lost against none, keeps the covariance
+    of opponents that never differ invertible.
+    """
+    effects = samples[0].means - (samples[1].means if len(samples) == 2 else 0)
+    clusters = min(sample.clusters for sample in samples)
+    degrees = effects.size - 1
+    if degrees < 1 or clusters < 2:
+        return math.nan, max(degrees, 0), math.nan
+    contrasts = np.eye(effects.size)[1:] - np.eye(effects.size)[0]
+    spread = contrasts @ (covariance + np.eye(effects.size) / clusters**2) @ contrasts.T
+    shift = contrasts @ effects
+    q = float(shift @ np.linalg.solve(spread, shift))
+    if len(samples) == 2:
+        return q, degrees, float(chdtrc(degrees, q))
+    if clusters <= degrees:
+        return q, degrees, math.nan
+    scale = (clusters - degrees) / ((clusters - 1) * degrees)
+    return q, degrees, float(fdtrc(degrees, clusters - degrees, q * scale))

@@ -1,0 +1,85 @@
+"""All contenders of one report beside the baseline: several claims, and the chance that any of them is false."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from experiments.inference.contenders.baseline_comparison import Comparison, compare
+from experiments.inference.contenders.head_to_head import Duel, compare_directly, rate_of
+from experiments.inference.contenders.multiple_testing import step_down
+from experiments.inference.game_pairs import PairTable, opponents_of
+
+
+def compare_all(
+    table: PairTable,
+    baseline: str,
+    contenders: Sequence[str] | None = None,
+    controls: Collection[str] = (),
+    *,
+    alpha: float = 0.05,
+    pools: Mapping[str, int] | None = None,
+    chance: Mapping[str, Collection[str]] | None = None,
+    also: Collection[str] = (),
+) -> tuple[Comparison | Duel, ...]:
+    """Every contender compared with the baseline, in the order given: p-values and intervals by themselves, and those
+    that hold with 1 − `alpha` for all but the `controls` together (`multiplicity.step_down`).
+
+    A contender that shares opponents with the baseline is compared over those, one that only met the baseline head to
+    head. Without `contenders` these are all other agents that met one of the baseline's opponents. `pools` has, by
+    contender, how many openings the schedule draws from without replacement. `chance` has, by contender, the opponents
+    in whose games with it or with the baseline chance has a part, and the baseline itself where it has in theirs.
+    `also` are controls whose games count as the baseline's wherever somebody else is compared with it.
+
+    Raises:
+        ValueError: an agent is unknown, a contender has met neither the baseline nor one of its opponents, or a pool
+            is smaller than the openings of a comparison.
+    """
+    met = {name: opponents_of(table, name) for name in (baseline, *(contenders or table.agents))}
+    shared = {name: met[name] & met[baseline] - {name, baseline} for name in met}
+    if contenders is None:
+        contenders = [name for name in table.agents if name != baseline and shared[name]]
+    found: list[Comparison | Duel] = []
+    for name in contenders:
+        pool, luck = (pools or {}).get(name), (chance or {}).get(name, ())
+        if shared[name] or baseline not in met[name]:
+            more = [] if name in controls else also
+            found.append(compare(table, name, baseline, alpha=alpha, pool=pool, chance=luck, also=more))
+        else:
+            found.append(compare_directly(table, name, baseline, alpha=alpha, pool=None if baseline in luck else pool))
+    return _adjusted(found, controls, alpha)
+
+
+def compare_each(
+    table: PairTable,
+    meetings: Sequence[tuple[str, str]],
+    *,
+    alpha: float = 0.05,
+    pools: Sequence[int | None],
+) -> tuple[Duel, ...]:
+    """Both agents of every meeting head to head, p-values and intervals that hold together over all meetings.
+
+    `pools` has one for each meeting; see `compare_directly`.
+
+    Raises:
+        ValueError: an agent is unknown.
+    """
+    found = [
+        compare_directly(table, one, other, alpha=alpha, pool=pool)
+        for (one, other), pool in zip(meetings, pools, strict=True)
+    ]
+    return tuple(one for one in _adjusted(found, (), alpha) if isinstance(one, Duel))
+
+
+def _adjusted(
+    found: Sequence[Comparison | Duel], controls: Collection[str], alpha: float
+) -> tuple[Comparison | Duel, ...]:
+    """The results, those that are claims adjusted for how many there are; a control makes no claim."""
+    claims = [place for place, one in enumerate(found) if one.contender not in controls]
+    judged = step_down([found[place].parts for place in claims], [found[place].p_value for place in claims], alpha)
+    results = list(found)
+    for place, p_value, interval in zip(claims, judged.adjusted, judged.intervals, strict=True):
+        one = found[place]
+        jointly = rate_of(interval) if isinstance(one, Duel) else interval
+        results[place] = replace(one, adjusted_p=p_value, family=len(claims), jointly=jointly)
+    return tuple(results)

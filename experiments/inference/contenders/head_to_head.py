@@ -1,0 +1,134 @@
+"""A contender head to head with the baseline: pairs of the two, and no opponents in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from experiments.inference.argument_checks import Ints, inside
+from experiments.inference.cluster_intervals import Interval, Parts, agree, rate_interval
+from experiments.inference.contenders.baseline_comparison import Verdict
+from experiments.inference.contenders.multiple_testing import flip
+from experiments.inference.game_pairs import PairTable, record_of
+from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_interval
+
+
+@dataclass(frozen=True)
+class Duel:
+    """A contender head to head with the baseline.
+
+    The question is about all openings of the kind played, on that board. `rate` is the contender's share of games won:
+    with a `pool`, how many those openings are, it is exact once all are played; without one, as where chance has a
+    part, the played ones are a sample, clustered by symmetry. `unfinished` pairs lack a game and are left out. `rate`
+    and `p_value`, of sign flips of openings, after a census 0 or 1, hold by themselves; `jointly` and `adjusted_p`, of
+    one step-down procedure, with those of all contenders in one report, the `family`; in a report of one, and for a
+    control, they are the same. An interval excludes one half exactly where its p-value is `alpha` or less. `parts` are
+    what openings add to the lead over one half and its error.
+    """
+
+    contender: str
+    baseline: str
+    pairs: PairCounts
+    unfinished: int
+    pool: int | None
+    rate: Interval
+    jointly: Interval
+    p_value: float
+    adjusted_p: float
+    family: int
+    alpha: float
+    parts: Parts = field(repr=False, compare=False)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to compare: no complete pairs."""
+        return not self.pairs.n
+
+    @property
+    def is_census(self) -> bool:
+        """Whether every opening of the pool was played, so that `rate` is exact."""
+        return self.pool is not None and self.pool == self.pairs.n
+
+    @property
+    def plays_alike(self) -> bool:
+        """Never known: two that split every pair may do so by different games."""
+        return False
+
+    @property
+    def verdict(self) -> Verdict:
+        """By the adjusted p-value; "equal" after a census only."""
+        if self.adjusted_p > self.alpha:
+            return "equal" if self.is_census and not self.is_empty else "no significant difference"
+        return "better" if self.estimate > 0 else "worse"
+
+    @property
+    def estimate(self) -> float:
+        """The difference from the baseline, in share of games won; NaN without any."""
+        return self.pairs.score - 0.5
+
+    @property
+    def lead(self) -> tuple[float, float]:
+        """Between which differences from one half the truth lies, all contenders of the report together."""
+        return self.jointly.low - 0.5, self.jointly.high - 0.5
+
+
+def rate_of(lead: Interval) -> Interval:
+    """A share of games won from its lead over one half."""
+    low, high = (min(max(0.5 + end, 0.0), 1.0) for end in (lead.low, lead.high))
+    return Interval(0.5 + lead.estimate, low, high, lead.confidence)
+
+
+def compare_directly(
+    table: PairTable, contender: str, baseline: str, *, alpha: float = 0.05, pool: int | None = None
+) -> Duel:
+    """The pairs that `contender` and `baseline` played with each other; intervals hold with 1 − `alpha`.
+
+    `pool` is the number of openings the schedule draws from without replacement; give it only if both play an opening
+    the same way every time. If more pairs were played than it has openings they are not from this pool alone, and
+    nothing is said about it.
+
+    Raises:
+        ValueError: an agent is unknown.
+    """
+    inside("alpha", alpha)
+    record, other = record_of(table, contender), table.code(baseline)
+    chosen = record.opponent == other
+    wins = record.wins[chosen]
+    pairs = count_pairs(wins)
+    known = pool if pool and pairs.n <= pool else None
+    parts = _parts(record.cluster[chosen], wins, pairs, known, 1 - alpha)
+    test = flip(parts)
+    of_both = np.intersect1d(table.pairs_of(contender), table.pairs_of(baseline))
+    rate = rate_of(agree(parts.alone, test.p_value <= alpha))
+    return Duel(
+        contender=contender,
+        baseline=baseline,
+        pairs=pairs,
+        unfinished=int(np.count_nonzero(~table.complete[of_both])),
+        pool=known,
+        rate=rate,
+        jointly=rate,
+        p_value=test.p_value,
+        adjusted_p=test.p_value,
+        family=1,
+        alpha=alpha,
+        parts=parts,
+    )
+
+
+def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float) -> Parts:
+    """Of the lead over one half."""
+    numbers, unit = np.unique(cluster, return_inverse=True)
+    rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
+    if pool:
+        of_pool = pair_interval(pairs, confidence, pool=pool)
+        rate = Interval(of_pool.estimate, of_pool.low, of_pool.high, confidence)
+    alone = Interval(rate.estimate - 0.5, rate.low - 0.5, rate.high - 0.5, confidence)
+    scores, parts = (
+        np.bincount(unit, (wins - centre) / (2 * max(wins.size, 1)), numbers.size).astype(np.float64)
+        for centre in (1, wins.mean() if wins.size else 1)
+    )
+    unseen = 1 - pairs.n / pool if pool else 1.0
+    step = 1 / (4 * pool) if pool and unseen else 0.0
+    return Parts(numbers, parts, scores, numbers.size, unseen, step, alone)

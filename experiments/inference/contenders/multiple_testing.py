@@ -1,0 +1,179 @@
+"""Several claims in one report: the chance that any of them is false.
+
+One step-down procedure gives adjusted p-values and intervals, which therefore agree. Claims are ordered by how large
+they are beside their errors; each is compared with the largest of all that come after it, under flips of whole openings
+that are the same for all (Romano and Wolf, 2005). Intervals of what is rejected hold with those of all claims, those of
+the rest among themselves (Strassburger and Bretz, 2008; Guilbaud, 2008); an end on the wrong side of no difference is
+cut off there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from experiments.inference.argument_checks import Floats, inside, shares
+from experiments.inference.cluster_intervals import Interval, Parts, agree, stretch
+from experiments.inference.contenders.permutation_tests import PermutationTest, score_flip_test
+
+_DRAWS = 20_000
+_FLIPS = 19_999
+_COUNTED = 14
+"""Openings whose every flip is counted, instead of drawing some."""
+_CHUNK = 2_000_000
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class Holm:
+    """p-values and what they are worth as a family, in the order given."""
+
+    p_values: tuple[float, ...]
+    adjusted: tuple[float, ...]
+
+    def rejected(self, alpha: float = 0.05) -> tuple[bool, ...]:
+        """Which hypotheses fall when the chance of any false rejection is to stay at `alpha`."""
+        inside("alpha", alpha)
+        return tuple(p <= alpha for p in self.adjusted)
+
+
+def holm(p_values: Sequence[float]) -> Holm:
+    """The step-down adjustment of S. Holm (1979); valid however the tests depend on each other.
+
+    >>> holm([0.01, 0.04, 0.03]).adjusted
+    (0.03, 0.06, 0.06)
+    """
+    p = shares("p_values", p_values)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
+    return Holm(tuple(float(v) for v in p), tuple(float(v) for v in adjusted))
+
+
+@dataclass(frozen=True)
+class StepDown:
+    """Adjusted p-values and joint intervals of differences, in the order given.
+
+    An interval excludes 0 exactly where its p-value is 1 − its confidence or less.
+    """
+
+    adjusted: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+
+
+def flip(parts: Parts) -> PermutationTest:
+    """The sign-flip test of a difference by itself; where nothing is uncertain, its sign is all there is to know."""
+    total = round(float(parts.score.sum()), 12)
+    if not parts.unseen:
+        return PermutationTest(parts.clusters, total, float(total == 0), float(total <= 0))
+    return score_flip_test(parts.score, math.copysign(_surprise(parts), total))
+
+
+def step_down(claims: Sequence[Parts], p_values: Sequence[float], alpha: float = 0.05) -> StepDown:
+    """Adjust `p_values`, those of each claim by itself, and intervals for each other.
+
+    Claims without uncertainty, as after a census, keep what they have and do not count.
+    """
+    inside("alpha", alpha)
+    adjusted = shares("p_values", p_values)
+    uncertain = [place for place, one in enumerate(claims) if one.unseen and one.score.any()]
+    chosen = [claims[place] for place in uncertain]
+    wider = np.ones(len(claims))
+    if len(chosen) > 1:
+        adjusted[uncertain] = _adjusted(chosen, adjusted[uncertain])
+        is_rejected = adjusted[uncertain] <= alpha
+        together, among_rest = _widening(chosen, is_rejected, alpha)
+        wider[uncertain] = np.where(is_rejected, together, among_rest)
+    intervals = tuple(
+        agree(stretch(one.alone, by), p_value <= alpha)
+        for one, by, p_value in zip(claims, wider.tolist(), adjusted.tolist(), strict=True)
+    )
+    return StepDown(tuple(adjusted.tolist()), intervals)
+
+
+def _surprise(one: Parts) -> float:
+    """The sum of scores that is as surprising as the difference, had its openings not come from a finite pool.
+
+    Where a share of the variance is left, Student's t is larger by its root; the sum that would have had this t is
+    what flipped sums are compared with.
+    """
+    total, squares = abs(float(one.score.sum())), float((one.score**2).sum())
+    if one.unseen == 1 or not squares:
+        return total
+    many = max(one.clusters, 2)
+    ratio = max(total - one.step, 0.0) ** 2 / squares
+    if ratio >= many:
+        return math.inf
+    squared = ratio * (many - 1) / (many - ratio) / one.unseen
+    return math.sqrt(squares * many * squared / (many - 1 + squared))
+
+
+def _adjusted(claims: Sequence[Parts], p_values: Floats) -> Floats:
+    """By the largest of flipped sums, in units of their own spread, over the claims that are not larger."""
+    sizes = np.array([math.sqrt(float((one.score**2).sum())) for one in claims])
+    seen = np.array([_surprise(one) for one in claims]) / sizes
+    order = np.argsort(-seen, kind="stable")
+    scores = (_by_cluster(claims, [one.score for one in claims]) / sizes)[:, order]
+    reached, flips = np.zeros(len(claims)), 0
+    for signs in _signs(len(scores)):
+        largest = np.maximum.accumulate(np.abs(signs @ scores)[:, ::-1], axis=1)[:, ::-1]
+        reached += (largest >= seen[order] * (1 - _EQUAL)).sum(axis=0)
+        flips += len(signs)
+    if len(scores) > _COUNTED:  # what was seen is one of the flips
+        reached, flips = reached + 1, flips + 1
+    adjusted = np.empty(len(claims))
+    adjusted[order] = np.maximum.accumulate(np.maximum(reached / flips, p_values[order]))
+    return adjusted
+
+
+def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
+    """Signs of all openings, some flips at a time: all flips if they are few, but for the first opening's sign."""
+    if openings <= _COUNTED:
+        yield np.array([(1.0, *signs) for signs in itertools.product((1.0, -1.0), repeat=openings - 1)])
+        return
+    rng = np.random.default_rng(seed)
+    size = max(_CHUNK // openings, 1)
+    for start in range(0, _FLIPS, size):
+        flips = min(size, _FLIPS - start)
+        bits = np.unpackbits(np.frombuffer(rng.bytes(-(-flips * openings // 8)), np.uint8), count=flips * openings)
+        yield 2 * bits.reshape(flips, openings).astype(np.float64) - 1
+
+
+def _by_cluster(claims: Sequence[Parts], values: Sequence[Floats]) -> Floats:
+    """Values of each claim's clusters as (clusters of any, claims)."""
+    place = np.unique(np.concatenate([one.cluster for one in claims]), return_inverse=True)[1]
+    column = np.repeat(np.arange(len(claims)), [one.cluster.size for one in claims])
+    summed = np.zeros((int(place.max()) + 1, len(claims)))
+    np.add.at(summed, (place, column), np.concatenate(values))
+    return summed
+
+
+def _widening(claims: Sequence[Parts], is_rejected: npt.NDArray[np.bool_], alpha: float) -> tuple[float, float]:
+    """How much wider than by itself intervals have to be: those of all claims, and those of what is not rejected.
+
+    The largest of several errors that hang together as their openings do is drawn (max-T: Hothorn, Bretz and Westfall,
+    2008): Student's t of the fewest openings, correlated as the parts are. Never more than Bonferroni asks for.
+    """
+    parts = _by_cluster(claims, [one.part for one in claims])
+    sizes = np.sqrt((parts**2).sum(axis=0))
+    parts = np.divide(parts, sizes, out=np.zeros_like(parts), where=sizes > 0)
+    degrees = max(min(one.clusters for one in claims) - 1, 1)
+    rng = np.random.default_rng(0)
+    errors = np.abs(rng.multivariate_normal(np.zeros(len(claims)), parts.T @ parts, _DRAWS, method="eigh"))
+    spread = np.sqrt(rng.chisquare(degrees, _DRAWS) / degrees)
+    alone = float(stdtrit(degrees, 1 - alpha / 2))
+
+    def beside(chosen: npt.NDArray[np.bool_]) -> float:
+        many = int(chosen.sum())
+        if many < 2:
+            return 1.0
+        drawn = float(np.quantile(errors[:, chosen].max(axis=1) / spread, 1 - alpha))
+        return min(max(drawn, alone), float(stdtrit(degrees, 1 - alpha / 2 / many))) / alone
+
+    return beside(np.ones(len(claims), bool)), beside(~is_rejected)

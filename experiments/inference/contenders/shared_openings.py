@@ -1,0 +1,256 @@
+"""What two agents won, opening by opening and opponent by opponent, and the errors of what is made of it.
+
+A baseline may have played more openings than a contender. What it won from those says how lucky the shared ones were
+for it, and, as far as the contender's results go with its own, for the contender: the regression estimator of a sample
+within a larger one (Cochran, *Sampling Techniques*, 1977, ch. 12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.inference.argument_checks import Floats, Ints
+from experiments.inference.game_pairs import PairTable, opponents_of, record_of
+
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """One agent's complete pairs by opening (rows, ascending) and opponent (columns)."""
+
+    opening: Ints
+    cluster: Ints
+    wins: Ints
+    pairs: Ints
+
+    @property
+    def rates(self) -> Floats:
+        """Share of games won; NaN where there is no pair."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.wins / (2 * self.pairs))
+
+    def against(self, opponents: npt.NDArray[np.bool_]) -> Cells:
+        """The chosen columns, and the rows that have a pair in them."""
+        rows = self.pairs[:, opponents].any(axis=1)
+        return Cells(
+            self.opening[rows], self.cluster[rows], self.wins[rows][:, opponents], self.pairs[rows][:, opponents]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One number per opening and opponent, reduced to means over openings and every opening's part in their errors.
+
+    `means` (opponents,). `opening_parts` (openings, opponents) sum to zero over openings, and the errors of `means` are
+    those of such sums. `cluster_parts` are the same summed over openings that are alike. `scores` (clusters, opponents)
+    are what the sign-flip test turns over; they sum to `means`. `weights` are by how much each cluster counts in them.
+    `clusters` is how many clusters were `sampled`, (openings, opponents) numbers as they were; further parts are of
+    openings that only the baseline played.
+    """
+
+    means: Floats
+    opening_parts: Floats
+    cluster_parts: Floats
+    scores: Floats
+    weights: Floats
+    clusters: int
+    sampled: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        """Of `means`, clustered; zero for a single cluster."""
+        return np.asarray(self.cluster_parts.T @ self.cluster_parts * (self.clusters / max(self.clusters - 1, 1)))
+
+    def unseen(self, columns: slice, pool: int, is_chance: npt.NDArray[np.bool_]) -> float:
+        """The share of the variance of a mean that is left as a pool's unplayed openings, and chance, are uncertain.
+
+        Had all been played, the mean would be that of all expected differences, whose variance is therefore taken off:
+        (1 − f)·s² of a share f of the pool is left. What varies against opponents in whose games chance has a part,
+        `is_chance`, may be chance alone; of that, which another game from the same opening would change, all is left.
+        """
+        variance = float((self.opening_parts[:, columns].mean(axis=1) ** 2).sum())
+        sampled, by_chance = self.sampled[:, columns], is_chance[columns]
+        known = np.maximum((~np.isnan(sampled)).sum(axis=1), 1)
+        spread = float((np.nansum(sampled, axis=1) / known).var())
+        luck = float((np.nansum(sampled[:, by_chance], axis=1) / known).var())
+        if len(sampled) == pool and not by_chance.any():
+            return 0.0
+        if not variance:
+            return 1.0
+        return min(max(1 - max(spread - luck, 0.0) / (pool * variance), 0.0), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPlay:
+    """What of two agents' play is compared, against the `opponents` left.
+
+    `own` and `base` are cells of the same openings if `paired`; `whole` has in further rows what else the baseline
+    played. `samples` is one of differences if paired, else one of rates for each.
+    """
+
+    opponents: tuple[str, ...]
+    missing: tuple[str, ...]
+    paired: bool
+    unshared: int
+    own: Cells
+    base: Cells
+    whole: Cells
+    samples: tuple[Sample, ...]
+
+
+def shared_play(table: PairTable, contender: str, baseline: str, also: Collection[str] = ()) -> SharedPlay:
+    """The play of both against opponents that both have met, from the same openings if at least half are.
+
+    `also` are other names of the baseline's, under which it played more openings: they count where openings are shared.
+
+    Raises:
+        ValueError: an agent is unknown or compared with itself, or there is no common opponent.
+    """
+    if contender == baseline:
+        raise ValueError(f"contender and baseline must differ, not both be {contender!r}")
+    met = [opponents_of(table, name) - {contender, baseline, *also} for name in (contender, baseline)]
+    opponents = sorted(met[0] & met[1])
+    if not opponents:
+        raise ValueError(f"{contender!r} and {baseline!r} must have met a common opponent")
+    own, base = _cells(table, contender, opponents), _cells(table, baseline, opponents)
+    shared = np.intersect1d(own.opening, base.opening)
+    unshared = np.setxor1d(own.opening, base.opening)
+    paired = bool(2 * shared.size >= min(own.opening.size, base.opening.size))
+    if paired:
+        own, base = _shared_cells(own, base, shared)
+    played = np.asarray(own.pairs.any(axis=0) & base.pairs.any(axis=0))
+    own, base = own.against(played), base.against(played)
+    against = tuple(name for name, was_played in zip(opponents, played, strict=True) if was_played)
+    more = [_cells(table, name, against) for name in also] if paired and against else []
+    whole = _joined([base, *more])
+    return SharedPlay(
+        opponents=against,
+        missing=tuple(sorted((met[0] | met[1]) - set(against))),
+        paired=paired,
+        unshared=unshared.size if paired else 0,
+        own=own,
+        base=base,
+        whole=whole,
+        samples=_samples(own, base, whole, paired),
+    )
+
+
+def _samples(own: Cells, base: Cells, whole: Cells, paired: bool) -> tuple[Sample, ...]:
+    if not paired:
+        return _rates(own), _rates(base)
+    if len(whole.opening) == len(base.opening):
+        return (_differences(own, base),)
+    return (_regressed(own, base, whole),)
+
+
+def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> Cells:
+    """An agent's complete pairs against these opponents."""
+    record = record_of(table, agent)
+    column = np.full(len(table.agents), -1)
+    column[[table.code(name) for name in opponents]] = np.arange(len(opponents))
+    against = column[record.opponent]
+    chosen = against >= 0
+    opening, start, row = np.unique(record.opening[chosen], return_index=True, return_inverse=True)
+    cell = row * len(opponents) + against[chosen]
+    shape = (opening.size, len(opponents))
+    wins = np.bincount(cell, record.wins[chosen], opening.size * len(opponents)).astype(np.int64)
+    pairs = np.bincount(cell, minlength=opening.size * len(opponents))
+    return Cells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
+
+
+def _shared_cells(one: Cells, other: Cells, openings: Ints) -> tuple[Cells, Cells]:
+    """Both at the given openings, with only those pairs whose opening and opponent the other has as well."""
+    rows = [np.searchsorted(cells.opening, openings) for cells in (one, other)]
+    both = (one.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
+    first, second = (
+        Cells(openings, cells.cluster[row], cells.wins[row] * both, cells.pairs[row] * both)
+        for cells, row in zip((one, other), rows, strict=True)
+    )
+    return first, second
+
+
+def _joined(parts: Sequence[Cells]) -> Cells:
+    """Cells of one player under several names, row below row; an opening played under two of them counts once."""
+    seen, kept = parts[0].opening, [parts[0]]
+    for cells in parts[1:]:
+        new = ~np.isin(cells.opening, seen)
+        kept.append(Cells(cells.opening[new], cells.cluster[new], cells.wins[new], cells.pairs[new]))
+        seen = np.concatenate([seen, cells.opening[new]])
+    return Cells(*(np.concatenate([getattr(cells, field.name) for cells in kept]) for field in fields(Cells)))
+
+
+def _differences(own: Cells, base: Cells) -> Sample:
+    return _reduce(own.rates - base.rates, own.cluster)
+
+
+def _rates(cells: Cells) -> Sample:
+    return _reduce(cells.rates, cells.cluster)
+
+
+def _regressed(own: Cells, base: Cells, whole: Cells) -> Sample:
+    """Differences, where `whole` are `base` and, in further rows, openings that the baseline alone has played.
+
+    The contender's rate is that of its openings, less `slope` times what the baseline won there more than elsewhere.
+    Slope 1 is the plain difference on shared openings, slope 0 that of two independent samples.
+    """
+    more = len(whole.opening) - len(own.opening)
+    one, other = (np.pad(cells.rates, ((0, more), (0, 0)), constant_values=np.nan) for cells in (own, base))
+    slope = _slope(own.rates, base.rates)
+    usual, lead = _means(whole.rates), one - slope * other
+    shared, played = (~np.isnan(lead)).sum(axis=0), (~np.isnan(whole.rates)).sum(axis=0)
+    elsewhere = (1 - slope) * np.nan_to_num(whole.rates - usual) / np.maximum(played, 1)
+    means = _means(lead) - (1 - slope) * usual
+    parts = np.nan_to_num(lead - _means(lead)) / shared - elsewhere
+    scores = np.nan_to_num(lead - (1 - slope) * usual) / shared - elsewhere
+    return Sample(
+        means, parts, _summed(parts, whole.cluster), _summed(scores, whole.cluster),
+        _summed(~np.isnan(lead) / shared, whole.cluster), np.unique(own.cluster).size, own.rates - base.rates,
+    )  # fmt: skip
+
+
+def _slope(own: Floats, base: Floats) -> float:
+    """How much more the contender wins of an opening where the baseline wins more of it: between 0 and 1.
+
+    By least squares over openings, all opponents together; 1 where the baseline wins of all openings alike.
+    """
+    one, other = (np.nansum(rates - _means(rates), axis=1) for rates in (own, base))
+    spread = float(other @ other)
+    return min(max(float(one @ other) / spread, 0.0), 1.0) if spread > _NOTHING else 1.0
+
+
+def _reduce(values: Floats, cluster: Ints) -> Sample:
+    known = ~np.isnan(values)
+    weights = known / np.maximum(known.sum(axis=0), 1)
+    numbers = np.nan_to_num(values)
+    means = (numbers * weights).sum(axis=0)
+    parts = (numbers - means) * weights
+    by_cluster = _summed(parts, cluster)
+    return Sample(
+        means,
+        parts,
+        by_cluster,
+        _summed(numbers * weights, cluster),
+        _summed(weights, cluster),
+        len(by_cluster),
+        values,
+    )
+
+
+def _summed(values: Any, cluster: Ints) -> Any:
+    """Rows of one cluster added up; clusters in ascending order."""
+    _, group = np.unique(cluster, return_inverse=True)
+    sums = np.zeros((int(group.max(initial=-1)) + 1, values.shape[1]), values.dtype)
+    np.add.at(sums, group, values)
+    return sums
+
+
+def _means(rates: Floats) -> Floats:
+    """By opponent, over the openings met; 0 without any."""
+    known = ~np.isnan(rates)
+    return np.asarray(np.where(known, rates, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))

@@ -1,0 +1,223 @@
+"""From one row per game to one row per pair: the form every comparison starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from experiments.inference.argument_checks import Ints
+from experiments.record.arrow_numpy import to_arrow, to_numpy
+
+COLUMNS = ("game_id", "pair_id", "opening_id", "agent_1", "agent_2", "winner", "size")
+
+
+_Codes = npt.NDArray[np.int16]
+_Numbers = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Pairs as columns, in order of their first game.
+
+    `first` and `second` index `agents`, which are sorted by name; `first < second`. `won_placing_first[i]` says
+    whether agent `first[i]` won the game in which it placed first (1 or 0, −1 if that game is missing),
+    `won_placing_second[i]` the same for the other side. `opening` numbers openings (of one board size) from 0,
+    `cluster` the groups of openings that are not independent of each other, from 0 too; `same_colour` is whether both
+    first placements stand on cells of one colour. Numbers are as narrow as they can be: a large run has millions.
+    """
+
+    agents: tuple[str, ...]
+    first: _Codes
+    second: _Codes
+    opening: _Numbers
+    cluster: _Numbers
+    same_colour: npt.NDArray[np.bool_]
+    won_placing_first: npt.NDArray[np.int8]
+    won_placing_second: npt.NDArray[np.int8]
+
+    @cached_property
+    def complete(self) -> npt.NDArray[np.bool_]:
+        """Which pairs have both games."""
+        return (self.won_placing_first >= 0) & (self.won_placing_second >= 0)
+
+    @property
+    def unfinished(self) -> int:
+        """How many pairs lack a game; paired analyses leave them out."""
+        return int(np.count_nonzero(~self.complete))
+
+    @cached_property
+    def wins(self) -> npt.NDArray[np.int8]:
+        """Games won by `first` in each pair."""
+        return np.maximum(self.won_placing_first, 0) + np.maximum(self.won_placing_second, 0)
+
+    @cached_property
+    def games(self) -> npt.NDArray[np.int8]:
+        """Games played in each pair: 2, or 1 if it is unfinished."""
+        return (self.won_placing_first >= 0).astype(np.int8) + (self.won_placing_second >= 0)
+
+    def code(self, agent: str) -> int:
+        """The index of an agent; ValueError naming the agents there are."""
+        if agent not in self.agents:
+            raise ValueError(f"no games of {agent!r}; there are {', '.join(self.agents) or 'no games at all'}")
+        return self.agents.index(agent)
+
+    def pairs_of(self, agent: str) -> Ints:
+        """The places of an agent's pairs in the columns, ascending; ValueError if it is not in the table."""
+        code = self.code(agent)
+        found = [places[starts[code] : starts[code + 1]] for places, starts in self._by_agent]
+        return np.sort(np.concatenate(found)).astype(np.int64)
+
+    @cached_property
+    def _by_agent(self) -> tuple[tuple[_Numbers, Ints], ...]:
+        """The places in `first`, then those in `second`, by agent, and where each agent's begin and end."""
+        return tuple(
+            (
+                np.argsort(players, kind="stable").astype(np.int32),
+                np.append(0, np.bincount(players, minlength=len(self.agents)).cumsum()),
+            )
+            for players in (self.first, self.second)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """The complete pairs of one agent, seen from its side and in playing order, as columns of one length.
+
+    `opponent` is a number of the other agent, `opening` and `cluster` are numbers as in a `PairTable`, `wins` the games
+    won of the pair's two (0, 1, 2).
+    """
+
+    opponent: Ints
+    opening: Ints
+    cluster: Ints
+    wins: Ints
+
+
+def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
+    """Join the games of `games` into pairs.
+
+    Columns: game_id, pair_id, opening_id, agent_1 (placed first), agent_2, winner (1 or 2), size, and same_colour if
+    there is one (else False). `cluster` names a column, constant within an opening, of openings that are alike, such
+    as a symmetry class; without it every opening stands for itself. Raises ValueError for a missing column, a game
+    that occurs twice, a winner other than 1 and 2, an agent playing itself, and pairs that are none: of different
+    agents or openings, with more than two games or twice the same side.
+    """
+    needed = [*COLUMNS, *([cluster] if cluster else [])]
+    missing = [name for name in needed if name not in games.column_names]
+    if missing:
+        raise ValueError(f"games must have the columns {', '.join(needed)}; {', '.join(missing)} missing")
+    _refuse_repetition(games["game_id"])
+    winner = to_numpy(games["winner"])
+    has_won = winner == 1
+    is_odd = ~(has_won | (winner == 2))
+    if is_odd.any():
+        raise ValueError(f"winner must be 1 or 2, not {winner[is_odd][0]}")
+    agents, one, two = _agent_codes(games)
+    if (one == two).any():
+        raise ValueError(f"{agents[one[one == two][0]]} plays itself")
+    pair, ids = _numbered(games["pair_id"])
+    opening = _combined_codes(games["size"], games["opening_id"])
+    first, second = np.minimum(one, two), np.maximum(one, two)
+    start = np.flatnonzero(np.diff(np.maximum.accumulate(pair), prepend=-1)) if pair.size else pair
+    for name, values in (("agents", first), ("agents", second), ("openings", opening)):
+        strays = values != values[start][pair]
+        if strays.any():
+            raise ValueError(f"pair {ids[pair[strays][0]]} joins games of different {name}")
+    placed_first = one == first
+    won = has_won == placed_first
+    sides = []
+    for side in (placed_first, ~placed_first):
+        of_side = pair[side]
+        played = np.bincount(of_side, minlength=len(ids))
+        if (played > 1).any():
+            raise ValueError(f"pair {ids[int(np.argmax(played > 1))]} holds two games with the same sides")
+        result = np.full(len(ids), -1, dtype=np.int8)
+        result[of_side] = won[side]
+        sides.append(result)
+    opening = opening[start]
+    known = "same_colour" in games.column_names
+    return PairTable(
+        agents=agents,
+        first=first[start],
+        second=second[start],
+        opening=opening,
+        cluster=_combined_codes(games["size"], games[cluster])[start] if cluster else opening,
+        same_colour=to_numpy(games["same_colour"])[start] if known else np.zeros(len(ids), bool),
+        won_placing_first=sides[0],
+        won_placing_second=sides[1],
+    )
+
+
+def record_of(table: PairTable, agent: str) -> Record:
+    """The complete pairs of `agent`; ValueError if it is not in the table."""
+    chosen = table.pairs_of(agent)
+    chosen = chosen[table.complete[chosen]]
+    first, second, wins = table.first[chosen], table.second[chosen], table.wins[chosen].astype(np.int64)
+    is_first = first == table.code(agent)
+    return Record(
+        opponent=np.where(is_first, second, first).astype(np.int64),
+        opening=table.opening[chosen].astype(np.int64),
+        cluster=table.cluster[chosen].astype(np.int64),
+        wins=np.where(is_first, wins, 2 - wins),
+    )
+
+
+def opponents_of(table: PairTable, agent: str) -> set[str]:
+    """Whom `agent` has met, in complete pairs or not; ValueError if it is not in the table."""
+    pairs = table.pairs_of(agent)
+    first, second = table.first[pairs], table.second[pairs]
+    met = np.bincount(np.where(first == table.code(agent), second, first))
+    return {table.agents[other] for other in np.flatnonzero(met)}
+
+
+def _refuse_repetition(games: pa.ChunkedArray) -> None:
+    ids = to_numpy(games)
+    # of ids that ascend, as a log's do, it is known without a table of them all that each is there once
+    if (ids[1:] > ids[:-1]).all():
+        return
+    codes, kinds = _coded(games)
+    is_again = codes[1:] <= np.maximum.accumulate(codes)[:-1]
+    if is_again.any():
+        raise ValueError(f"game {kinds[codes[1:][is_again][0]]} occurs twice")
+
+
+def _agent_codes(games: pa.Table) -> tuple[tuple[str, ...], _Codes, _Codes]:
+    columns = [_coded(games[name]) for name in ("agent_1", "agent_2")]
+    played = {str(name) for codes, names in columns for name in names[np.unique(codes)]}
+    agents = tuple(sorted(played))
+    index = {name: i for i, name in enumerate(agents)}
+    one, two = (np.array([index.get(str(n), -1) for n in names], dtype=np.int16)[codes] for codes, names in columns)
+    return agents, one, two
+
+
+def _coded(values: pa.ChunkedArray) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[Any]]:
+    """Numbers from 0 for the distinct values, and these values, in order of appearance unless they come numbered."""
+    coded = values.unify_dictionaries() if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    kinds = np.array(coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else [])
+    codes = [to_numpy(chunk.indices) for chunk in coded.chunks]
+    return np.concatenate(codes) if codes else np.empty(0, np.int64), kinds
+
+
+def _numbered(values: pa.ChunkedArray) -> tuple[_Numbers, npt.NDArray[Any]]:
+    """Numbers from 0 for the distinct values, in order of appearance, and these values."""
+    array = to_numpy(values)
+    if not (array[1:] >= array[:-1]).all():
+        codes, kinds = _coded(values)
+        return codes.astype(np.int32), kinds
+    is_new = np.ones(len(array), bool)
+    is_new[1:] = array[1:] != array[:-1]
+    return is_new.cumsum(dtype=np.int32) - 1, array[is_new]
+
+
+def _combined_codes(size: pa.ChunkedArray, value: pa.ChunkedArray) -> _Numbers:
+    """Numbers from 0 for the distinct (size, value), in order of appearance."""
+    sizes, kinds = _coded(size)
+    values = _coded(value)[0]
+    if len(kinds) > 1:
+        values = _coded(pa.chunked_array([to_arrow(values.astype(np.int64) * len(kinds) + sizes)]))[0]
+    return values.astype(np.int32)

@@ -1,0 +1,1 @@
+"""Sequential inference: SPRT, confidence sequences, elimination."""

@@ -1,0 +1,100 @@
+"""The sequential test of a contender: what it reads of the contender's games and the baseline's, and which it is.
+
+The stop rule of a running tournament and the report on its log both ask here, so that they cannot come to different
+decisions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.inference.argument_checks import Floats, Ints
+from experiments.inference.game_pairs import Record
+from experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
+
+
+def duel_path(
+    own: Record, baseline: int, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
+    model: str = "logistic",
+) -> SprtPath:  # fmt: skip
+    """The test of a contender head to head: its pairs with `baseline`, the opponent of that number.
+
+    `low` and `high` are Elo differences by the `model`, logistic or normalized; an outcome is the games won of a pair,
+    0, 1 or 2.
+    """
+    return sprt_path(own.wins[own.opponent == baseline], Sprt(low, high, alpha, beta, model))
+
+
+def gauntlet_path(
+    own: Record, base: Record, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
+    control: Record | None = None,
+) -> SprtPath:  # fmt: skip
+    """The test of a contender beside the baseline, by the `opening_leads`.
+
+    `low` and `high` are differences of the win rate in percentage points; an outcome is a lead plus the largest lead
+    there can be, so that it counts from 0. `control` is what the baseline played under another name, from openings of
+    its own.
+    """
+    leads, most = opening_leads(own, base, control)
+    test = Sprt((1 + low / 100) / 2, (1 + high / 100) / 2, alpha, beta, model="score")
+    return sprt_path(leads + most, test, 2 * most + 1)
+
+
+def opening_leads(own: Record, base: Record, control: Record | None = None) -> tuple[Ints | Floats, int]:
+    """For each finished opening, games won more than the baseline, and the largest lead there can be.
+
+    Only opponents that both have met count: against another, such as each other, one of the two has no result to
+    compare. An opening is finished when both have played it against all of these. It counts once: where an opponent was
+    met from it several times, the first pair does. Openings come in the order in which the contender met them.
+
+    With a `control` the first opening is compared with what the baseline won from it and the control from its own
+    first, the second with both of the second, and so on. The baseline's share of the two is a half and half the slope
+    of the contender's wins on its own over the openings before, so that it is known before an opening is looked at, and
+    is all for agents that play alike.
+    """
+    shared = np.intersect1d(own.opponent, base.opponent)
+    if not shared.size:
+        return np.empty(0, np.int64), 2
+    common = np.isin(own.opening, base.opening)
+    one, other = (_first_wins(record, _in_order(own.opening[common]), shared) for record in (own, base))
+    finished = (one >= 0).all(axis=1) & (other >= 0).all(axis=1)
+    won, usual = one[finished].sum(axis=1), other[finished].sum(axis=1)
+    if control is None:
+        return won - usual, 2 * shared.size
+    elsewhere = _first_wins(control, _in_order(control.opening), shared)
+    elsewhere = elsewhere[(elsewhere >= 0).all(axis=1)].sum(axis=1)[: won.size]
+    share = (1 + _slopes_before(won, usual)[: elsewhere.size]) / 2
+    expected = usual.astype(np.float64)
+    expected[: elsewhere.size] = share * usual[: elsewhere.size] + (1 - share) * elsewhere
+    return won - expected, 2 * shared.size
+
+
+def _slopes_before(won: Ints, usual: Ints) -> Floats:
+    """For each opening, how much more was won of those before it where the baseline won more: between 0 and 1.
+
+    By least squares; 1 where the baseline won as much of all of them.
+    """
+    before = np.arange(won.size)
+    sums = [np.cumsum(values) - values for values in (won, usual, usual * won, usual * usual)]
+    of_won, of_usual, together, squares = sums
+    # whole numbers, so that no rounding hides that nothing varies
+    spread, common = before * squares - of_usual**2, before * together - of_won * of_usual
+    return np.clip(np.divide(common, spread, out=np.ones(won.size), where=spread > 0), 0, 1)
+
+
+def _in_order(openings: Ints) -> Ints:
+    """Each opening once, in the order of their first appearance."""
+    distinct, first = np.unique(openings, return_index=True)
+    return distinct[np.argsort(first)]
+
+
+def _first_wins(record: Record, openings: Ints, opponents: Ints) -> Ints:
+    """Games won of the first pair from each opening (row) against each opponent (column); −1 where there is none."""
+    wins = np.full((openings.size, opponents.size), -1)
+    chosen = np.flatnonzero(np.isin(record.opening, openings) & np.isin(record.opponent, opponents))[::-1]
+    order = np.argsort(openings)
+    row = order[np.searchsorted(openings, record.opening[chosen], sorter=order)]
+    column = np.searchsorted(opponents, record.opponent[chosen])
+    # the last value written to a cell stays, so pairs are gone through backwards
+    wins[row, column] = record.wins[chosen]
+    return wins

@@ -1,0 +1,137 @@
+"""What is known of a class beside its games: who submitted what, what was checked, who does not play and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from experiments.league.submission_checks import Check, check_all
+from experiments.league.submissions import Skipped, Submission, find_submissions
+from experiments.plan.agent_facts import read_facts
+from experiments.record.checked_json import read_json, write_json
+from experiments.record.run_directory import is_run, load_run
+from experiments.roster import complete, parse_spec
+from experiments.roster.spec import APART
+from isolation.loading.load_user_code import content_hash
+
+FILE = "league.json"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A submission, the hash of its code, and what was seen of it before any game."""
+
+    player: Submission
+    content: str
+    check: Check
+
+
+@dataclass(frozen=True)
+class Book:
+    """A class: those who can play, and all others that lie among the submissions, each with the reason.
+
+    `goes_on_in` is the run with those who came late, as it is reached from the folder of this one; empty without any.
+    """
+
+    entries: tuple[Entry, ...]
+    skipped: tuple[Skipped, ...]
+    goes_on_in: str = ""
+
+    def entry(self, name: str) -> Entry | None:
+        """That of a player; None of one that was not submitted, such as Random."""
+        return next((entry for entry in self.entries if entry.player.name == name), None)
+
+
+_BOOK = TypeAdapter(Book)
+
+
+def look_through(
+    folder: str | Path,
+    jobs: int,
+    known: Book | None = None,
+    names: Mapping[str, Path | None] | None = None,
+    show: Callable[[int, int], None] = lambda done, total: None,
+) -> Book:
+    """Find the submissions of a folder and check those that are not `known` as they are; see `names_in` for `names`.
+
+    Raises:
+        ValueError: there is no such folder, or it has no sub-folder.
+    """
+    found = find_submissions(folder, names)
+    before = {_code(entry.player, entry.content): entry.check for entry in (known.entries if known else ())}
+    hashes = {player: content_hash(player.file) for player in found.players}
+    fresh = [player for player in found.players if _code(player, hashes[player]) not in before]
+    checks = check_all(fresh, jobs, show)
+    entries = [
+        Entry(player, hashes[player], checks.get(player.name) or before[_code(player, hashes[player])])
+        for player in found.players
+    ]
+    unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
+    fit = tuple(entry for entry in entries if not entry.check.why_not)
+    return Book(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
+
+
+def _code(player: Submission, content: str) -> tuple[Path, str, str]:
+    return player.file, player.player, content
+
+
+def names_in(run: Path) -> dict[str, Path | None]:
+    """The names of all who play in the run of a league, each with its file; None of one that was not submitted.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is gone.
+    """
+    info = load_run(run)
+    names: dict[str, Path | None] = dict.fromkeys(info.agents)
+    for spec in map(parse_spec, info.requested["contenders"]):
+        if spec.kind == APART:
+            whole = complete(spec)
+            names[whole.name] = file = Path(whole.target.rpartition(":")[0])
+            if gone := [path for path in (file, *file.parents) if not path.exists()]:
+                raise ValueError(f"{gone[-1]} is missing, from which {whole.name} plays in {run}: put it back to go on")
+    return names
+
+
+def newest_of(run: Path) -> Path:
+    """The run that a league has last been gone on with; itself, if nobody came late.
+
+    Raises:
+        ValueError: see `read_book`.
+    """
+    passed = {run.resolve()}
+    while (book := read_book(run)) and book.goes_on_in:
+        following = Path(os.path.normpath(run / book.goes_on_in))
+        if not is_run(following) or following.resolve() in passed:
+            break
+        passed.add(following.resolve())
+        run = following
+    return run
+
+
+def write_book(run: Path, book: Book) -> None:
+    """Keep what is known of a class with its run.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_json(run / FILE, _BOOK.dump_python(book, mode="json"))
+
+
+def read_book(run: Path) -> Book | None:
+    """What is known of the class of a run; None of one that was ended before that was written down.
+
+    Raises:
+        ValueError: there is no run there, it is no league's, or the file is damaged.
+    """
+    if not any(read_facts(entry["settings"]).settings.get("kind") == APART for entry in load_run(run).agents.values()):
+        raise ValueError(f"{run} is no run of a league: none of its players is a submission")
+    try:
+        return _BOOK.validate_python(read_json(run / FILE))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, ValidationError) as error:
+        raise ValueError(f"{run / FILE}: cannot be read: {str(error).partition(chr(10))[0]}") from None

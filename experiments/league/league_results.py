@@ -1,0 +1,200 @@
+"""What the games of a class say: who is how strong, who forfeited why, and who gave which wins away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.exact.labels import OutOfReachError, has_labels, label_run, labelled_games
+from experiments.inference.bradley_terry import Ratings
+from experiments.record import log, run_directory
+from experiments.statistics.run_results import Findings, load_findings
+from experiments.verdicts.ratings import rate
+from isolation.processes.file_agent import file_name
+from isolation.rules.geometry import format_size, parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+
+MOST_LABELLED = 1000
+"""Games whose moves are compared with perfect play, drawn at random from those that were decided on the board."""
+LABELS_LIMIT = Limit(nodes=2_000_000)
+"""For each position: some hundredths of a second, and all but the first plies of 7x7."""
+SMALL, FIRST_OF_LARGE = 64, 48
+"""Cells of a board that is looked at from the beginning, and the ply from which on larger ones are, as 9x11."""
+MOST_MISTAKES = 5
+_COLUMNS = (
+    "game_id",
+    "rows",
+    "columns",
+    "agent_1",
+    "agent_2",
+    "opening",
+    "moves",
+    "plies",
+    "winner",
+    "reason",
+    "detail",
+)
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game of the class; `loser` is 1 or 2, `detail` more about an unusual end."""
+
+    id: int
+    size: str
+    agents: tuple[str, str]
+    opening: int
+    moves: tuple[int, ...]
+    loser: int
+    reason: str
+    detail: str
+
+    @property
+    def is_forfeit(self) -> bool:
+        """Whether it was not decided on the board."""
+        return self.reason != Reason.NO_MOVES.word
+
+
+@dataclass(frozen=True)
+class Forfeit:
+    """Games that an agent lost alike: why, in which games, and where in its code that came from, if it is known."""
+
+    agent: str
+    reason: str
+    detail: str
+    games: tuple[int, ...]
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Blunder:
+    """A move that gave a won game away: the ply (the first placement is 1) and how many of the legal moves had won."""
+
+    game: Game
+    ply: int
+    winning: int
+    legal: int
+
+    @property
+    def player(self) -> str:
+        """Who played it."""
+        return self.game.agents[(self.ply - 1) % 2]
+
+
+@dataclass(frozen=True)
+class Results:
+    """A class, judged.
+
+    `labelled` are the ids of the games that were compared with perfect play; `why_unlabelled` says why none were.
+    """
+
+    findings: Findings
+    ratings: Ratings
+    games: tuple[Game, ...]
+    forfeits: tuple[Forfeit, ...]
+    blunders: tuple[Blunder, ...]
+    labelled: frozenset[int]
+    why_unlabelled: str
+
+    def of(self, agent: str) -> tuple[Game, ...]:
+        """The games of an agent."""
+        return tuple(game for game in self.games if agent in game.agents)
+
+
+def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda labelled, games: None) -> str:
+    """Compare moves of a run with perfect play, as far as that can be computed quickly; why not, where it cannot be."""
+    board = run_directory.load_run(run).requested["board"]
+    rows, columns = parse_size(board)
+    first_ply = 0 if rows * columns <= SMALL else FIRST_OF_LARGE
+    try:
+        label_run(
+            run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
+        )
+    except OutOfReachError:
+        return f"exact results are out of reach on {board}"
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def read_results(run: Path, why_unlabelled: str = "") -> Results:
+    """Judge the games that a run of a class has so far.
+
+    Raises:
+        ValueError: there is no run there, or its log is damaged.
+    """
+    findings = load_findings([run])
+    games = tuple(_games(run))
+    blunders, labelled = _blunders(run, games) if has_labels(run) else ((), frozenset())
+    forfeits = tuple(_forfeits(run, games))
+    return Results(findings, rate(findings), games, forfeits, blunders, labelled, why_unlabelled)
+
+
+def _games(run: Path) -> Iterator[Game]:
+    for row in log.read_table(run, _COLUMNS).sort_by("game_id").to_pylist():
+        yield Game(
+            row["game_id"], format_size(row["rows"], row["columns"]), (row["agent_1"], row["agent_2"]),
+            len(row["opening"]), tuple(row["moves"]), 3 - row["winner"], row["reason"], row["detail"],
+        )  # fmt: skip
+
+
+def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[Forfeit]:
+    """Forfeits by agent, reason and detail, the commonest first."""
+    alike: dict[tuple[str, str, str], list[int]] = {}
+    for game in games:
+        if game.is_forfeit:
+            alike.setdefault((game.agents[game.loser - 1], game.reason, game.detail), []).append(game.id)
+    traces = {agent: _tracebacks(run, agent) for agent, _, _ in alike}
+    for (agent, reason, detail), ids in sorted(alike.items(), key=lambda item: (-len(item[1]), item[0])):
+        yield Forfeit(agent, reason, detail, tuple(ids), traces[agent].get(detail, ""))
+
+
+def _tracebacks(run: Path, agent: str) -> dict[str, str]:
+    """The tracebacks of a player, by the details of the games it lost by them; the first of each."""
+    found: dict[str, str] = {}
+    try:
+        lines = (run / run_directory.ENGINES / f"{file_name(agent)}.jsonl").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        try:
+            said = json.loads(line)
+            found.setdefault(str(said["detail"]), str(said["traceback"]))
+        except (ValueError, KeyError, TypeError):  # cut off, where a process was killed
+            continue
+    return found
+
+
+def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], frozenset[int]]:
+    """Moves that gave wins away, those first that had most winning moves to choose from; and the games looked at."""
+    table, labels = labelled_games(run, log.read_table(run, ("game_id", "plies")))
+    by_id = {game.id: game for game in games}
+    found: list[Blunder] = []
+    for row in labels.to_pylist():
+        for ply in np.flatnonzero(np.array(row["kept"]) == 0).tolist():
+            found.append(Blunder(by_id[row["game_id"]], ply + 1, row["winning"][ply], row["legal"][ply]))
+    found.sort(key=lambda one: (-one.winning / max(one.legal, 1), -one.winning, one.game.id, one.ply))
+    return tuple(found), frozenset(table["game_id"].to_pylist())
+
+
+def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:
+    """The worst mistakes of an agent, at most one a game."""
+    chosen: dict[int, Blunder] = {}
+    for one in results.blunders:
+        if one.player == agent and one.game.id not in chosen:
+            chosen[one.game.id] = one
+    return tuple(chosen.values())[:MOST_MISTAKES]
+
+
+def forfeited(results: Results, agent: str) -> dict[str, int]:
+    """How many games an agent forfeited, by reason."""
+    counts: dict[str, int] = {}
+    for one in results.forfeits:
+        if one.agent == agent:
+            counts[one.reason] = counts.get(one.reason, 0) + len(one.games)
+    return counts

@@ -1,0 +1,66 @@
+"""New defaults for a function in a user's file, as a patch: the file itself is never touched."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping
+from difflib import unified_diff
+from pathlib import Path
+
+from isolation.usercode.parsing import parse
+
+
+def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str:
+    """A unified diff, for `patch` or `git apply`, that gives a function's keyword-only arguments these defaults.
+
+    Raises:
+        ValueError: the file does not define the function with these arguments and their defaults itself.
+    """
+    text = path.read_text(encoding="utf-8")
+    defaults = _defaults(text, name)
+    missing = [one for one in values if one not in defaults]
+    if missing:
+        raise ValueError(
+            f"{path} has no `def {name}` with a default for {missing[0]}, so there is nothing to patch: weights of a "
+            "composite, and what a file imports, are changed by hand where they stand"
+        )
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    for one, node in sorted(defaults.items(), key=lambda item: (item[1].lineno, item[1].col_offset), reverse=True):
+        if one in values:
+            _replace(lines, node, _literal(values[one], node))
+    new = b"".join(lines).decode()
+    file = _from_here(path)
+    return "".join(
+        unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), f"a/{file}", f"b/{file}")
+    )
+
+
+def _from_here(path: Path) -> str:
+    """A file's path as `git apply` wants it: from the current directory if it is below, else from the root."""
+    whole = Path(os.path.abspath(path))
+    here = Path.cwd()
+    return (whole.relative_to(here) if whole.is_relative_to(here) else whole).as_posix().lstrip("/")
+
+
+def _defaults(text: str, name: str) -> dict[str, ast.expr]:
+    """The defaults of the keyword-only arguments of the last function of that name at the top of a file."""
+    found = [node for node in parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if not found:
+        return {}
+    arguments = found[-1].args
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return {argument.arg: default for argument, default in pairs if default is not None}
+
+
+def _literal(value: float, node: ast.expr) -> str:
+    is_whole = isinstance(node, ast.Constant) and isinstance(node.value, int)
+    return str(int(value)) if is_whole and value == int(value) else repr(float(value))
+
+
+def _replace(lines: list[bytes], node: ast.expr, text: str) -> None:
+    """Put a text in the place of an expression."""
+    assert node.end_lineno is not None
+    first, last = node.lineno - 1, node.end_lineno - 1
+    before, behind = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+    lines[first : last + 1] = [before + text.encode() + behind, *[b""] * (last - first)]

@@ -1,0 +1,211 @@
+"""Features one after another: each time the one that helps most for what it costs.
+
+What a feature helps is by how much the loss a decision falls on openings that its weights were not fitted to; the loss
+is that of `fitting`: of two moves of one position, the one that keeps the win should look better. What it costs are the
+nanoseconds by which a node of a search gets slower when it joins the features chosen before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from experiments.learn.move_pairs import Comparisons, compare_moves
+from experiments.suite.suite_file import Suite
+from heuristics import Composite, get
+from isolation.checks.search_cost import Cost, measure_costs
+from isolation.compiling.compile_heuristic import compile_heuristic
+from isolation.games.batch_evaluation import appraise_all
+from isolation.players.agents import SearchAgent
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.parameters import parameters_of
+
+Floats = NDArray[np.float64]
+
+TRIED = 5
+"""Of the features that help most, so many are timed: a compiler takes a second for each."""
+LEAST_COST = 0.25
+"""Nanoseconds a node; smaller differences cannot be told from none."""
+_NODES = 1000
+_PRIOR = 1e-4
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A feature and what it brings to those chosen before it.
+
+    Attributes:
+        feature: its name.
+        gain: by how much the loss a decision falls on openings held out from the fit, in thousandths.
+        nanoseconds: by how much a node gets slower.
+        weights: of all features so far, in the order in which they were chosen; the first is 1 or -1.
+        ranked: the share of decisions, of openings that had no part in the choice, whose best move keeps the win.
+    """
+
+    feature: str
+    gain: float
+    nanoseconds: float
+    weights: tuple[float, ...]
+    ranked: float
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A feature by itself.
+
+    Attributes:
+        feature: its name.
+        loss: a decision, on openings held out from the fit; log 2 is that of knowing nothing.
+        ranked: the share of decisions, of openings that had no part in any choice, whose best move keeps the win.
+    """
+
+    feature: str
+    loss: float
+    ranked: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is known of the features of a suite's board.
+
+    Attributes:
+        at: how far a search looked, and `guide`, by which heuristic.
+        decisions: what the features were fitted to.
+        alone: each feature, the best first.
+        chosen: those that were chosen, in order.
+    """
+
+    at: Limit
+    guide: str
+    decisions: int
+    alone: tuple[Alone, ...]
+    chosen: tuple[Chosen, ...]
+
+
+def select_features(
+    suite: Suite,
+    held_out: Suite,
+    names: Sequence[str],
+    at: Limit,
+    guide: str = "territory",
+    most: int = 5,
+    show: Callable[[int, int], None] = lambda done, of: None,
+) -> Selection:
+    """Choose features one after another.
+
+    Half of the openings of `suite` fit the weights, the other half choose; `held_out` has no part in either.
+
+    Args:
+        names: the features to choose from, or any other heuristics of the registry.
+        at, guide: the positions compared are those that a search of that size expects by this heuristic; see
+            `comparisons.compare_moves`.
+        most: so many features at most; it ends before when none helps any more.
+        show: called with the number of features chosen, and of all.
+
+    Raises:
+        ValueError: no such feature, or the suite has nothing to compare.
+    """
+    size = parse_size(suite.size)
+    inside, outside = (_Table.of(part, size, names, at, guide) for part in (suite, held_out))
+    if not len(inside.compared.kept):
+        raise ValueError(f"suite {suite.name} has no pair of moves to compare at {at}")
+    chosen: list[Chosen] = []
+    show(0, most)
+    for step in _steps(inside, size, names, most):
+        places = [names.index(name) for name in step[0]]
+        weights = inside.fitted(places, np.ones(len(inside.compared.kept), bool))
+        ranked = outside.compared.ranked(weights @ outside.values[places])
+        chosen.append(Chosen(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
+        show(len(chosen), most)
+    return Selection(at, guide, inside.compared.decisions, _alone(inside, outside, names), tuple(chosen))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What k features say of the moves of a suite: float64[k, m] of moves, float64[k, q] of pairs."""
+
+    compared: Comparisons
+    values: Floats
+    differences: Floats
+    fits: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, suite: Suite, size: tuple[int, int], names: Sequence[str], at: Limit, guide: str) -> _Table:
+        leader = get(guide)
+        defaults = np.array([one.default for one in parameters_of(leader)], np.float64)
+        compared = compare_moves(suite, at, compile_heuristic(leader, size), defaults)
+        values = np.array([_values(name, compared, size) for name in names])
+        return cls(compared, values, compared.differences(values), compared.orbits % 2 == 0)
+
+    def fitted(self, places: Sequence[int], where: NDArray[np.bool_]) -> Floats:
+        """The weights of some features that rank some of the pairs best."""
+        differences, weights = self.differences[places][:, where], self.compared.weights[where]
+        spread = np.sqrt((weights * differences**2).sum(axis=1) / weights.sum()) + 1e-12
+        scaled = differences / spread[:, None]
+
+        def loss(vector: Floats) -> tuple[float, Floats]:
+            logits = vector @ scaled
+            wrong = weights * expit(-logits)
+            value = weights @ np.logaddexp(0.0, -logits) / weights.sum() + _PRIOR * (vector @ vector)
+            return float(value), -(scaled @ wrong) / weights.sum() + 2 * _PRIOR * vector
+
+        found: Floats = minimize(loss, np.zeros(len(spread)), jac=True, method="L-BFGS-B").x / spread
+        return found
+
+    def loss(self, places: Sequence[int]) -> float:
+        """The loss a decision on the pairs that choose, by the weights of those that fit."""
+        weights = self.compared.weights[~self.fits]
+        logits = self.fitted(places, self.fits) @ self.differences[places][:, ~self.fits]
+        return float(weights @ np.logaddexp(0.0, -logits) / weights.sum())
+
+
+def _values(name: str, compared: Comparisons, size: tuple[int, int]) -> Floats:
+    function = get(name)
+    defaults = np.array([one.default for one in parameters_of(function)], np.float64)
+    return appraise_all(compile_heuristic(function, size), compared.leaves, defaults)
+
+
+def _steps(
+    table: _Table, size: tuple[int, int], names: Sequence[str], most: int
+) -> Iterator[tuple[list[str], float, float]]:
+    """The features so far, what the last one gains, in thousandths of loss, and what it costs."""
+    chosen: list[int] = []
+    loss = float(np.log(2))
+    while len(chosen) < min(most, len(names)):
+        left = [place for place in range(len(names)) if place not in chosen]
+        losses = {place: table.loss([*chosen, place]) for place in left}
+        best = [place for place in sorted(left, key=lambda place: losses[place])[:TRIED] if losses[place] < loss]
+        if not best:
+            return
+        before = [names[one] for one in chosen]
+        cost, *sums = _nanoseconds([before or ["null"], *([*before, names[place]] for place in best)], size)
+        costs = dict(zip(best, sums, strict=True))
+        taken = max(best, key=lambda place: (loss - losses[place]) / max(LEAST_COST, costs[place] - cost))
+        chosen.append(taken)
+        yield [names[one] for one in chosen], 1000 * (loss - losses[taken]), costs[taken] - cost
+        loss = losses[taken]
+
+
+def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Alone, ...]:
+    found = []
+    for place, name in enumerate(names):
+        sign = np.sign(inside.fitted([place], np.ones(len(inside.compared.kept), bool))[0])
+        found.append(Alone(name, inside.loss([place]), outside.compared.ranked(sign * outside.values[place])))
+    return tuple(sorted(found, key=lambda one: one.loss))
+
+
+def _nanoseconds(sums: Sequence[Sequence[str]], size: tuple[int, int]) -> list[float]:
+    """What a node costs with the sum of some features, for each of several such sums."""
+    rows, columns = size
+    agents = [SearchAgent("sum", "alphabeta", _sum(names), "sum", Limit(nodes=_NODES)) for names in sums]
+    return [cost.nanoseconds for cost in measure_costs(agents, f"{rows}x{columns}") if isinstance(cost, Cost)]
+
+
+def _sum(names: Sequence[str]) -> Composite:
+    return Composite(phases=((1.0, tuple((1.0, get(name)) for name in names)),))

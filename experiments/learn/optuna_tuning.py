@@ -1,0 +1,257 @@
+"""Parameters tuned by games where they span no space of numbers: vectors that Optuna asks for, and finals of the best.
+
+The sampler is TPE, the tree-structured Parzen estimator (Bergstra et al. 2011). What it has seen of a vector is few
+games, so that the best of many looks better than it is: the best meet once more, on openings of their own, and what is
+promised is what each half of those says of the one that the other half prefers.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.inference.cluster_intervals import Interval
+from experiments.learn.journal import Journal, Tally
+from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.learn.spsa import Plan
+from experiments.learn.spsa_tuning import Progress, Question, promise
+from experiments.learn.tuning_games import Play, Pool, playing, pool_of, prepare, with_values
+from experiments.roster import settings_text
+from isolation.rules.parameters import Parameter
+
+ROUNDS = 16
+FINALISTS = 8
+_FINALS = 0.25
+"""The share of all games that the best play in the end."""
+
+
+@dataclass(frozen=True)
+class SampledParameter:
+    """What became of a parameter: what was looked through, in words, and its values."""
+
+    name: str
+    looked_through: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What was learned: each parameter, what the finals promise, and how much was played.
+
+    Attributes:
+        promised: the share of games that the new values should win of the old, or gain against the opponent.
+        vectors: how many different ones were tried.
+        games, forfeits: in all.
+    """
+
+    parameters: tuple[SampledParameter, ...]
+    promised: Interval
+    vectors: int
+    games: int
+    forfeits: int
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The new values of the parameters that change."""
+        return {one.name: one.after for one in self.parameters if one.after != one.before}
+
+
+def sampling_plan(games: int, seed: int, vectors: int = 8) -> Plan:
+    """A plan of about so many games, a quarter of which are left to the finals; fewer rounds if there are few."""
+    asked = (1 - _FINALS) * games
+    rounds = max(1, min(ROUNDS, int(asked // (2 * vectors * 8))))
+    return Plan(rounds, vectors, max(1, round(asked / (2 * rounds * vectors))), seed)
+
+
+def check_optuna() -> str:
+    """Optuna's version.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    try:
+        import optuna
+    except ImportError:
+        raise ValueError("--sampler optuna needs Optuna: pip install 'knights-isolation[tuning]'") from None
+    return str(optuna.__version__)
+
+
+def sample(
+    question: Question,
+    out: Path | None = None,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[Progress], None] = lambda progress: None,
+) -> Sampling:
+    """Play what Optuna asks for, or what is missing of it, and finals between the best.
+
+    The same for any number of jobs; with another version of Optuna it may be something else.
+
+    Args:
+        out: where games are kept; see `journal`.
+        jobs, cluster: see `spreading.spreading`.
+        show: called after each round, with the vector that has won most so far.
+
+    Raises:
+        ValueError: there is nothing to tune, `out` is of another question, or Optuna is not installed.
+    """
+    version = check_optuna()
+    (agent, *others) = prepare([str(spec) for spec in (question.spec, question.opponent) if spec], question.size)
+    assert agent.heuristic is not None
+    space = space_of(agent.heuristic, question.wanted, with_choices=True)
+    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
+    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, one) for one in others)]  # type: ignore[arg-type]
+    journal = Journal(out, _described(question, space, settings, len(pool), version))
+    with playing(question.size, jobs, cluster) as play:
+        field = _Field(question, space, pool, journal, play)
+        tried = _asked_for(field, show)
+        chosen = sorted((one for one in tried if one != field.start), key=lambda one: _shrunk(tried, one), reverse=True)
+        return _finals(field, chosen[:FINALISTS], len(tried))
+
+
+Point = tuple[float, ...]
+"""Values of the parameters that are looked through."""
+
+
+@dataclass(frozen=True)
+class _Field:
+    """Where vectors play."""
+
+    question: Question
+    space: Space
+    pool: Pool
+    journal: Journal
+    play: Play
+
+    @property
+    def start(self) -> Point:
+        """The values as they are."""
+        return tuple(map(float, self.space.start))
+
+    def meet(self, points: Sequence[Point], first_key: int, first_opening: int, openings: int) -> list[Tally]:
+        """What becomes of each on the same openings, against the opponent or the values as they are."""
+        texts = [with_values(self.question.spec, self.space.values(np.array(one))) for one in points]
+        other = str(self.question.opponent or self.question.spec)
+        due = [
+            self.pool.batch(first_key + place, text, other, first_opening, openings) for place, text in enumerate(texts)
+        ]
+        missing = [batch for batch in due if batch.key not in self.journal.tallies]
+        for pairs in self.play(missing) if missing else ():
+            self.journal.add(pairs)
+        return [self.journal.tallies[batch.key] for batch in due]
+
+
+def _asked_for(field: _Field, show: Callable[[Progress], None]) -> dict[Point, tuple[int, int]]:
+    """Every vector tried, with the games that it won and played; the values as they are come first."""
+    import optuna
+
+    plan, space = field.question.plan, field.space
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize", sampler=_sampler(plan.seed))
+    study.enqueue_trial(dict(zip(space.names, _as_declared(space, space.start), strict=True)))
+    distributions = {
+        name: _distribution(space.parameters[at]) for name, at in zip(space.names, space.free, strict=True)
+    }
+    tried: dict[Point, tuple[int, int]] = {}
+    path = [space.start]
+    show(Progress(0, plan.rounds, space.names, np.array(path)))
+    for round_ in range(plan.rounds):
+        trials = [study.ask(distributions) for _ in range(plan.directions)]
+        points = [tuple(space.rounded(np.array([trial.params[name] for name in space.names]))) for trial in trials]
+        tallies = field.meet(points, round_ * plan.directions, round_ * plan.openings, plan.openings)
+        for trial, point, tally in zip(trials, points, tallies, strict=True):
+            study.tell(trial, tally.wins / (2 * tally.openings))
+            wins, games = tried.get(point, (0, 0))
+            tried[point] = wins + tally.wins, games + 2 * tally.openings
+        path.append(np.array(max(tried, key=lambda one: _shrunk(tried, one))))
+        show(Progress(round_ + 1, plan.rounds, space.names, np.array(path)))
+    return tried
+
+
+def _sampler(seed: int) -> Any:
+    """TPE that takes vectors being played for bad ones, so that a round's are not all the same."""
+    import optuna
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+
+
+def _distribution(parameter: Parameter) -> Any:
+    """What Optuna may ask for."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if parameter.choices:
+        return CategoricalDistribution(parameter.choices)
+    if parameter.is_whole:
+        return IntDistribution(math.ceil(parameter.low), math.floor(parameter.high))
+    return FloatDistribution(parameter.low, parameter.high)
+
+
+def _as_declared(space: Space, vector: Vector) -> list[float]:
+    """The values of a vector, whole numbers as such."""
+    return [int(value) if whole else float(value) for value, whole in zip(vector, space.is_whole, strict=True)]
+
+
+def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:
+    """The share of games that a vector won, as if it had won as many as all of them in as many games as one asked for.
+
+    Vectors asked for again have played more than others, so that their shares stray less.
+    """
+    won, played = np.sum(list(tried.values()), axis=0)
+    wins, games = tried[point]
+    more = min(games for _, games in tried.values())
+    return float((wins + more * won / played) / (games + more))
+
+
+def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling:
+    """The best meet once more, on openings that none of them was chosen by."""
+    plan, pool = field.question.plan, field.pool
+    against_itself = field.question.opponent is None
+    count = max(2, min(len(pool), round(_FINALS / (1 - _FINALS) * plan.games / (2 * FINALISTS))))
+    points = [*finalists] if against_itself else [field.start, *finalists]
+    first = plan.rounds * plan.openings
+    won = [one.each for one in field.meet(points, plan.rounds * plan.directions, first, count)]
+    leads = np.array(won) - 1 if against_itself else np.array(won[1:]) - won[0]
+    orbits = pool.orbits[np.arange(first, first + count) % len(pool)]
+    # The values as they are lead by nothing, and are preferred to whatever does not lead.
+    leads = np.vstack([np.zeros(count, np.int64), leads])
+    halves = orbits % 2
+    preferred = [int(leads[:, halves == half].sum(axis=1).argmax()) for half in (1, 0)]
+    judged = np.where(halves == 0, leads[preferred[0]], leads[preferred[1]])
+    promised = promise(judged, orbits, against_itself)
+    best = [field.start, *finalists][int(leads.sum(axis=1).argmax())]
+    if promised.estimate <= (0.5 if against_itself else 0):
+        best = field.start
+    space, tallies = field.space, field.journal.tallies.values()
+    parameters = tuple(
+        SampledParameter(name, space.parameters[at].looked_through, before, after)
+        for name, at, before, after in zip(space.names, space.free, field.start, best, strict=True)
+    )
+    return Sampling(
+        parameters, promised, vectors, 2 * sum(one.openings for one in tallies), sum(one.forfeits for one in tallies)
+    )
+
+
+def _described(
+    question: Question, space: Space, settings: Sequence[str], openings: int, version: str
+) -> dict[str, object]:
+    """All that decides what is played."""
+    looked_through = [[space.parameters[at].name, space.parameters[at].looked_through] for at in space.free]
+    return {
+        "what": "sampling",
+        "sampler": f"optuna {version}",
+        "agents": list(settings),
+        "parameters": looked_through,
+        "size": question.size,
+        "openings": [question.plies, openings],
+        "plan": asdict(question.plan),
+    }

@@ -1,0 +1,425 @@
+"""Parameters fitted to proven results: of two moves of one position, the one that keeps the win should look better.
+
+The loss of a pair is log(1 + exp(-s d)), d by how much the move that keeps is worth more to the heuristic, s a common
+scale: a pairwise logistic model (Bradley & Terry 1952; as a loss for rankings Burges et al. 2005). Each decision weighs
+the same. A normal prior around the present values, whose standard deviation is half the range, keeps parameters that
+nothing depends on where they are. For functions linear in their parameters the problem is convex up to the scale, and
+one start is enough; others get several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import chdtrc, expit
+
+from experiments.inference.contenders.multiple_testing import holm
+from experiments.learn.move_pairs import Comparisons, compare_moves
+from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.suite.suite_file import Suite
+from isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
+from isolation.games.batch_evaluation import appraise_all
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.parameters import name_of
+
+Floats = NDArray[np.float64]
+Model = Callable[[Vector], tuple[Floats, Floats]]
+"""For a vector, the differences of q pairs, float64[q], and their derivatives, float64[p, q]."""
+
+STARTS = 6
+ROUNDS = 3
+"""How often a search is asked again what it expects, by what was fitted."""
+MOST_ROUNDED_UP = 21
+_GRID = 9
+_GRID_OF_CURVES = 5
+_STEP = 1e-3
+_AT_END = 0.01
+_END_WITHIN = 0.002
+"""How exactly an interval's end is found, as a share of the range."""
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class FittedParameter:
+    """What became of a parameter.
+
+    Attributes:
+        name: its name.
+        before, after: its values.
+        low, high: a 95 % interval, clustered by opening, within the range: the values around `after` of whose
+            profile none is beyond chance.
+        range: the range that was looked through.
+        p_value: of the hypothesis that the value before is as good, all others fitted again; Holm-adjusted over all
+            parameters.
+        matters: whether some value of the range, all others fitted again, is worse than the best.
+        profile: values of the range, and how much worse each is: twice the loss of log likelihood, scaled so that 3.84
+            is the 95 % limit of chance, also where openings hang together (Rotnitzky & Jewell 1990).
+        end: `lower` or `upper` if it ends there.
+    """
+
+    name: str
+    before: float
+    after: float
+    low: float
+    high: float
+    range: tuple[float, float]
+    p_value: float
+    matters: bool
+    profile: tuple[tuple[float, float], ...]
+    end: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether the value is another than before, and significantly better."""
+        return self.after != self.before and self.p_value <= ALPHA
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit.
+
+    Attributes:
+        heuristic: its name.
+        at: how far a search looked.
+        is_linear: whether the heuristic is linear in the parameters.
+        decisions, pairs: what it was fitted to.
+        parameters: what became of each.
+        ranked: the share of decisions in which the best move of the heuristic keeps the win, before and after.
+        ranked_held_out: the same in positions of openings that were not fitted to.
+    """
+
+    heuristic: str
+    at: Limit
+    is_linear: bool
+    decisions: int
+    pairs: int
+    parameters: tuple[FittedParameter, ...]
+    ranked: tuple[float, float]
+    ranked_held_out: tuple[float, float]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The new values by name."""
+        return {one.name: one.after for one in self.parameters}
+
+
+def fit(
+    heuristic: Callable[[Any, Any], float],
+    suite: Suite,
+    held_out: Suite,
+    at: Limit,
+    only: Sequence[str] = (),
+    seed: int = 1,
+) -> Fit:
+    """Fit a heuristic's parameters to the telling positions of a suite.
+
+    Args:
+        held_out: positions of other openings, for `Fit.ranked_held_out`.
+        at: see `comparisons.compare_moves`.
+        only: fit these parameters and leave the others.
+
+    Raises:
+        ValueError: there is nothing to fit, or the heuristic runs interpreted or fails.
+    """
+    space = space_of(heuristic, only)
+    compiled = _compiled(heuristic, parse_size(suite.size))
+    try:
+        return _fit(space, name_of(heuristic), compiled, suite, held_out, at, seed)
+    except ArithmeticError as error:
+        raise ValueError(f"{name_of(heuristic)} cannot be fitted: {error}") from None
+
+
+def _compiled(heuristic: Callable[[Any, Any], float], size: tuple[int, int]) -> CompiledHeuristic:
+    try:
+        return compile_heuristic(heuristic, size)
+    except CompileError as error:
+        raise ValueError(
+            f"{name_of(heuristic)} runs interpreted, and fitting asks it some million times: {error}"
+        ) from None
+
+
+def _fit(
+    space: Space, name: str, compiled: CompiledHeuristic, suite: Suite, held_out: Suite, at: Limit, seed: int
+) -> Fit:
+    vector = space.start
+    for _ in range(1 if at.depth == 1 else ROUNDS):
+        compared = compare_moves(suite, at, compiled, space.filled(vector))
+        if not len(compared.kept):
+            raise ValueError(f"suite {suite.name} has no pair of moves to compare at {at}")
+        model, is_linear = _model(space, compiled, compared, seed)
+        problem = _Problem(space, model, compared.weights, compared.decisions)
+        vector, scale = _optimum(problem, vector, 1 if is_linear else STARTS, seed)
+    found = space.rounded(vector)
+    return Fit(
+        name, at, is_linear, compared.decisions, len(compared.kept),
+        _judged(problem, found, scale, compared, _GRID if is_linear else _GRID_OF_CURVES),
+        _ranked(space, compiled, suite, at, found), _ranked(space, compiled, held_out, at, found),
+    )  # fmt: skip
+
+
+def _ranked(space: Space, compiled: CompiledHeuristic, suite: Suite, at: Limit, found: Vector) -> tuple[float, float]:
+    """How well the heuristic ranks moves before and after."""
+    shares = []
+    for vector in (space.start, found):
+        compared = compare_moves(suite, at, compiled, space.filled(vector))
+        shares.append(compared.ranked(_appraised(space, compiled, compared, vector)))
+    return shares[0], shares[1]
+
+
+def _appraised(space: Space, compiled: CompiledHeuristic, compared: Comparisons, vector: Vector) -> Floats:
+    """The heuristic's values of the positions compared.
+
+    Raises:
+        ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
+    """
+    values = appraise_all(compiled, compared.leaves, space.filled(vector))
+    strange = values[~np.isfinite(values)]
+    if len(strange):
+        given = ", ".join(f"{name}={value:g}" for name, value in zip(space.names, vector, strict=True))
+        what = "NaN" if np.isnan(strange[0]) else "infinity"
+        raise ArithmeticError(f"it returns {what} at {len(strange)} of {len(values)} positions, with {given}")
+    return values
+
+
+# What a vector means for the pairs
+
+
+def _model(space: Space, compiled: CompiledHeuristic, compared: Comparisons, seed: int) -> tuple[Model, bool]:
+    """The differences of pairs as a function of the parameters, and whether it is linear."""
+
+    def differences(vector: Vector) -> Floats:
+        return compared.differences(_appraised(space, compiled, compared, vector))
+
+    start, slopes = _slopes(space, differences)
+    if _is_linear(space, differences, start, slopes, seed):
+        return lambda vector: (start + (vector - space.start) @ slopes, slopes), True
+
+    def curved(vector: Vector) -> tuple[Floats, Floats]:
+        return differences(vector), _derivatives(space, differences, vector)
+
+    return curved, False
+
+
+def _slopes(space: Space, differences: Callable[[Vector], Floats]) -> tuple[Floats, Floats]:
+    """The differences at the start, and by how much each parameter changes them over its range."""
+    slopes = []
+    for place, (low, high) in enumerate(zip(space.low, space.high, strict=True)):
+        ends = [space.start.copy(), space.start.copy()]
+        ends[0][place], ends[1][place] = low, high
+        slopes.append((differences(ends[1]) - differences(ends[0])) / (high - low))
+    return differences(space.start), np.array(slopes)
+
+
+def _is_linear(space: Space, differences: Callable[[Vector], Floats], start: Floats, slopes: Floats, seed: int) -> bool:
+    generator = np.random.default_rng(seed)
+    for _ in range(3):
+        vector = space.low + generator.random(len(space.free)) * (space.high - space.low)
+        vector = np.where(space.is_whole, np.round(vector), vector)
+        expected, found = start + (vector - space.start) @ slopes, differences(vector)
+        if not np.allclose(expected, found, rtol=1e-9, atol=1e-9 * max(1.0, float(np.abs(found).max()))):
+            return False
+    return True
+
+
+def _derivatives(space: Space, differences: Callable[[Vector], Floats], vector: Vector) -> Floats:
+    rows = []
+    for place, width in enumerate(space.high - space.low):
+        step = 1.0 if space.is_whole[place] else _STEP * width
+        ends = [vector.copy(), vector.copy()]
+        ends[0][place] = max(space.low[place], vector[place] - step)
+        ends[1][place] = min(space.high[place], vector[place] + step)
+        rows.append((differences(ends[1]) - differences(ends[0])) / (ends[1][place] - ends[0][place]))
+    return np.array(rows)
+
+
+# The best vector
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What is minimised: the loss a decision, and the prior's share."""
+
+    space: Space
+    model: Model
+    weights: Floats
+    decisions: int
+
+    def loss(self, vector: Vector, log_scale: float) -> tuple[float, Floats]:
+        """The loss, and its derivatives by the parameters and the logarithm of the scale."""
+        scale = np.exp(log_scale)
+        differences, slopes = self.model(vector)
+        logits = scale * differences
+        wrong = self.weights * expit(-logits)
+        width = self.space.high - self.space.low
+        away = (vector - self.space.start) / width
+        loss = self.weights @ np.logaddexp(0.0, -logits)
+        by_vector = -scale * (slopes @ wrong) + 4 * away / width
+        return float(loss) / self.decisions + self.prior(vector), np.append(
+            by_vector, -(wrong @ logits)
+        ) / self.decisions
+
+    def prior(self, vector: Vector) -> float:
+        """What the prior adds to the loss."""
+        away = (vector - self.space.start) / (self.space.high - self.space.low)
+        return float(2 * (away @ away)) / self.decisions
+
+    def minimised(self, start: Vector, log_scale: float, fixed: NDArray[np.bool_]) -> tuple[float, Vector, float]:
+        """The least loss from a start with some parameters fixed, and where: vector and logarithm of the scale."""
+        low, high = self.space.low, self.space.high
+        width = high - low
+        moving = ~(fixed | self.space.is_whole)
+
+        def scaled(point: Floats) -> tuple[float, Floats]:
+            vector = start.copy()
+            vector[moving] = low[moving] + point[:-1] * width[moving]
+            loss, slope = self.loss(np.clip(vector, low, high), float(point[-1]))
+            return loss, np.append(slope[:-1][moving] * width[moving], slope[-1])
+
+        first = np.append(((start - low) / width)[moving], log_scale)
+        bounds = [(0.0, 1.0)] * int(moving.sum()) + [(-20.0, 20.0)]
+        found = minimize(scaled, first, jac=True, bounds=bounds, method="L-BFGS-B")
+        vector = start.copy()
+        vector[moving] = np.clip(low[moving] + found.x[:-1] * width[moving], low[moving], high[moving])
+        return float(found.fun), vector, float(found.x[-1])
+
+
+def _optimum(problem: _Problem, start: Vector, starts: int, seed: int) -> tuple[Vector, float]:
+    """The best vector from several starts, the present one among them, and the logarithm of its scale."""
+    space = problem.space
+    generator = np.random.default_rng(seed)
+    others = space.low + generator.random((starts - 1, len(start))) * (space.high - space.low)
+    others = np.where(space.is_whole, np.round(others), others)
+    best = min((_descended(problem, one) for one in (start, *others)), key=lambda found: found[0])
+    return best[1], best[2]
+
+
+def _descended(problem: _Problem, start: Vector) -> tuple[float, Vector, float]:
+    """The least loss near a start; whole numbers are tried one after another, as they have no slope."""
+    spread = float(np.std(problem.model(start)[0])) or 1.0
+    free = np.zeros(len(start), bool)
+    best = problem.minimised(start, -np.log(spread), free)
+    for _ in range(ROUNDS if problem.space.is_whole.any() else 0):
+        before = best[0]
+        for place in np.flatnonzero(problem.space.is_whole):
+            for value in _whole_values(problem.space, int(place)):
+                vector = best[1].copy()
+                vector[place] = value
+                best = min(best, problem.minimised(vector, best[2], free), key=lambda found: found[0])
+        if best[0] == before:
+            break
+    return best
+
+
+def _whole_values(space: Space, place: int) -> list[float]:
+    low, high = int(np.ceil(space.low[place])), int(np.floor(space.high[place]))
+    count = min(MOST_ROUNDED_UP, high - low + 1)
+    return sorted({float(round(value)) for value in np.linspace(low, high, count)})
+
+
+# What is known of it
+
+
+def _judged(
+    problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons, points: int
+) -> tuple[FittedParameter, ...]:
+    """Each parameter with its interval and profile."""
+    space = problem.space
+    stretched = _stretched(problem, vector, log_scale, compared)
+    least = problem.loss(vector, log_scale)[0] - problem.prior(vector)
+    found = []
+
+    def worse_by(place: int, values: Iterable[float]) -> tuple[tuple[float, float], ...]:
+        """Twice the loss of log likelihood of each value, all others fitted again, as clustered openings make it."""
+        per_loss = 2 * problem.decisions / stretched[place]
+        losses = _profile(problem, vector, log_scale, place, values)
+        return tuple((at, max(0.0, float(per_loss * (loss - least)))) for at, loss in losses)
+
+    def worse_at(place: int, value: float) -> float:
+        return worse_by(place, [value])[0][1]
+
+    unchanged = [worse_at(place, before) for place, before in enumerate(space.start)]
+    p_values = holm([float(chdtrc(1, by)) for by in unchanged]).adjusted
+    for place, name in enumerate(space.names):
+        low, high, after = space.low[place], space.high[place], vector[place]
+        grid = np.linspace(low, high, points)
+        profile = worse_by(place, sorted(set(np.round(grid) if space.is_whole[place] else grid)))
+        within = 1.0 if space.is_whole[place] else _END_WITHIN * float(high - low)
+        ends = _interval(profile, float(after), partial(worse_at, place), within)
+        near = _AT_END * (high - low)
+        end = "lower" if after <= low + near else "upper" if after >= high - near else ""
+        found.append(
+            FittedParameter(
+                name, float(space.start[place]), float(after), *ends, (float(low), float(high)),
+                p_values[place], any(_is_worse(by) for _, by in profile), profile, end,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _interval(
+    profile: Iterable[tuple[float, float]], after: float, worse_by: Callable[[float], float], within: float
+) -> tuple[float, float]:
+    """The values around `after` that are not significantly worse: from the profile's points, then by bisection."""
+    ends = []
+    for side in (-1, 1):
+        inside, outside = after, None
+        for value, by in sorted(profile, key=lambda point: side * point[0]):
+            if side * (value - after) > 0:
+                if _is_worse(by):
+                    outside = value
+                    break
+                inside = value
+        while outside is not None and abs(outside - inside) > within:
+            middle = (inside + outside) / 2 if within < 1 else float(round((inside + outside) / 2))
+            if _is_worse(worse_by(middle)):
+                outside = middle
+            else:
+                inside = middle
+        ends.append(inside)
+    return ends[0], ends[1]
+
+
+def _is_worse(by: float) -> bool:
+    """Whether twice a loss of log likelihood is more than chance."""
+    return bool(chdtrc(1, by) < ALPHA)
+
+
+def _stretched(problem: _Problem, vector: Vector, log_scale: float, compared: Comparisons) -> Floats:
+    """How much larger variances clustered by opening (the sandwich of Huber and White) are than independent decisions
+    would make them; at least 1."""
+    scale = np.exp(log_scale)
+    differences, slopes = problem.model(vector)
+    logits = scale * differences
+    wrong = expit(-logits)
+    rows = np.vstack([scale * slopes, logits])
+    bread = (rows * (problem.weights * wrong * (1 - wrong))) @ rows.T
+    width = problem.space.high - problem.space.low
+    bread[range(len(vector)), range(len(vector))] += 4 / width**2
+    pull = rows * (problem.weights * wrong)
+    by_orbit = np.array([np.bincount(compared.orbits, row) for row in pull])
+    inverse = np.linalg.pinv(bread)
+    robust = np.diag(inverse @ (by_orbit @ by_orbit.T) @ inverse)[:-1]
+    plain = np.diag(inverse)[:-1]
+    stretched: Floats = np.maximum(1.0, robust / np.maximum(plain, 1e-300))
+    return stretched
+
+
+def _profile(
+    problem: _Problem, vector: Vector, log_scale: float, place: int, values: Iterable[float]
+) -> list[tuple[float, float]]:
+    """Values of a parameter, and the loss with each, all others fitted again; without the prior."""
+    fixed = np.arange(len(vector)) == place
+    found = []
+    for value in values:
+        start = vector.copy()
+        start[place] = value
+        loss, best, _ = problem.minimised(start, log_scale, fixed)
+        found.append((float(value), loss - problem.prior(best)))
+    return found

@@ -1,0 +1,126 @@
+"""What is fitted or tuned: a heuristic with parameters, as a file and a name or as an agent's spec gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.roster.spec import number_text
+from isolation.rules.parameters import Parameter, ParameterError, name_of, parameters_of, unknown
+
+Vector = NDArray[np.float64]
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Space:
+    """The parameters that are looked through, p of them.
+
+    Attributes:
+        parameters: all of the heuristic's.
+        free: the places of those that are looked through.
+    """
+
+    parameters: tuple[Parameter, ...]
+    free: tuple[int, ...]
+
+    @property
+    def start(self) -> Vector:
+        """float64[p], where the heuristic stands."""
+        return np.array([self.parameters[place].default for place in self.free], np.float64)
+
+    @property
+    def low(self) -> Vector:
+        """float64[p], the lower ends."""
+        return np.array([self.parameters[place].low for place in self.free], np.float64)
+
+    @property
+    def high(self) -> Vector:
+        """float64[p], the upper ends."""
+        return np.array([self.parameters[place].high for place in self.free], np.float64)
+
+    @property
+    def is_whole(self) -> NDArray[np.bool_]:
+        """bool[p], who takes whole numbers only."""
+        return np.array([self.parameters[place].is_whole for place in self.free], bool)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of those that are looked through."""
+        return tuple(self.parameters[place].name for place in self.free)
+
+    @property
+    def choices(self) -> tuple[Parameter, ...]:
+        """The choices among those that are not looked through."""
+        return tuple(one for place, one in enumerate(self.parameters) if one.choices and place not in self.free)
+
+    def filled(self, vector: Vector) -> Vector:
+        """float64, all parameters in their order, those looked through from a vector."""
+        every = np.array([one.default for one in self.parameters], np.float64)
+        every[list(self.free)] = vector
+        return every
+
+    def rounded(self, vector: Vector) -> Vector:
+        """The vector in so many digits as anybody wants to read, within the ranges; whole numbers whole."""
+        return np.array([self._rounded(place, float(value)) for place, value in enumerate(vector)])
+
+    def values(self, vector: Vector) -> dict[str, float]:
+        """A vector as specs have it."""
+        return {name: float(value) for name, value in zip(self.names, vector, strict=True)}
+
+    def _rounded(self, place: int, value: float) -> float:
+        parameter = self.parameters[self.free[place]]
+        if parameter.is_whole:
+            return float(round(value))
+        width = parameter.high - parameter.low
+        text = float(f"{value:.{_DIGITS}g}") if abs(value) > 1e-6 * width else 0.0
+        return min(max(text, parameter.low), parameter.high)
+
+
+def space_of(
+    heuristic: Callable[[Any, Any], float], wanted: Sequence[str] = (), *, with_choices: bool = False
+) -> Space:
+    """The parameters of a heuristic, or those of them that are named; choices only if they can be looked through.
+
+    Raises:
+        ParameterError: it has none, one that is named is none of its, or a range is of no width.
+    """
+    parameters = parameters_of(heuristic)
+    name = name_of(heuristic)
+    if not parameters:
+        raise ParameterError(
+            f"{name} has no parameters: declare some as keyword-only arguments, as in `def {name}(game, player, *, "
+            "reach=0.5)`"
+        )
+    names = [one.name for one in parameters]
+    for named in wanted:
+        if named not in names:
+            raise ParameterError(unknown(heuristic, named))
+    free = tuple(
+        place
+        for place, one in enumerate(parameters)
+        if (not wanted or one.name in wanted) and (with_choices or not one.choices)
+    )
+    left_out = [one.name for one in parameters if one.choices and not with_choices and (one.name in wanted or not free)]
+    if left_out:
+        raise ParameterError(
+            f"{left_out[0]} is a choice, and none of its values is nearer to another: look through it by games, with "
+            "isolation tune --sampler optuna, or with isolation sweep"
+        )
+    for place in free:
+        one = parameters[place]
+        if one.low == one.high:
+            raise ParameterError(
+                f"the range of {one.name} is a single number, {one.low:g}: declare one, as in {one.name}: "
+                f"Annotated[float, Interval(ge=-1, le=1)] = {one.default}"
+            )
+    return Space(parameters, free)
+
+
+def options_text(values: dict[str, float]) -> str:
+    """Values as the options of a spec."""
+    return ",".join(f"option.{name}={number_text(value)}" for name, value in values.items())

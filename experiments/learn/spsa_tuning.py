@@ -1,0 +1,404 @@
+"""Parameters tuned by games: ends of random directions meet on shared openings, and all games say where the top is.
+
+The path is that of SPSA (`spsa`), the answer that of a quadratic fitted to all games (`response`), within what was
+played; parameters that nothing speaks for stay where they are. A quadratic knows little of strengths that are none, so
+it promises nothing: the new values meet the old ones in finals, which had no part in the choice. Openings are split by
+orbit: what was tuned on one half is judged on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.inference.cluster_intervals import Interval, agree, mean_parts, rate_interval
+from experiments.inference.contenders.permutation_tests import sign_flip_test
+from experiments.learn.journal import Journal, Tally
+from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.learn.response_surface import ALPHA, Contests, Response, importance, respond
+from experiments.learn.spsa import Plan, directions, ends, moved
+from experiments.learn.tuning_games import Batch, Play, Pool, playing, pool_of, prepare, with_values
+from experiments.roster import Spec, make_agent, settings_text
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+OPENINGS = 4000
+"""How many there are to learn from, where the board has as many."""
+HELD_OUT_BATCH = 50
+FINALS = 0.1
+"""How many games the finals have, as a share of those before them."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is tuned.
+
+    Attributes:
+        spec: the agent, completed.
+        opponent: whom it should beat, completed; None for itself under other values.
+        wanted: the parameters to be tuned; none is all of them.
+        size: of the board.
+        plies: of the random openings.
+        openings: how many there are to learn from, at most.
+        plan: of the run.
+    """
+
+    spec: Spec
+    opponent: Spec | None
+    wanted: tuple[str, ...]
+    size: str
+    plies: int
+    openings: int
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: rounds done and in all, names, and the path so far, float64[rounds + 1, p]."""
+
+    done: int
+    rounds: int
+    names: tuple[str, ...]
+    path: Floats
+
+
+@dataclass(frozen=True)
+class TunedParameter:
+    """What became of a parameter: its range, its values, the interval of the best value, and whether it matters.
+
+    `p_value` is adjusted for the number of parameters.
+    `edge` is `lower` or `upper` if the best value lies where no further games were played.
+    """
+
+    name: str
+    range: tuple[float, float]
+    before: float
+    after: float
+    low: float
+    high: float
+    p_value: float
+    edge: str
+
+    @property
+    def matters(self) -> bool:
+        """Whether games say that it does."""
+        return self.p_value <= ALPHA
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was learned: each parameter, what the finals promise, how many games there were, and the path of the search.
+
+    What is promised is the share of games that the new values win of the old, or what they gain against the opponent.
+    """
+
+    parameters: tuple[TunedParameter, ...]
+    promised: Interval
+    games: int
+    forfeits: int
+    path: Floats
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The new values of the parameters that matter."""
+        return {one.name: one.after for one in self.parameters if one.after != one.before}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """New values on openings that were held out.
+
+    Attributes:
+        pairs: openings, each played twice.
+        rate: the share of games that the new won of the old.
+        p_value: of that.
+        before, after: against the opponent, if there is one.
+        gain, gain_p_value: the difference of these.
+    """
+
+    pairs: int
+    rate: Interval
+    p_value: float
+    before: Interval | None = None
+    after: Interval | None = None
+    gain: Interval | None = None
+    gain_p_value: float = float("nan")
+
+
+def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) -> Space:
+    """What there is to tune of an agent, all or what is named; choices only if they can be looked through.
+
+    Raises:
+        ValueError: there is nothing to tune.
+    """
+    heuristic = make_agent(spec).heuristic
+    assert heuristic is not None
+    return space_of(heuristic, wanted, with_choices=with_choices)
+
+
+def tune(
+    question: Question,
+    out: Path | None = None,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[Progress], None] = lambda progress: None,
+) -> Tuning:
+    """Play the run, or what is missing of it, and say where the top is.
+
+    The same for any number of jobs.
+
+    Args:
+        out: where games are kept; see `journal`.
+        jobs, cluster: see `spreading.spreading`.
+        show: called after each round.
+
+    Raises:
+        ValueError: there is nothing to tune, or `out` is of another question.
+    """
+    (agent, *others) = prepare([str(spec) for spec in (question.spec, question.opponent) if spec], question.size)
+    assert agent.heuristic is not None
+    space = space_of(agent.heuristic, question.wanted)
+    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
+    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, one) for one in others)]  # type: ignore[arg-type]
+    journal = Journal(out, _described(question, space, settings, len(pool)))
+    path = [_scaled(space, space.start)]
+    contests: list[_Contest] = []
+    show(Progress(0, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
+    with playing(question.size, jobs, cluster) as play:
+        for round_ in range(1, question.plan.rounds + 1):
+            signs = directions(question.plan, round_, len(space.free))
+            played = _play_round(question, space, pool, journal, ends(path[-1], signs, round_), round_, play)
+            contests += played
+            leads = np.array([one.lead for one in played])
+            path.append(moved(question.plan, path[-1], signs, leads, round_))
+            show(Progress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
+        uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
+        matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
+        found = _tuned(space, respond(_contests(contests, question.opponent is None), path[0], matters))
+        promised = _finals(
+            question, pool, journal, {one.name: one.after for one in found if one.after != one.before}, play
+        )
+    tallies = journal.tallies.values()
+    games, forfeits = 2 * sum(one.openings for one in tallies), sum(one.forfeits for one in tallies)
+    return Tuning(found, promised, games, forfeits, _unscaled(space, np.array(path)))
+
+
+def judge(
+    question: Question,
+    values: dict[str, float],
+    pairs: int,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[int, int], None] = lambda done, total: None,
+) -> Judgement:
+    """Have the new values meet the old ones, and both the opponent, on openings of other orbits."""
+    pool = pool_of(question.size, question.plies, pairs, question.plan.seed, "screen")
+    old, new = str(question.spec), with_values(question.spec, values)
+    meetings = [(new, old)]
+    if question.opponent is not None:
+        meetings += [(new, str(question.opponent)), (old, str(question.opponent))]
+    with playing(question.size, jobs, cluster) as play:
+        wins = _play_meetings(meetings, pool, play, show)
+    p_value = _p_value(wins[0] - 1, pool)
+    rate = agree(_rate(wins[0], pool), p_value <= ALPHA, 0.5)
+    if len(wins) == 1:
+        return Judgement(len(pool), rate, p_value)
+    gains = wins[1] - wins[2]
+    by_orbit = np.bincount(pool.orbits, gains) / np.bincount(pool.orbits) / 2
+    gain_p_value = _p_value(gains, pool)
+    gain = agree(mean_parts(by_orbit).alone, gain_p_value <= ALPHA)
+    return Judgement(len(pool), rate, p_value, _rate(wins[2], pool), _rate(wins[1], pool), gain, gain_p_value)
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """The two ends of a direction, scaled, and what became of them: together, or each against the opponent."""
+
+    upper: Vector
+    lower: Vector
+    tallies: tuple[Tally, ...]
+
+    @property
+    def lead(self) -> float:
+        """Games won less games lost by the upper end; against an opponent, how many more it won than the lower."""
+        if len(self.tallies) == 1:
+            return float(2 * (self.tallies[0].wins - self.tallies[0].openings))
+        return float(self.tallies[0].wins - self.tallies[1].wins)
+
+    @property
+    def games(self) -> int:
+        """That each end played."""
+        return 2 * self.tallies[0].openings
+
+
+def _described(question: Question, space: Space, settings: Sequence[str], openings: int) -> dict[str, object]:
+    """All that decides what is played."""
+    return {
+        "what": "tuning",
+        "agents": list(settings),
+        "parameters": [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)],
+        "size": question.size,
+        "openings": [question.plies, openings],
+        "plan": asdict(question.plan),
+    }
+
+
+def _play_round(
+    question: Question,
+    space: Space,
+    pool: Pool,
+    journal: Journal,
+    both: tuple[Vector, Vector],
+    round_: int,
+    play: Play,
+) -> list[_Contest]:
+    """Play what is missing of a round."""
+    uppers, lowers = (np.array([_played(space, point) for point in points]) for points in both)
+    due: list[Batch] = []
+    keys: list[tuple[int, ...]] = []
+    for place, (upper, lower) in enumerate(zip(uppers, lowers, strict=True)):
+        key = 2 * ((round_ - 1) * len(uppers) + place)
+        texts = [with_values(question.spec, space.values(_unscaled(space, end))) for end in (upper, lower)]
+        start, count = key // 2 * question.plan.openings, question.plan.openings
+        if question.opponent is None:
+            due.append(pool.batch(key, texts[0], texts[1], start, count))
+            keys.append((key,))
+        else:
+            due += [pool.batch(key + n, text, str(question.opponent), start, count) for n, text in enumerate(texts)]
+            keys.append((key, key + 1))
+    missing = [batch for batch in due if batch.key not in journal.tallies]
+    for pairs in play(missing) if missing else ():
+        journal.add(pairs)
+    return [
+        _Contest(upper, lower, tuple(journal.tallies[key] for key in own))
+        for upper, lower, own in zip(uppers, lowers, keys, strict=True)
+    ]
+
+
+def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
+    """What the quadratic is fitted to."""
+    if against_itself:
+        rows = [(one.upper, one.lower, one.tallies[0]) for one in contests]
+    else:
+        rows = [
+            (end, end, tally)
+            for one in contests
+            for end, tally in zip((one.upper, one.lower), one.tallies, strict=True)
+        ]
+    uppers, lowers, tallies = zip(*rows, strict=True)
+    return Contests(
+        np.array(uppers),
+        np.array(lowers) if against_itself else None,
+        np.array([one.wins for one in tallies], np.float64),
+        np.array([2 * one.openings for one in tallies], np.float64),
+        np.array([one.squares for one in tallies]),
+    )
+
+
+def _tuned(space: Space, found: Response) -> tuple[TunedParameter, ...]:
+    best = space.rounded(_unscaled(space, found.best))
+    low, high, edges = (_unscaled(space, one) for one in (found.low, found.high, found.edges))
+    width = space.high - space.low
+    parameters = []
+    for place, name in enumerate(space.names):
+        near = 0.01 * width[place]
+        edge = (
+            "lower"
+            if best[place] <= edges[0, place] + near
+            else "upper"
+            if best[place] >= edges[1, place] - near
+            else ""
+        )
+        before = float(space.start[place])
+        after = float(best[place]) if found.p_values[place] <= ALPHA else before
+        parameters.append(
+            TunedParameter(
+                name, (float(space.low[place]), float(space.high[place])), before, after, float(low[place]),
+                float(high[place]), float(found.p_values[place]), edge,
+            )
+        )  # fmt: skip
+    return tuple(parameters)
+
+
+def _finals(question: Question, pool: Pool, journal: Journal, values: dict[str, float], play: Play) -> Interval:
+    """What new values win of the old ones, or gain against the opponent, in games that had no part in choosing them."""
+    plan, against_itself = question.plan, question.opponent is None
+    if not values:
+        return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
+    first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
+    new, old = with_values(question.spec, values), str(question.spec)
+    meetings = [(new, old)] if against_itself else [(one, str(question.opponent)) for one in (new, old)]
+    key = 2 * plan.rounds * plan.directions
+    due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
+    missing = [batch for batch in due if batch.key not in journal.tallies]
+    for pairs in play(missing) if missing else ():
+        journal.add(pairs)
+    won = [journal.tallies[batch.key].each for batch in due]
+    return promise(won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself)
+
+
+def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
+    """What finals say of new values: the share of games that they win of the old, or what they gain on an opponent.
+
+    Args:
+        leads: int64[n], of each opening's two games, those won by the new values less those won by the old.
+        orbits: int64[n], of the openings.
+        against_itself: whether new and old met each other; else both met the opponent.
+    """
+    by_orbit, games = np.bincount(orbits, leads), 2 * np.bincount(orbits)
+    met = games > 0
+    if against_itself:
+        return rate_interval(by_orbit[met] + games[met] / 2, games[met])
+    return mean_parts(by_orbit[met] / games[met]).alone
+
+
+def _play_meetings(
+    meetings: Sequence[tuple[str, str]],
+    pool: Pool,
+    play: Play,
+    show: Callable[[int, int], None],
+) -> list[NDArray[np.int64]]:
+    """Games won of each opening's two, by meeting."""
+    starts = range(0, len(pool), HELD_OUT_BATCH)
+    batches = [
+        pool.batch(place * len(starts) + number, *meeting, start, min(HELD_OUT_BATCH, len(pool) - start))
+        for place, meeting in enumerate(meetings)
+        for number, start in enumerate(starts)
+    ]
+    found: dict[int, NDArray[np.int64]] = {}
+    show(0, len(batches))
+    for pairs in play(batches):
+        found[pairs.key] = pairs.wins
+        show(len(found), len(batches))
+    per = len(starts)
+    return [np.concatenate([found[place * per + n] for n in range(per)]) for place in range(len(meetings))]
+
+
+def _rate(wins: NDArray[np.int64], pool: Pool) -> Interval:
+    return rate_interval(np.bincount(pool.orbits, wins), 2 * np.bincount(pool.orbits))
+
+
+def _p_value(leads: NDArray[np.int64], pool: Pool) -> float:
+    return float(sign_flip_test(np.bincount(pool.orbits, 2 * leads).astype(np.int64)).p_value)
+
+
+def _scaled(space: Space, vector: Vector) -> Vector:
+    scaled: Vector = (vector - space.low) / (space.high - space.low)
+    return scaled
+
+
+def _unscaled(space: Space, points: Floats) -> Floats:
+    found: Floats = space.low + points * (space.high - space.low)
+    return found
+
+
+def _played(space: Space, point: Vector) -> Vector:
+    """The nearest point that can be played: whole numbers are whole."""
+    vector = _unscaled(space, point)
+    return _scaled(space, np.where(space.is_whole, np.round(vector), vector))

@@ -1,0 +1,175 @@
+"""Pairs of games between agents that differ in parameters, on shared openings: some to learn from, others to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.openings import OpeningSet, orbit_ids, random_openings
+from experiments.play.cluster.cluster_address import chosen
+from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
+from experiments.play.parallel_map import spreading
+from experiments.roster import Spec, complete, make_agent, named, parse_spec
+from experiments.suite.suite_file import Split, split_of
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from isolation.rules.seeds import mix
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What became of the openings of a batch.
+
+    Attributes:
+        key: which batch it was.
+        wins: int64[n], games that the first agent won of each opening's two.
+        forfeits: games lost by anything but having no move.
+    """
+
+    key: int
+    wins: Ints
+    forfeits: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Openings to be played by two agents, each twice with sides swapped: by key, specs, and the openings' numbers."""
+
+    key: int
+    first: str
+    second: str
+    openings: tuple[tuple[int, ...], ...]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Openings of one side of the split, and their orbits: int64[n]."""
+
+    openings: OpeningSet
+    orbits: Ints
+
+    def __len__(self) -> int:
+        return len(self.openings)
+
+    def batch(self, key: int, first: str, second: str, start: int, count: int) -> Batch:
+        """So many openings from a place on, around and around."""
+        numbers = tuple(number % len(self) for number in range(start, start + count))
+        return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
+
+
+def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> Pool:
+    """At most so many random openings of one split: no orbit is in both.
+
+    Raises:
+        ValueError: the board has too few openings of that many plies.
+    """
+    drawn = random_openings(size, plies, 2 * count + 200, seed)
+    orbits = orbit_ids(drawn.cells, size)
+    rows = np.flatnonzero(split_of(orbits) == split)[:count]
+    if not len(rows):
+        raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; ask for more plies")
+    return Pool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
+
+
+def subject_of(text: str, limit: Limit | None) -> Spec:
+    """The completed spec of an agent that goes by a heuristic.
+
+    Raises:
+        SpecError: the spec names no agent.
+        ValueError: the agent does not go by a heuristic with parameters.
+    """
+    spec = complete(named(parse_spec(text)), limit)
+    if not spec.method or not spec.target or spec.target == "*":
+        raise ValueError(
+            f"{text} has no heuristic whose parameters could be looked through: name one, as in ID:my.py:score"
+        )
+    return spec
+
+
+def opponent_of(text: str) -> Spec:
+    """The spec of an opponent, named.
+
+    Raises:
+        SpecError: the spec names no agent.
+        ValueError: it is a pattern for many agents.
+    """
+    spec = named(parse_spec(text))
+    if spec.target == "*":
+        raise ValueError(f"--opponent: {text} is a pattern for many agents; name one of them")
+    return spec
+
+
+def limited_of(text: str, limit: Limit | None) -> Spec:
+    """The completed spec of an agent that searches under a limit, whether or not it goes by a heuristic.
+
+    Raises:
+        SpecError: the spec names no agent.
+        ValueError: the agent has no limit.
+    """
+    spec = complete(named(parse_spec(text)), limit)
+    if not spec.method or spec.target == "*" or spec.limit is None:
+        raise ValueError(f"--over: {text} is no search whose limit could be swept over; one is ID:improved or MCTS")
+    return spec
+
+
+def with_values(spec: Spec, values: Mapping[str, float]) -> str:
+    """The spec of the agent under these values of some parameters; under a name without them."""
+    return str(
+        replace(spec, name=spec.name or "it", parameters=tuple(sorted((dict(spec.parameters) | dict(values)).items())))
+    )
+
+
+Play = Callable[[Sequence[Batch]], Iterator[Pairs]]
+"""What becomes of batches, in no order."""
+
+
+@contextmanager
+def playing(size: str, jobs: int, cluster: str | None) -> Iterator[Play]:
+    """What plays batches, again and again, on boards of a size; see `spreading.spreading`."""
+    with spreading(jobs, cluster) as spread:
+
+        def play(batches: Sequence[Batch]) -> Iterator[Pairs]:
+            specs = (spec for batch in batches for spec in (batch.first, batch.second))
+            files = files_of(specs) if chosen(cluster, jobs) else ()
+            return spread(play_batch, ((batch, size, files) for batch in batches))
+
+        yield play
+
+
+def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs:
+    """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
+    from isolation.games.match import play_games
+
+    first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
+    seeds = [int(mix(number + 1)) for number in batch.numbers]
+    games = (
+        play_games(first, second, batch.openings, seeds, size),
+        play_games(second, first, batch.openings, seeds, size),
+    )
+    wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
+    forfeits = sum(int((one.reason != Reason.NO_MOVES).sum()) for one in games)
+    return Pairs(batch.key, wins, forfeits)
+
+
+def prepare(specs: Sequence[str], size: str) -> list[Agent]:
+    """The agents of specs, compiled, so that workers find their code.
+
+    Raises:
+        SpecError: a spec names no agent.
+    """
+    agents = [make_agent(parse_spec(text)) for text in specs]
+    for agent in agents:
+        agent.compiled(parse_size(size))
+    return agents

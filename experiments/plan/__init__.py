@@ -1,0 +1,1 @@
+"""Plans: configuration, openings, schedules, and time estimates."""

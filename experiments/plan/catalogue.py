@@ -1,0 +1,167 @@
+"""Heuristics and players by name: those of the registry and those in users' files, and what they say."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import heuristics
+from experiments.roster.default_names import heuristics_in, names_game_and_player, only_heuristic, only_player
+from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
+from isolation.editions.classic_board import Board
+from isolation.loading.load_user_code import load_heuristic
+from isolation.players.agents import as_loss
+from isolation.rules.parameters import ParameterError, no_parameters, parameters_of
+from isolation.usercode.output_capture import WantsToEnd, unending
+from isolation.usercode.timeouts import TookTooLong, at_most, unless_silent
+
+Heuristic = Callable[[Any, Any], float]
+LONGEST_CALL = 10.0
+"""Seconds after which a heuristic's value of a position is given up."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A heuristic's name, its meaning in one line, its parameters, and whether it compiles or why not."""
+
+    name: str
+    meaning: str
+    parameters: str
+    compiles: str
+
+
+def registry_catalogue(show: Callable[[int, int], None] = lambda done, total: None) -> list[Listing]:
+    """All functions of the registry; `show` is told how many of them are listed, from none on."""
+    return _listings([(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()], show)
+
+
+def file_catalogue(path: str | Path, show: Callable[[int, int], None] = lambda done, total: None) -> list[Listing]:
+    """All that `FILE:NAME` can name as a heuristic in a user's file, but for helpers that are about something else.
+
+    `show` is told how many of them are listed, from none on: each is compiled, which may take seconds.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    found = {name: one for name, one in heuristics_in(path).items() if names_game_and_player(one) or _answers(one)}
+    return _listings([(name, first_line(function), function) for name, function in found.items()], show)
+
+
+def _listings(found: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]) -> list[Listing]:
+    listings: list[Listing] = []
+    show(0, len(found))
+    for name, meaning, function in found:
+        listings.append(_listing(name, meaning, function))
+        show(len(listings), len(found))
+    return listings
+
+
+def _answers(function: Heuristic) -> bool:
+    """Whether a function gives a number for some position, early or late, whatever its parameters are called."""
+    for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
+        board = Board.from_moves(moves)
+        try:
+            with at_most(LONGEST_CALL):
+                _value(function, board, board.active_player)
+            return True
+        except Exception:
+            continue
+    return False
+
+
+def _listing(name: str, meaning: str, function: Heuristic) -> Listing:
+    try:
+        parameters = ", ".join(map(str, parameters_of(function)))
+    except ParameterError as error:
+        parameters = str(error)
+    others = [f"{one} is no parameter: its default is {what}" for one, what in no_parameters(function).items()]
+    return Listing(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
+
+
+def registered() -> dict[str, Heuristic]:
+    """The functions of the registry by name."""
+    return {name: heuristics.get(name) for name in heuristics.names()}
+
+
+def own_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
+    """The heuristics of ``FILE:FUNCTION`` or of bare files, called by the file's own name and the function's.
+
+    Raises:
+        LoadError: one of them cannot be loaded, or a bare file does not have just one.
+    """
+    found = {}
+    for reference in references:
+        path, name = heuristic_named(reference)
+        found[f"{Path(path).name}:{name}"] = load_heuristic(path, name).value
+    return found
+
+
+def evaluate(functions: Mapping[str, Heuristic], board: Board) -> list[dict[str, Any]]:
+    """A row a heuristic: its values of a position for both players; what it raises stands in a value's place."""
+    return [_evaluation(name, function, board) for name, function in functions.items()]
+
+
+def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A clause for each row of `evaluate` with something else than a number: the name, and the first such value."""
+    found = []
+    for row in rows:
+        name, *values = row.values()
+        found += [f"{name}: {value}" for value in values if isinstance(value, str) or value != value][:1]
+    return found
+
+
+def heuristic_named(reference: str) -> tuple[str, str]:
+    """The file and the name in it of ``FILE:FUNCTION``; of a bare file, `only_heuristic`'s."""
+    return _split(reference, only_heuristic)
+
+
+def player_named(reference: str) -> tuple[str, str]:
+    """The file and the name in it of ``FILE:CLASS``; of a bare file, `only_player`'s."""
+    return _split(reference, only_player)
+
+
+def compiles(function: Heuristic) -> str:
+    """Whether a heuristic compiles, or why not, or where compiled code differs from Python."""
+    try:
+        compile_heuristic(function)
+    except CompileError as error:
+        line = f" (line {error.line})" if error.line else ""
+        return f"{'differs' if error.is_difference else 'no'}: {error.reason}{line}"
+    return "yes"
+
+
+def first_line(function: object) -> str:
+    """The first line of a docstring; that of a partial function is the function's."""
+    while isinstance(function, partial):
+        function = function.func
+    return (inspect.getdoc(function) or "").partition("\n")[0]
+
+
+def _split(reference: str, find: Callable[[str], str]) -> tuple[str, str]:
+    reference = reference.removeprefix("ID:")
+    if reference in heuristics.names() and not Path(reference).exists():
+        raise ValueError(f"{reference} is built in: give the file of a function of yours, like mine.py:score")
+    path, colon, name = reference.rpartition(":")
+    return (path, name) if colon and name and path.endswith(".py") else (reference, find(reference))
+
+
+def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
+    row: dict[str, Any] = {"heuristic": name}
+    for player in board.players:
+        try:
+            value = partial(_value, function, board, player)
+            row[f"player {player}"] = unless_silent(value, lambda: "asked", LONGEST_CALL)
+        except (TookTooLong, WantsToEnd) as error:
+            row[f"player {player}"] = str(error)
+        except Exception as error:
+            row[f"player {player}"] = as_loss(error).detail
+    return row
+
+
+def _value(function: Heuristic, board: Board, player: Any) -> float:
+    with unending():
+        return float(function(board.copy(), player)) + 0.0  # a zero has no sign

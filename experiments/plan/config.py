@@ -1,0 +1,425 @@
+"""What a tournament is: a validated model, read from TOML and written back as TOML.
+
+`Config()` is the classic evaluation. Every value is checked on the way in; what an agent spec means is the business of
+`experiments.roster`, and what the whole comes to on a given board that of `experiments.plan.schedule`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from experiments.plan.openings import Colours
+from experiments.roster import parse_limit
+from isolation.engines.program import Language, Program
+from isolation.loading.load_user_code import expanded
+from isolation.rules.geometry import format_size, parse_size
+
+Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
+
+CLASSIC_OPPONENTS = ("random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved")
+JOBS_A_CORE = 8
+"""More processes a core than that only fill the memory."""
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "gauntlet": {"baseline": "ID:improved", "opponents": CLASSIC_OPPONENTS, "control": True, "pairs": 180},
+    "head-to-head": {"baseline": "ID:improved"},
+    "round-robin": {},
+    "best-of": {"opponents": CLASSIC_OPPONENTS, "pairs": 1000},
+}
+
+
+@dataclass(frozen=True)
+class OpeningSpec:
+    """Which openings to draw from: `random` plies, every pair of `placements`, or a `file`; of which colours."""
+
+    kind: Literal["random", "placements", "file"]
+    plies: int = 2
+    path: str = ""
+    colours: Colours = "any"
+
+
+class Engine(BaseModel):
+    """An engine of the file, by the name that specs call it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str
+    command: tuple[str, ...]
+    protocol: Language = ""
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    directory: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listed(cls, data: Any) -> Any:
+        """The command as a list, as TOML and JSON have it."""
+        return _with_tuples(data) if isinstance(data, dict) else data
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        if not re.fullmatch(r"[^\s@/,=]+", value):
+            raise ValueError("a name is one word, without @ / , and =")
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _check_command(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or not value[0]:
+            raise ValueError('a command is a program and its arguments, as ["./engine", "--quiet"]')
+        return value
+
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, value: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
+        if any(re.search(r"[\r\n]", f"{name}{text}") for name, text in value.items()):
+            raise ValueError("the name and the value of an option stand on one line")
+        names = [name.lower() for name in value]
+        if twice := next((name for name in value if names.count(name.lower()) > 1), None):
+            raise ValueError(f"the option {twice} is there twice; capitals do not tell options apart")
+        return value
+
+    @property
+    def program(self) -> Program:
+        """What the engine is."""
+        options = tuple((name, _option_text(value)) for name, value in self.options.items())
+        return Program(self.command, self.protocol, options, str(expanded(self.directory)) if self.directory else "")
+
+
+LARGEST_DIFFERENCE = 1_000
+"""Elo or percentage points that a sequential test may be asked about."""
+
+
+class Config(BaseModel):
+    """A tournament. The keys are those of the TOML file; `docs/tournaments.md` explains them one by one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    board: str = "7x7"
+    format: Format = "gauntlet"
+    contenders: tuple[str, ...] = ("ID:*",)
+    baseline: str | None = None
+    opponents: tuple[str, ...] = ()
+    control: bool = False
+    openings: str = "random:2"
+    pairs: int | Literal["all"] = 180
+    limit: str = "nodes=10000"
+    equal_cost: bool = False
+    sprt: tuple[float, ...] | None = None
+    elo_model: Literal["normalized"] | None = None
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    hard_cap: float | None = Field(default=None, ge=0)
+    jobs: int = Field(default=0, ge=0)
+    cluster: str | None = Field(default=None, min_length=1)
+    out: str | None = None
+    engines: tuple[Engine, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Add the defaults that depend on other keys, so that a loaded configuration hides nothing."""
+        format_ = data.get("format", "gauntlet")
+        is_known = isinstance(format_, str) and format_ in _DEFAULTS
+        allowed = _DEFAULTS[format_] if is_known else {}
+        for key in ("baseline", "opponents", "control"):
+            if is_known and key not in allowed and data.get(key):
+                raise ValueError(f"a {format_} has no {key}; remove it, or use format = {_formats_with(key)}")
+        openings = data.get("openings", "random:2")
+        pairs = allowed.get("pairs", 100) if str(openings).startswith("random") else "all"
+        filled = {**allowed, "pairs": pairs, **data}
+        return _with_tuples(filled)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Config:
+        if self.format in ("gauntlet", "best-of") and not self.opponents:
+            raise ValueError(f"opponents is empty: a {self.format} needs at least one")
+        if self.pairs == "all" and self.opening_spec.kind == "random":
+            raise ValueError("pairs = 'all' needs openings that can be listed: openings = \"placements\" or a file")
+        if self.sprt and "baseline" not in _DEFAULTS[self.format]:
+            raise ValueError(f"sprt needs a baseline to test against: a {self.format} has none")
+        if self.elo_model and not (self.sprt and self.format == "head-to-head"):
+            raise ValueError("elo_model goes with the sprt of a head-to-head; a gauntlet's is of percentage points")
+        if self.cluster and self.jobs:
+            raise ValueError(
+                "jobs and cluster do not go together: each machine of a cluster has jobs of its own, which isolation "
+                "worker --jobs says"
+            )
+        return self
+
+    @field_validator("board")
+    @classmethod
+    def _check_board(cls, value: str) -> str:
+        return format_size(*parse_size(value))
+
+    @field_validator("openings")
+    @classmethod
+    def _check_openings(cls, value: str) -> str:
+        parse_openings(value)
+        return value
+
+    @field_validator("limit")
+    @classmethod
+    def _check_limit(cls, value: str) -> str:
+        return str(parse_limit(value))
+
+    @field_validator("contenders")
+    @classmethod
+    def _check_contenders(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise ValueError("at least one contender is needed")
+        return value
+
+    @field_validator("pairs", mode="before")
+    @classmethod
+    def _check_pairs(cls, value: object) -> object:
+        if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise ValueError('pairs are a whole number from 1 up, or "all"')
+        return value
+
+    @field_validator("jobs")
+    @classmethod
+    def _check_jobs(cls, value: int) -> int:
+        return check_jobs(value)
+
+    @field_validator("sprt")
+    @classmethod
+    def _check_sprt(cls, value: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if value is not None and not (len(value) == 2 and value[0] < value[1]):
+            raise ValueError("two rising differences are needed, like [0, 20]")
+        if value is not None and max(map(abs, value)) > LARGEST_DIFFERENCE:
+            raise ValueError(f"differences lie between -{LARGEST_DIFFERENCE:,} and {LARGEST_DIFFERENCE:,}")
+        return value
+
+    @field_validator("elo_model", mode="before")
+    @classmethod
+    def _check_elo_model(cls, value: object) -> object:
+        if value not in (None, "logistic", "normalized"):
+            raise ValueError('Elo is "logistic" (the default) or "normalized"')
+        return None if value == "logistic" else value
+
+    @field_validator("engines")
+    @classmethod
+    def _check_engines(cls, value: tuple[Engine, ...] | None) -> tuple[Engine, ...] | None:
+        names = [engine.name for engine in value or ()]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two engines are called {twice}")
+        return value or None
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """The engines of the file by name."""
+        return {engine.name: engine.program for engine in self.engines or ()}
+
+    @property
+    def opening_spec(self) -> OpeningSpec:
+        """The parsed `openings`."""
+        return parse_openings(self.openings)
+
+
+def parse_openings(text: str) -> OpeningSpec:
+    """Read `random:PLIES`, `placements` or `file:PATH`, with `,same` or `,other` behind it for those colours only.
+
+    >>> parse_openings("random:4")
+    OpeningSpec(kind='random', plies=4, path='', colours='any')
+    >>> parse_openings("placements,same").colours
+    'same'
+
+    Raises:
+        ValueError: the text is none of these.
+    """
+    source, _, colours = text.partition(",")
+    if colours not in ("", *get_args(Colours)):
+        raise ValueError(f"after the comma stands same or other, not {colours!r}")
+    chosen: Colours = colours or "any"  # type: ignore[assignment]
+    if source == "placements":
+        return OpeningSpec("placements", colours=chosen)
+    if source.startswith("file:") and source != "file:":
+        return OpeningSpec("file", path=source.removeprefix("file:"), colours=chosen)
+    if match := re.fullmatch(r"random(?::(\d+))?", source, re.ASCII):
+        if len(match[1] or "") > 4:
+            raise ValueError(f"{source} has more plies than any board")
+        return OpeningSpec("random", plies=int(match[1] or 2), colours=chosen)
+    raise ValueError("openings are random:PLIES, placements or file:PATH")
+
+
+def check_jobs(jobs: int) -> int:
+    """The number of processes, if this machine can be asked for so many.
+
+    Raises:
+        ValueError: they are more than a small multiple of its cores, which only wastes memory.
+    """
+    from joblib import cpu_count  # it takes as long to import as all of this package, and few need it
+
+    most = JOBS_A_CORE * cpu_count()
+    if jobs > most:
+        raise ValueError(
+            f"too many: {most} processes are the most on {cpu_count()} cores, and more than one a core gain "
+            "nothing; 0 is one a core"
+        )
+    return jobs
+
+
+def load_config(path: str | Path | None = None, overrides: Mapping[str, Any] | None = None) -> Config:
+    """The configuration of a TOML file (or the classic evaluation), with some keys replaced.
+
+    Raises:
+        ValueError: the file cannot be read or a key or value is wrong: one line with the file, the key, the value and
+            what would be right.
+    """
+    data = _read_toml(Path(path)) if path else {}
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    try:
+        return Config.model_validate({**data, **given})
+    except ValidationError as error:
+        where = f"{path}: " if path else ""
+        raise ValueError(where + _explain(error)) from None
+
+
+def to_toml(config: Config) -> str:
+    """The configuration as TOML, every key written out; `load_config` reads it back as an equal one."""
+    values = config.model_dump(exclude_none=True)
+    engines = values.pop("engines", ())
+    lines = [f"{key} = {_toml_value(value)}\n" for key, value in values.items()]
+    for engine in engines:
+        options = ", ".join(f"{_toml_value(name)} = {_toml_value(value)}" for name, value in engine["options"].items())
+        lines += ["\n[[engines]]\n", *(f"{key} = {_toml_value(engine[key])}\n" for key in engine if key != "options")]
+        lines += [f"options = {{{options}}}\n"]
+    return "".join(lines)
+
+
+def example_toml() -> str:
+    """A commented TOML file that says what the defaults say."""
+    return _EXAMPLE
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply") from None
+
+
+def _explain(error: ValidationError) -> str:
+    """The first thing wrong, in one line; a key that there is not comes before one that is missing, whose name it
+    may be."""
+    errors = error.errors(include_url=False, include_context=True)
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
+    message = str(first["msg"]).removeprefix("Value error, ").replace("tuple", "list")
+    if not key:
+        return message
+    if first["type"] == "extra_forbidden":
+        known = Engine.model_fields if first["loc"][0] == "engines" else Config.model_fields
+        near = get_close_matches(str(first["loc"][-1]), known, n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"keys are {', '.join(known)}"
+        return f"unknown key {key}; {hint}"
+    if first["type"] == "missing":
+        return f"{key} is missing"
+    return f"{key} = {json.dumps(first['input'], default=str, ensure_ascii=False)}: {message[:1].lower()}{message[1:]}"
+
+
+def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+
+
+def _option_text(value: str | float | bool) -> str:
+    """The value of an engine's option as its protocol has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _formats_with(key: str) -> str:
+    return " or ".join(f'"{name}"' for name, defaults in _DEFAULTS.items() if key in defaults)
+
+
+def _toml_value(value: object) -> str:
+    """JSON's strings, numbers, booleans and lists are TOML's, but for the delete character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+_EXAMPLE = """\
+# A tournament. Everything here is the default, the classic evaluation: change what you like, delete the rest.
+# Run it with: isolation tournament THIS_FILE. Every flag of the command replaces the key of its name.
+
+# The board, ROWSxCOLUMNS.
+board = "7x7"
+
+# gauntlet: each contender, the baseline and the control play every opponent.
+# head-to-head: each contender plays the baseline. round-robin: the contenders play each other.
+# best-of: each contender plays every opponent, and drops out once another is shown to be better.
+format = "gauntlet"
+
+# Who plays. Agents are named by short specs (docs/tournaments.md):
+#   random, greedy, perfect
+#   MM:open@depth=3        minimax;      AB:improved@depth=5   alpha-beta
+#   ID:territory@nodes=5000   iterative deepening;   MCTS:improved@nodes=1000   or just MCTS@nodes=1000
+#   BF:learned@nodes=5000     best-first search
+#   ID:my_heuristic.py:score  a function of yours;   game_agent.py:CustomPlayer  a player class of yours
+#   Name=ID:open@nodes=5000   any of these under a name of your choice
+#   ID:*                      one for every heuristic of the registry
+contenders = ["ID:*"]
+
+# What the contenders are compared with (gauntlet, head-to-head).
+baseline = "ID:improved"
+
+# Whom they all play (gauntlet, best-of).
+opponents = ["random", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"]
+
+# Also play the baseline's settings on openings of their own, as <baseline>_control: a draw of luck to compare with,
+# and more openings of the baseline's, by which every difference to it is surer.
+control = true
+
+# random:PLIES, placements (every pair of first placements) or file:PATH (a list of cells a line).
+# Add ,same or ,other to keep only placements on cells of the same or of the other colour.
+openings = "random:2"
+
+# Openings per match; each is played twice, with the sides swapped. "all" for placements and files.
+pairs = 180
+
+# The limit of every ID, BF, MCTS and classic player whose spec gives none: nodes, depth, ms (wall) or cpu_ms.
+# 10,000 nodes a move is about what the classic engine saw in its 150 ms.
+limit = "nodes=10000"
+
+# Scale each contender's node limit by its cost per node, measured against the baseline's when the run starts.
+equal_cost = false
+
+# Stop a contender as soon as a sequential test of these two differences to the baseline is decided: in a
+# head-to-head of Elo, in a gauntlet of percentage points of the win rate.
+# sprt = [0, 20]
+# In a head-to-head the differences may be of normalized Elo, an effect size: the mean over its standard deviation.
+# elo_model = "normalized"
+
+# The run's seed: openings, random players and random choices between equal moves all derive from it.
+seed = 1
+
+# Seconds after which a player from a file that does not answer at all is ended and loses. Without this it is a minute
+# beyond the time limit; 0 lets a player think for ever.
+# hard_cap = 10.0
+
+# Worker processes; 0 for one per core.
+jobs = 0
+
+# Play on the machines of a cluster instead: the address of its scheduler, or its scheduler file (docs/cluster.md).
+# cluster = "tcp://127.0.0.1:8786"
+
+# The directory of the run; without it a new one under runs/.
+# out = "runs/my-tournament"
+
+# Engines, programs in any language (docs/engines.md); specs name them, as in engine:mine@nodes=5000.
+# [[engines]]
+# name = "mine"
+# command = ["./my_player", "--quiet"]
+# protocol = "ugi"
+"""

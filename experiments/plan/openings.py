@@ -1,0 +1,380 @@
+"""Opening sets: random plies, every placement pair, or a file; positions at most once, and never a finished game.
+
+An *opening* is the sequence of cells a game starts with; players 1 and 2 alternate, so its first two cells are their
+placements. An opening after which the side to move has no move is a finished game, not an opening: it is left out
+everywhere and counted nowhere. Two openings that reach the same position are one opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.games.pgn import read_pgn
+from isolation.rules.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
+from isolation.rules.seeds import STEP, mix
+
+Cells = NDArray[np.int16]
+Ids = NDArray[np.uint64]
+Colours = Literal["any", "same", "other"]
+
+ENUMERATED = 200_000
+"""Up to this many sequences of plies, all openings are listed and drawn from evenly; beyond it they are walked to."""
+
+_NOWHERE = -1
+_WALKERS = 4096
+_WALKED_CELLS = 10_000_000
+_DRY_WALKS = 8
+
+
+@dataclass(frozen=True)
+class OpeningSet:
+    """Distinct openings of one board, in the order in which they are played.
+
+    `cells` holds one opening a row, padded at the end with -1 where openings differ in length. `population` is the
+    number of openings there are of this kind on this board, or 0 where that is unknown.
+    """
+
+    size: str
+    cells: Cells
+    population: int
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, index: int) -> tuple[int, ...]:
+        row = self.cells[index]
+        return tuple(int(cell) for cell in row[row != _NOWHERE])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether these are all the openings of their kind, so that playing them all is a census."""
+        return 0 < self.population == len(self)
+
+
+def random_openings(size: str, plies: int, count: int, seed: int, colours: Colours = "any") -> OpeningSet:
+    """At most `count` openings of `plies` random plies, drawn without replacement and distinct as positions.
+
+    Where the board has few enough (`ENUMERATED`; two plies of 7x7 have 2,352) every position is as likely as any
+    other, and `population` says how many there are. Otherwise each is the end of a walk of uniformly random legal
+    plies, and finished or repeated ones are drawn again. Fewer than `count` come back when the board has no more. The
+    first openings of a larger draw are the smaller draw.
+
+    Raises:
+        ValueError: `plies` is negative, `count` is below 1, or the board has no such opening.
+    """
+    if plies < 0:
+        raise ValueError(f"an opening has at least 0 plies, not {plies}")
+    if count < 1:
+        raise ValueError(f"at least 1 opening is needed, not {count}")
+    generator = np.random.default_rng(seed)
+    every = _enumerate(size, plies)
+    if every is None:
+        drawn, population = _walk(size, plies, count, generator, colours), 0
+    else:
+        every = _of_colours(every, size, colours)
+        drawn, population = generator.permutation(every)[:count], len(every)
+    if not len(drawn):
+        raise ValueError(
+            f"a {size} board has no opening of {plies} plies{_described(colours)} after which the game goes on: "
+            "take a larger board, or another number of plies"
+        )
+    return OpeningSet(size, drawn, population)
+
+
+def placement_openings(size: str, colours: Colours = "any") -> OpeningSet:
+    """Every pair of placements after which player 1 has a move, in row-major order: 2,352 of them on 7x7.
+
+    Raises:
+        ValueError: there is none, or there are too many to list.
+    """
+    every = _enumerate(size, 2)
+    if every is None:
+        raise ValueError(f"a {size} board has more than {ENUMERATED:,} placement pairs; draw random openings instead")
+    every = _of_colours(every, size, colours)
+    if not len(every):
+        raise ValueError(
+            f"a {size} board has no placement pair{_described(colours)} that leaves player 1 a move: take a larger one"
+        )
+    return OpeningSet(size, every, len(every))
+
+
+def file_openings(path: Path, size: str, colours: Colours = "any") -> OpeningSet:
+    """The openings of a text file: one a line, its cells as row-major ints parted by commas or blanks.
+
+    Empty lines and what follows a `#` are ignored. Of a file of games, `.pgn`, the opening of each game counts: what it
+    says that was, all of a game without a result, otherwise the placements. A position that appears twice counts once.
+
+    Raises:
+        ValueError: the file cannot be read, or a line is not a legal opening of this board; it names file and line.
+    """
+    openings = _of_games(path, size) if path.suffix == ".pgn" else _of_lines(path, size)
+    if not openings:
+        raise ValueError(f"{path}: the file holds no opening")
+    chosen = _of_colours(_distinct(_padded(openings), size), size, colours)
+    if not len(chosen):
+        raise ValueError(f"{path}: the file holds no opening{_described(colours)}")
+    return OpeningSet(size, chosen, _population_like(chosen, size, colours))
+
+
+def _of_lines(path: Path, size: str) -> list[tuple[int, ...]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{path}: cannot read openings: {why}") from None
+    openings = []
+    for number, line in enumerate(lines, start=1):
+        text = line.partition("#")[0].replace(",", " ").split()
+        if text:
+            try:
+                openings.append(check_opening([_cell(word) for word in text], size))
+            except ValueError as error:
+                raise ValueError(f"{path}:{number}: {error}") from None
+    return openings
+
+
+def _of_games(path: Path, size: str) -> list[tuple[int, ...]]:
+    openings = []
+    for game in read_pgn(path):
+        if game.size != format_size(*parse_size(size)):
+            raise ValueError(f"{path}:{game.line}: it is on {game.size}, not on {size}")
+        try:
+            openings.append(check_opening(game.opening, size))
+        except ValueError as error:
+            raise ValueError(f"{path}:{game.line}: {error}") from None
+    return openings
+
+
+def check_opening(cells: Sequence[int], size: str) -> tuple[int, ...]:
+    """The opening as a tuple of cells.
+
+    Raises:
+        ValueError: it is not a sequence of legal plies on this board, or it ends the game; the message names the ply.
+    """
+    rows, columns = parse_size(size)
+    visited, places = 0, [_NOWHERE, _NOWHERE]
+    for ply, cell in enumerate(cells):
+        if not 0 <= cell < rows * columns:
+            raise ValueError(f"ply {ply + 1}: a {size} board has cells 0 to {rows * columns - 1}, not {cell}")
+        if visited >> cell & 1:
+            raise ValueError(f"ply {ply + 1}: cell {cell} is taken already")
+        if ply > 1 and not knight_masks(rows, columns)[places[ply % 2]] >> cell & 1:
+            raise ValueError(f"ply {ply + 1}: cell {cell} is not a knight's move from cell {places[ply % 2]}")
+        places[ply % 2] = cell
+        visited |= 1 << cell
+    to_move = places[len(cells) % 2]
+    blank = ~visited & (1 << rows * columns) - 1
+    if not blank & (knight_masks(rows, columns)[to_move] if to_move != _NOWHERE else blank):
+        raise ValueError(f"the opening ends the game: player {len(cells) % 2 + 1} has no move after it")
+    return tuple(int(cell) for cell in cells)
+
+
+def opening_ids(cells: Cells, size: str) -> Ids:
+    """A 63-bit name for the position after each opening, the same in every run and on every machine."""
+    return _hashes(cells, _position_keys(size))
+
+
+def orbit_ids(cells: Cells, size: str) -> Ids:
+    """A 63-bit name for the position after each opening up to the symmetries of the board.
+
+    Openings that a rotation or reflection takes into one another share it, and are best treated as one cluster.
+    """
+    keys = _position_keys(size)
+    images = (np.append(np.array(image, np.int16), np.int16(_NOWHERE)) for image in symmetries(*parse_size(size)))
+    smallest = np.full(len(cells), np.iinfo(np.uint64).max, np.uint64)
+    for image in images:
+        smallest = np.minimum(smallest, _hashes(image[cells], keys))
+    return smallest
+
+
+def orbit_ids_by_ply(cells: Cells, size: str) -> Ids:
+    """The `orbit_ids` of the positions on the way through games, a row a game: from the start, after every ply.
+
+    Column p is the position after p plies; it is 0 where the game, padded with -1, was over before.
+    """
+    plies = cells.shape[1]
+    smallest = np.full((len(cells), plies + 1), np.iinfo(np.uint64).max, np.uint64)
+    keys = _position_keys(size)
+    visits, places = keys(0), (keys(1), keys(2))
+    for image in symmetries(*parse_size(size)):
+        seen = np.append(np.array(image, np.int16), np.int16(_NOWHERE))[cells]
+        hashes = np.full(smallest.shape, mixed(keys(3)[:1])[0], np.uint64)
+        hashes[:, 1:] ^= np.bitwise_xor.accumulate(visits[seen], axis=1)
+        hashes ^= mixed((np.arange(plies + 1) % 2).astype(np.uint64))
+        for ply in range(plies):
+            stands = places[ply % 2][seen[:, ply]]
+            hashes[:, ply + 1] ^= stands
+            hashes[:, ply + 2 : ply + 3] ^= stands[:, None]
+        smallest = np.minimum(smallest, mixed(hashes) >> np.uint64(1))
+    smallest[:, 1:][cells == _NOWHERE] = 0
+    return smallest
+
+
+def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
+    """For each opening, 0 if both placements are on cells of one colour, 1 if not, 2 if a placement is missing."""
+    if cells.shape[1] < 2:
+        return np.full(len(cells), 2, np.int8)
+    columns = parse_size(size)[1]
+    row, column = np.divmod(cells[:, :2].astype(np.int64), columns)
+    differ = ((row + column).sum(axis=1) % 2).astype(np.int8)
+    return np.where((cells[:, :2] == _NOWHERE).any(axis=1), np.int8(2), differ)
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """For each number, the first that a splitmix64 generator in that state draws."""
+    return mix(numbers + np.uint64(STEP))
+
+
+def _described(colours: Colours) -> str:
+    return (
+        ""
+        if colours == "any"
+        else f" with placements on cells of {'the same' if colours == 'same' else 'another'} colour"
+    )
+
+
+def _cell(word: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise ValueError(f"a cell is a row-major whole number, not {word!r}") from None
+
+
+def _padded(openings: Sequence[Sequence[int]]) -> Cells:
+    longest = max(len(opening) for opening in openings)
+    padded: Cells = np.full((len(openings), longest), _NOWHERE, np.int16)
+    for row, opening in zip(padded, openings, strict=True):
+        row[: len(opening)] = opening
+    return padded
+
+
+def _of_colours(cells: Cells, size: str, colours: Colours) -> Cells:
+    if colours == "any":
+        return cells
+    chosen: Cells = cells[colour_roles(cells, size) == ("same", "other").index(colours)]
+    return chosen
+
+
+def _distinct(cells: Cells, size: str) -> Cells:
+    """The first opening of each position, in the given order."""
+    first = np.unique(opening_ids(cells, size), return_index=True)[1]
+    return cells[np.sort(first)]
+
+
+def _population_like(cells: Cells, size: str, colours: Colours) -> int:
+    """How many openings there are of the length and colours of these, if they share one length; otherwise 0."""
+    lengths = np.unique((cells != _NOWHERE).sum(axis=1))
+    every = _enumerate(size, int(lengths[0])) if len(lengths) == 1 else None
+    return 0 if every is None else len(_of_colours(every, size, colours))
+
+
+def _enumerate(size: str, plies: int) -> Cells | None:
+    """Every unfinished position after so many plies, one opening each; None if there are too many sequences."""
+    count = _cell_count(size)
+    if plies >= 2 and count * (count - 1) > ENUMERATED:
+        return None
+    targets, cells, blank = _targets(size), np.empty((1, 0), np.int16), _all_blank(1, count)
+    for _ in range(plies):
+        choices, legal = _choices(cells, blank, targets)
+        row, choice = np.nonzero(legal)
+        if len(row) > ENUMERATED:
+            return None
+        cells = np.column_stack([cells[row], choices[row, choice]])
+        blank = _without(blank[row], cells[:, -1])
+    return _distinct(cells[_choices(cells, blank, targets)[1].any(axis=1)], size)
+
+
+def _walk(size: str, plies: int, count: int, generator: np.random.Generator, colours: Colours) -> Cells:
+    """Distinct ends of random walks, until there are `count` or thousands of walks in a row find nothing new."""
+    most = max(1, _WALKED_CELLS // _cell_count(size))
+    found = np.empty((0, plies), np.int16)
+    dry = 0
+    while len(found) < count and dry < _DRY_WALKS:
+        before = len(found)
+        walks = _random_walks(size, plies, min(most, max(_WALKERS, before)), generator)
+        found = _distinct(np.concatenate([found, _of_colours(walks, size, colours)]), size)
+        dry = 0 if len(found) > before else dry + 1
+    return found[:count]
+
+
+def _random_walks(size: str, plies: int, walkers: int, generator: np.random.Generator) -> Cells:
+    """Walks of uniformly random legal plies from the empty board; those that end the game are left out."""
+    targets, cells, blank = _targets(size), np.empty((walkers, 0), np.int16), _all_blank(walkers, _cell_count(size))
+    for _ in range(plies):
+        choices, legal = _choices(cells, blank, targets)
+        row = np.flatnonzero(legal.any(axis=1))
+        rank = (generator.random(len(row)) * legal[row].sum(axis=1)).astype(np.int64)
+        choice = (legal[row].cumsum(axis=1, dtype=np.int32) <= rank[:, None]).sum(axis=1)
+        cells = np.column_stack([cells[row], choices[row, choice]])
+        blank = _without(blank[row], cells[:, -1])
+    return cells[_choices(cells, blank, targets)[1].any(axis=1)]
+
+
+def _choices(cells: Cells, blank: NDArray[np.bool_], targets: Cells) -> tuple[Cells, NDArray[np.bool_]]:
+    """For each row, the cells the side to move might go to, and which of them it may."""
+    if cells.shape[1] < 2:
+        everywhere = np.broadcast_to(np.arange(len(targets), dtype=np.int16), (len(cells), len(targets)))
+        return everywhere, blank[:, :-1]
+    near = targets[cells[:, -2]]
+    return near, np.take_along_axis(blank, near.astype(np.int64), axis=1)
+
+
+def _without(blank: NDArray[np.bool_], taken: NDArray[np.int16]) -> NDArray[np.bool_]:
+    blank[np.arange(len(blank)), taken] = False
+    return blank
+
+
+def _all_blank(rows: int, count: int) -> NDArray[np.bool_]:
+    """Boards of blank cells, with one more column, never blank, for the -1 that `_targets` is padded with."""
+    blank = np.ones((rows, count + 1), bool)
+    blank[:, -1] = False
+    return blank
+
+
+def _targets(size: str) -> Cells:
+    """The cells a knight's move away from each cell, padded with -1 to eight."""
+    return _padded([[*cells_of(mask)] + [_NOWHERE] * 8 for mask in knight_masks(*parse_size(size))])[:, :8]
+
+
+def _cell_count(size: str) -> int:
+    rows, columns = parse_size(size)
+    return rows * columns
+
+
+def _position_keys(size: str) -> Callable[[int], NDArray[np.uint64]]:
+    """Tables of random numbers (Zobrist, 1970): 0 for visited cells, 1 and 2 for the players' places; [-1] is 0."""
+    rows, columns = parse_size(size)
+    cells = np.arange(rows * columns, dtype=np.uint64)
+
+    def table(kind: int) -> NDArray[np.uint64]:
+        start = np.uint64(kind << 48 | rows << 32 | columns << 16)
+        return np.append(mixed(mixed(np.full(len(cells), start)) ^ cells), np.uint64(0))
+
+    return table
+
+
+def _hashes(cells: Cells, table: Callable[[int], NDArray[np.uint64]]) -> Ids:
+    """The exclusive or of the keys of what a position is made of: visited cells, both places, and whose turn it is."""
+    plies = (cells != _NOWHERE).sum(axis=1)
+    hashes = mixed(table(3)[:1])[0] ^ np.bitwise_xor.reduce(table(0)[cells], axis=1)
+    hashes ^= mixed((plies % 2).astype(np.uint64))
+    for back in (1, 2):
+        player = (plies - back) % 2
+        place = np.where(
+            plies >= back, np.take_along_axis(_guarded(cells), np.maximum(plies - back, 0)[:, None], 1)[:, 0], -1
+        )
+        hashes ^= np.where(player == 0, table(1)[place], table(2)[place])
+    return mixed(hashes) >> np.uint64(1)
+
+
+def _guarded(cells: Cells) -> Cells:
+    """The cells with a column of -1 behind them, so that an opening without plies can be indexed too."""
+    return np.column_stack([cells, np.full(len(cells), _NOWHERE, np.int16)])

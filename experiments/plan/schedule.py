@@ -1,0 +1,184 @@
+"""The games to play, as columns made when they are asked for: each with its id and its seed, before anything runs.
+
+A *match* is two agents; it plays its openings one after the other, each twice with the sides swapped: a *pair*. The
+schedule goes round by round: the first pair of every match, then the second pair of every match, and so on, so that at
+any moment all contenders have met the same openings. A game's id is its place in that order,
+
+    game_id = (round * matches + match) * 2 + side        pair_id = game_id // 2
+
+where on side 0 the match's first agent moves first. Matches may have fewer pairs than others: ids may have gaps.
+
+A game's seed is made of the run's, the opening, the side and the match's second agent, the opponent: whatever is left
+to chance falls the same way for all who meet this opponent, so that two who play alike get equal results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.openings import Cells, colour_roles, mixed, opening_ids, orbit_ids
+
+Ids = NDArray[np.int64]
+SeedsBy = Literal["opponent", "agents"]
+"""What, beside the opening, a game's seed is made of: see `game_seeds`."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two agents, by their place among the schedule's agents, and the rows of the openings they play."""
+
+    first: int
+    second: int
+    start: int
+    pairs: int
+    population: int
+    """How many openings there are to draw from: 0 if unknown, or if the opening does not determine the game."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Everything that is going to be played.
+
+    `agents` are names; `cells` holds an opening a row, padded with -1; `seeds_by` is the rule of `game_seeds`.
+    """
+
+    size: str
+    seed: int
+    agents: tuple[str, ...]
+    matches: tuple[Match, ...]
+    cells: Cells
+    seeds_by: SeedsBy = "opponent"
+
+    @cached_property
+    def pairs(self) -> Ids:
+        """The number of pairs of each match."""
+        return np.array([match.pairs for match in self.matches], np.int64)
+
+    @property
+    def rounds(self) -> int:
+        """The pairs of the longest match."""
+        return int(self.pairs.max())
+
+    @property
+    def bound(self) -> int:
+        """Every id is below this."""
+        return self.rounds * len(self.matches) * 2
+
+    def __len__(self) -> int:
+        """The number of games."""
+        return 2 * int(self.pairs.sum())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that is scheduled; the rule of its seeds stands beside it."""
+        facts = repr((self.size, self.seed, self.agents, self.matches, self.cells.shape))
+        return hashlib.sha256(facts.encode() + self.cells.astype("<i2").tobytes()).hexdigest()
+
+    @cached_property
+    def _sides(self) -> NDArray[np.int16]:
+        """sides[match, side] = (who moves first, who moves second)."""
+        ab = [(match.first, match.second) for match in self.matches]
+        return np.array([[pair, pair[::-1]] for pair in ab], np.int16)
+
+    @cached_property
+    def _starts(self) -> Ids:
+        return np.array([match.start for match in self.matches], np.int64)
+
+    @cached_property
+    def opening_ids(self) -> NDArray[np.uint64]:
+        """See `openings.opening_ids`."""
+        return opening_ids(self.cells, self.size)
+
+    @cached_property
+    def orbit_ids(self) -> NDArray[np.uint64]:
+        """See `openings.orbit_ids`."""
+        return orbit_ids(self.cells, self.size)
+
+    @cached_property
+    def colour_roles(self) -> NDArray[np.int8]:
+        """See `openings.colour_roles`."""
+        return colour_roles(self.cells, self.size)
+
+    def exists(self, ids: Ids) -> NDArray[np.bool_]:
+        """Which of the ids are games."""
+        places, inside = self.match_of(ids), (ids >= 0) & (ids < self.bound)
+        there: NDArray[np.bool_] = inside & (self.round_of(ids) < self.pairs[places])
+        return there
+
+    def match_of(self, ids: Ids) -> Ids:
+        """The match of each game, by its place among `matches`."""
+        return ids // 2 % len(self.matches)
+
+    def round_of(self, ids: Ids) -> Ids:
+        """Which of its match's pairs each game belongs to, from 0."""
+        return ids // 2 // len(self.matches)
+
+    def players(self, ids: Ids) -> NDArray[np.int16]:
+        """For each game, the two agents, by their place among `agents`: who moves first, who second."""
+        return self._sides[self.match_of(ids), ids % 2]
+
+    def opening_rows(self, ids: Ids) -> Ids:
+        """For each game, the row of its opening in `cells`."""
+        return self._starts[self.match_of(ids)] + self.round_of(ids)
+
+    def populations(self, ids: Ids) -> Ids:
+        """For each game, the `population` of its match."""
+        return np.array([match.population for match in self.matches], np.int64)[self.match_of(ids)]
+
+    def openings(self, ids: Ids) -> list[list[int]]:
+        """For each game, the cells of its opening."""
+        return [[cell for cell in row if cell >= 0] for row in self.cells[self.opening_rows(ids)].tolist()]
+
+    def seeds(self, ids: Ids) -> NDArray[np.uint64]:
+        """For each game, its seed; see `game_seeds`."""
+        openings = self.opening_ids[self.opening_rows(ids)]
+        return game_seeds(self.seeds_by, self.seed, self.agents, ids, self.players(ids), openings)
+
+
+def game_seeds(
+    by: SeedsBy,
+    seed: int,
+    agents: Sequence[str],
+    ids: Ids,
+    players: NDArray[np.integer],
+    opening_ids: NDArray[np.uint64],
+) -> NDArray[np.uint64]:
+    """Seeds of games, made of the run's seed, the openings, and who plays on which side.
+
+    Args:
+        by: what is taken of the players: the match's second agent, or, as in runs from before that, both.
+        agents: names.
+        ids: of the games; an even one says that the match's first agent moves first.
+        players: places among `agents`, a row a game, who moves first first.
+        opening_ids: see `openings.opening_ids`.
+    """
+    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=8).digest() for name in agents)
+    keys = np.frombuffer(digests, "<u8").astype(np.uint64)[players]
+    if by == "agents":
+        return mixed(mixed(mixed(np.uint64(seed) ^ keys[:, 0]) ^ keys[:, 1]) ^ opening_ids)
+    sides = ids % 2
+    opponents = keys[np.arange(len(ids)), 1 - sides]
+    return mixed(mixed(mixed(np.uint64(seed) ^ opponents) ^ sides.astype(np.uint64)) ^ opening_ids)
+
+
+def points_table(schedule: Schedule) -> NDArray[np.int8]:
+    """An empty table of results, points[round, match, side]: -1 for a game not played yet."""
+    return np.full((schedule.rounds, len(schedule.matches), 2), -1, np.int8)
+
+
+def pair_points(points: NDArray[np.int8]) -> NDArray[np.int8]:
+    """For each pair, how many of its two games the match's first agent won; -1 while one is missing."""
+    total: NDArray[np.int8] = points.sum(axis=2, dtype=np.int8)
+    return np.where((points < 0).any(axis=2), np.int8(-1), total)
+
+
+def record_points(points: NDArray[np.int8], ids: Ids, winner: Sequence[int] | NDArray[np.int8]) -> None:
+    """Write winners (1 moved first, 2 moved second) into a table: 1 if the match's first agent won, 0 if it lost."""
+    points.reshape(-1)[ids] = (np.asarray(winner) - 1) == ids % 2

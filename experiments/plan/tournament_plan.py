@@ -1,0 +1,356 @@
+"""From a configuration to a plan: which agents, which matches, which openings, and what is to be said about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from experiments.plan.config import Config, Engine
+from experiments.plan.openings import OpeningSet, file_openings, placement_openings, random_openings
+from experiments.plan.schedule import Match, Schedule, SeedsBy
+from experiments.roster import (
+    Spec,
+    make_agent,
+    makeable,
+    parse_limit,
+    parse_spec,
+    settings_text,
+)
+from isolation.loading.load_user_code import expanded
+from isolation.rules.geometry import parse_size
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+Role = Literal["baseline", "contender", "control", "opponent"]
+
+CONTROL_SUFFIX = "_control"
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One agent of a tournament: its completed spec, the player, its settings as text, and what it is there for."""
+
+    spec: Spec
+    agent: Agent
+    roles: tuple[Role, ...]
+    settings: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tournament, ready to run. `config` names every agent in full, so that it makes the same plan again.
+
+    `population` is the number of openings to draw from, 0 if unknown; `notes` are for people. `pools_control`: what the
+    control plays counts as the baseline's too, and is as much as pays (`_control_share`); else as many openings as a
+    contender's, as in runs from before that.
+    """
+
+    config: Config
+    entrants: tuple[Entrant, ...]
+    schedule: Schedule
+    population: int
+    is_census: bool
+    notes: tuple[str, ...]
+    pools_control: bool
+
+
+def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: bool = True) -> Plan:
+    """Everything a configuration comes to, checked before any game is played.
+
+    `seeds_by` is the rule of `schedule.game_seeds`; for `pools_control` see `Plan`.
+
+    Raises:
+        ValueError: an agent cannot be made, or cannot play on the board, two agents share a name or are the same player
+            twice, an opening is not legal on the board, or nothing is left to play.
+    """
+    from isolation.players.agents import check_fit
+
+    made, left_out = make_entrants(config)
+    check_fit((entrant.agent for entrant in made), parse_size(config.board))
+    entrants = tuple(_looked_at(entrant, config.board) for entrant in made)
+    contenders = sum("contender" in entrant.roles for entrant in entrants)
+    share = _control_share(config, contenders) if pools_control else 1.0
+    shared, own, notes = draw_openings(config, share)
+    if config.control and not len(own):
+        entrants = tuple(entrant for entrant in entrants if "control" not in entrant.roles)
+        notes.append("no control: the openings are all taken, so it would replay the baseline's games")
+    matches, skipped = _make_matches(config, entrants, shared, len(own))
+    notes += left_out + skipped
+    if not matches:
+        raise ValueError("nothing to play: no two different agents are left to meet")
+    if config.format == "best-of":
+        _check_contest(entrants, matches)
+    cells = np.concatenate([shared.cells, own])
+    names = tuple(entrant.agent.name for entrant in entrants)
+    schedule = Schedule(shared.size, config.seed, names, matches, cells, seeds_by)
+    is_census = all(
+        match.population == match.pairs for match in matches if "control" not in entrants[match.first].roles
+    )
+    notes += _warnings(entrants, is_census, config)
+    return Plan(
+        _resolved(config, entrants, len(shared)), entrants, schedule, shared.population, is_census, tuple(notes),
+        pools_control,
+    )  # fmt: skip
+
+
+def make_entrants(config: Config) -> tuple[tuple[Entrant, ...], list[str]]:
+    """The agents of a configuration: baseline, contenders, control, opponents, each once; and notes for people on the
+    files that a pattern found and that cannot play.
+
+    Raises:
+        ValueError: a spec is wrong (the message says which key), or two agents share a name or play alike.
+    """
+    baseline = [_one(config.baseline, "baseline", config)] if config.baseline else []
+    contenders, notes = _group(config, "contender", baseline)
+    opponents, more_notes = _group(config, "opponent", [])
+    control = [_control_of(baseline[0])] if config.control else []
+    return _merged([*baseline, *contenders, *control, *opponents]), list(dict.fromkeys(notes + more_notes))
+
+
+def _group(
+    config: Config, role: Literal["contender", "opponent"], others: list[Entrant]
+) -> tuple[list[Entrant], list[str]]:
+    """The contenders or the opponents, none of whom is one of the others, and notes on files left out."""
+    group: list[Entrant] = []
+    notes = []
+    texts = config.contenders if role == "contender" else config.opponents
+    for place, text in enumerate(texts):
+        found, left_out = _entrants(text, role, f"{role}s[{place}]", config)
+        for entrant in found:
+            twin = next((one for one in [*others, *group] if _same_play(one, entrant)), None)
+            if twin and entrant.spec.pattern:
+                left_out.append(f"{entrant.agent.name} plays exactly like {twin.agent.name}")
+            else:
+                group.append(entrant)
+        notes += [f"left out: {why}" for why in left_out]
+    if any(parse_spec(text).target == "*" for text in texts) and role == "contender":
+        group = [entrant for entrant in group if entrant.settings not in {other.settings for other in others}]
+    _check_distinct(f"{role}s", [*others, *group])
+    return group, notes
+
+
+def _looked_at(entrant: Entrant, board: str) -> Entrant:
+    """The entrant, after a second look at what its code does not tell."""
+    if not entrant.agent.is_user_code:
+        return entrant
+    from isolation.checks.determinism_check import looked_at_twice
+
+    return replace(entrant, agent=looked_at_twice(entrant.agent, parse_size(board)))
+
+
+def draw_openings(
+    config: Config, control_share: float = 1.0
+) -> tuple[OpeningSet, np.ndarray[Any, np.dtype[np.int16]], list[str]]:
+    """The openings all matches share, those of the control, and notes for people.
+
+    The control gets `control_share` times as many as a contender, as far as there are any left. Placements come in
+    random order, a file's openings in the file's.
+    """
+    spec = config.opening_spec
+    wanted = 2**31 if config.pairs == "all" else config.pairs
+    for_control = round(wanted * control_share) if config.control else 0
+    seed = int(np.random.SeedSequence([config.seed, 1]).generate_state(1, np.uint64)[0])
+    if spec.kind == "random":
+        drawn = random_openings(config.board, spec.plies, wanted + for_control, seed, spec.colours)
+    elif spec.kind == "placements":
+        drawn = placement_openings(config.board, spec.colours)
+        drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
+    else:
+        drawn = file_openings(expanded(spec.path), config.board, spec.colours)
+    shared = replace(drawn, cells=drawn.cells[:wanted])
+    own = drawn.cells[wanted : wanted + for_control]
+    notes = []
+    if len(shared) < wanted < 2**31:
+        notes.append(f"openings exhausted: of {wanted:,} asked for, {len(shared):,} different ones are there to play")
+    if 0 < len(own) < for_control:
+        notes.append(f"openings for the control alone: {len(own):,}; no more are left")
+    return shared, own, notes
+
+
+def _control_share(config: Config, contenders: int) -> float:
+    """How many openings of its own the control plays, over those of a contender, so that its games pay best.
+
+    Each contender is compared with baseline and control together. For the same number of games all comparisons are
+    surest if these two play √contenders times as much as a contender does (Neyman); at least twice, so that they can be
+    compared with each other. Where contenders stop early there is nothing to gain.
+    """
+    return 1.0 if config.sprt else max(math.sqrt(contenders) - 1, 1.0)
+
+
+def _one(text: str, key: str, config: Config) -> Entrant:
+    found, _ = _entrants(text, "baseline", key, config)
+    if len(found) != 1:
+        raise ValueError(f"{key}: exactly one agent is needed, not {text}")
+    return found[0]
+
+
+def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
+    """The agents a spec stands for, and what is to be said of files left out."""
+    try:
+        made, left_out = makeable(text, parse_limit(config.limit), config.programs)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+    return [Entrant(spec, agent, (role,), settings_text(spec, agent)) for spec, agent in made], left_out
+
+
+def _control_of(baseline: Entrant) -> Entrant:
+    spec = replace(baseline.spec, name=baseline.spec.name + CONTROL_SUFFIX)
+    return Entrant(spec, make_agent(spec), ("control",), baseline.settings)
+
+
+def _check_distinct(key: str, entrants: Iterable[Entrant]) -> None:
+    """Refuse two agents of one name, and a deterministic agent under two names, which would replay its own games."""
+    seen: list[Entrant] = []
+    for entrant in entrants:
+        for other in seen:
+            if other.agent.name == entrant.agent.name:
+                raise ValueError(
+                    f"{key}: two agents are called {entrant.agent.name}; name one of them: Name={entrant.spec.text}"
+                )
+            if _same_play(other, entrant):
+                raise ValueError(
+                    f"{key}: {entrant.agent.name} plays exactly like {other.agent.name} and would replay its games"
+                )
+        seen.append(entrant)
+
+
+def _same_play(one: Entrant, other: Entrant) -> bool:
+    """Whether the two play the same game from the same opening, always."""
+    return one.agent.is_deterministic and one.settings == other.settings
+
+
+def _merged(entrants: Iterable[Entrant]) -> tuple[Entrant, ...]:
+    """The entrants with one for each name: an opponent may be a contender too, if it is the same agent."""
+    merged: dict[str, Entrant] = {}
+    for entrant in entrants:
+        name = entrant.agent.name
+        if name not in merged:
+            merged[name] = entrant
+        elif merged[name].settings == entrant.settings:
+            merged[name] = replace(merged[name], roles=merged[name].roles + entrant.roles)
+        else:
+            raise ValueError(f"two different agents are called {name}; name one of them: Name={entrant.spec.text}")
+    return tuple(merged.values())
+
+
+def _make_matches(
+    config: Config, entrants: tuple[Entrant, ...], shared: OpeningSet, own: int
+) -> tuple[tuple[Match, ...], list[str]]:
+    matches, notes = [], []
+    for first, second in _meetings(config, entrants):
+        one, other = entrants[first], entrants[second]
+        if first == second or _same_play(one, other):
+            notes.append(f"{one.agent.name} does not play {other.agent.name}: they are the same player")
+            continue
+        determined = one.agent.is_deterministic and other.agent.is_deterministic
+        population = shared.population if determined else 0
+        if "control" in one.roles:
+            matches.append(Match(first, second, len(shared), own, population))
+        else:
+            matches.append(Match(first, second, 0, len(shared), population))
+    return tuple(matches), notes
+
+
+def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) -> None:
+    """Refuse a best-of whose contenders do not all meet the same opponents."""
+    contenders = [place for place, entrant in enumerate(entrants) if "contender" in entrant.roles]
+    if len(contenders) < 2:
+        raise ValueError("contenders: a best-of needs at least two to choose from")
+    opponents = {place for place, entrant in enumerate(entrants) if "opponent" in entrant.roles}
+    for one in contenders:
+        if opponents - {match.second for match in matches if match.first == one}:
+            raise ValueError(
+                f"contenders: {entrants[one].agent.name} is an opponent too, and does not meet itself; in a best-of "
+                "all contenders meet the same opponents"
+            )
+
+
+def _meetings(config: Config, entrants: tuple[Entrant, ...]) -> list[tuple[int, int]]:
+    """Who meets whom, as places among the entrants."""
+
+    def having(*roles: Role) -> list[int]:
+        return [place for place, entrant in enumerate(entrants) if set(roles) & set(entrant.roles)]
+
+    if config.format in ("gauntlet", "best-of"):
+        return [(one, other) for one in having("baseline", "contender", "control") for other in having("opponent")]
+    if config.format == "head-to-head":
+        return [(one, other) for one in having("contender") for other in having("baseline")]
+    everyone = having("contender")
+    return [(one, other) for place, one in enumerate(everyone) for other in everyone[place + 1 :]]
+
+
+def _warnings(entrants: tuple[Entrant, ...], is_census: bool, config: Config) -> list[str]:
+    from joblib import cpu_count
+
+    notes, jobs = [], config.jobs
+    if is_census:
+        notes.append(
+            "a census: every opening of its kind is played, both sides, by agents that leave nothing to chance"
+        )
+    if clocked := on_the_clock(entrants):
+        notes.append(f"not reproducible to the move: {_names(clocked)} {_think(clocked)} by the clock")
+    whose: dict[str, list[Entrant]] = {}
+    for entrant in entrants:
+        whose.setdefault(entrant.agent.why_unrepeatable, []).append(entrant)
+    notes += [
+        f"not reproducible: {_names(those)} may play otherwise another time: {why}"
+        for why, those in whose.items()
+        if why
+    ]
+    on_wall = [entrant for entrant in clocked if entrant.spec.limit and entrant.spec.limit.ms]
+    if on_wall and jobs > cpu_count():
+        while_sharing = (
+            "while they share a core they search less, slow ones most"
+            if len(on_wall) > 1
+            else "while it shares a core it searches less"
+        )
+        notes.append(
+            f"{jobs} jobs on {cpu_count()} cores bias the results: {_names(on_wall)} {_think(on_wall)} by the "
+            f"wall clock, and {while_sharing}; use fewer jobs, or cpu_ms"
+        )
+    return notes
+
+
+def on_the_clock(entrants: Iterable[Entrant]) -> list[Entrant]:
+    """The agents that are limited by time."""
+    return [entrant for entrant in entrants if entrant.spec.limit and not entrant.spec.limit.is_reproducible]
+
+
+def _think(entrants: list[Entrant]) -> str:
+    return "thinks" if len(entrants) == 1 else "think"
+
+
+def _names(entrants: Iterable[Entrant]) -> str:
+    return ", ".join(entrant.agent.name for entrant in entrants)
+
+
+def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Config:
+    def with_role(role: Role) -> tuple[str, ...]:
+        return tuple(str(entrant.spec) for entrant in entrants if role in entrant.roles)
+
+    spec = config.opening_spec
+    path = {"openings": config.openings.replace(spec.path, str(expanded(spec.path).absolute()))}
+    changes: dict[str, Any] = {
+        "contenders": with_role("contender"),
+        "baseline": next(iter(with_role("baseline")), None),
+        "opponents": with_role("opponent"),
+        "pairs": pairs,
+        "engines": _in_their_places(config),
+        "cluster": None,  # where a run is played is not what is played
+        **(path if spec.kind == "file" else {}),
+    }
+    return config.model_copy(update=changes)
+
+
+def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
+    """The engines of a configuration, which are found from any directory."""
+    if not config.engines:
+        return None
+    return tuple(
+        one.model_copy(update={"directory": str(expanded(one.directory or ".").absolute())}) for one in config.engines
+    )

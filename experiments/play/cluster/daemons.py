@@ -1,0 +1,202 @@
+"""The two ends of a cluster: a scheduler that everybody meets at, and a machine that plays for whoever asks there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import joblib
+
+from experiments.plan.config import check_jobs
+from experiments.play.cluster import remote_worker
+from experiments.play.cluster.cluster_address import (
+    check_installed,
+    exposure,
+    is_file,
+    read_when_there,
+    scheduler_address,
+)
+from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE
+from isolation.files.temp_folders import temporary_folder
+from isolation.loading.load_user_code import expanded
+
+if TYPE_CHECKING:
+    from distributed import Security
+
+PATIENCE = 300.0
+"""Seconds for which a machine waits for a scheduler that is not there yet, or no more."""
+_LOOK_EVERY = 0.5
+_CONNECT = 10.0
+_LONGEST_SILENCE = "60s"
+"""A machine that says nothing for so long is given up by the scheduler."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The files that TLS needs, in PEM format: of who signs for all, one's own, and its key."""
+
+    authority: Path
+    own: Path
+    key: Path
+
+
+def serve_scheduler(
+    host: str, port: int, scheduler_file: Path | None, certificates: Certificates | None, say: Say
+) -> None:
+    """Be the scheduler until Ctrl-C or SIGTERM.
+
+    Raises:
+        ValueError: dask is not installed, or the port or the file cannot be had.
+    """
+    check_installed()
+    asyncio.run(_be_scheduler(host, port, scheduler_file, certificates, say))
+
+
+def serve_worker(cluster: str, jobs: int, certificates: Certificates | None, say: Say) -> bool:
+    """Play for the scheduler at an address, or in a scheduler file, until Ctrl-C or SIGTERM; says whether that came.
+
+    A scheduler that is not there yet, or no more, is waited for.
+
+    Raises:
+        ValueError: dask is not installed, there are too many jobs, or the address is none.
+    """
+    check_installed()
+    try:
+        remote_worker.use(check_jobs(jobs) or joblib.cpu_count(), say)
+    except ValueError as error:
+        raise ValueError(f"{jobs} jobs: {error}") from None
+    if not is_file(cluster):
+        scheduler_address(cluster)
+    try:
+        return asyncio.run(_be_worker(cluster, certificates, say))
+    finally:
+        remote_worker.end()
+
+
+async def _be_scheduler(host: str, port: int, file: Path | None, certificates: Certificates | None, say: Say) -> None:
+    from distributed import Scheduler
+
+    _configure_dask()
+    stopped = _stop_signal()
+    try:
+        scheduler = await Scheduler(
+            host=host,
+            port=port,
+            protocol="tls" if certificates else "tcp",
+            security=_security(certificates, "scheduler"),
+            dashboard=False,
+            dashboard_address="127.0.0.1:0",
+            scheduler_file=str(file) if file else None,
+        )
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"no scheduler can be at {host}, port {port}: {_root(error)}") from None
+    try:
+        say(f"The scheduler is at {scheduler.address}. On each machine: isolation worker {file or scheduler.address}")
+        if warning := exposure(scheduler.address):
+            say(f"Note: {warning}")
+        await stopped.wait()
+    finally:
+        await scheduler.close()
+        if file:
+            file.unlink(missing_ok=True)
+
+
+async def _be_worker(cluster: str, certificates: Certificates | None, say: Say) -> bool:
+    _configure_dask()
+    stopped = _stop_signal()
+    since = time.monotonic()
+    folder = temporary_folder("machine").path
+    while not stopped.is_set() and time.monotonic() - since < PATIENCE:
+        if address := _address_now(cluster):
+            if not await _play_for(address, folder, certificates, stopped, say):
+                continue
+            since = time.monotonic()
+        await _first(stopped.wait(), asyncio.sleep(_LOOK_EVERY))
+    if not stopped.is_set():
+        say(f"No scheduler has answered at {cluster} for {PATIENCE:.0f} s.")
+    return stopped.is_set()
+
+
+async def _play_for(
+    address: str, folder: Path, certificates: Certificates | None, stopped: asyncio.Event, say: Say
+) -> bool:
+    """Play until the scheduler goes or this is stopped; says whether the scheduler was there at all."""
+    from distributed import Worker
+
+    try:
+        worker = await Worker(
+            address,
+            nthreads=ERRANDS_A_MACHINE,
+            security=_security(certificates, "worker"),
+            local_directory=str(folder),
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            death_timeout=_CONNECT,
+        )
+    except (OSError, TimeoutError, RuntimeError):
+        return False
+    say(f"Playing for {address}, {remote_worker.jobs()} games at a time. Ctrl-C leaves.")
+    try:
+        await _first(worker.finished(), stopped.wait())
+        if not stopped.is_set():
+            say(f"The scheduler at {address} has gone; waiting for another there.")
+    finally:
+        if stopped.is_set():
+            remote_worker.leave()
+        await worker.close()
+    return True
+
+
+def _address_now(cluster: str) -> str | None:
+    """The scheduler's address; None while its file is not there."""
+    return read_when_there(expanded(cluster)) if is_file(cluster) else scheduler_address(cluster)
+
+
+async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:
+    """Wait for one of several things."""
+    tasks = [asyncio.ensure_future(one) for one in waiting]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+
+
+def _stop_signal() -> asyncio.Event:
+    """What is set at Ctrl-C or SIGTERM."""
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
+    return stopped
+
+
+def _configure_dask() -> None:
+    """Leave the terminal to us, and take no machine for dead or guilty too soon."""
+    import dask
+    import distributed  # noqa: F401
+
+    for name in ("distributed", "distributed.worker", "distributed.scheduler", "tornado", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    dask.config.set({"distributed.scheduler.worker-ttl": _LONGEST_SILENCE, "distributed.worker.profile.enabled": False})
+
+
+def _security(certificates: Certificates | None, role: str) -> Security:
+    """Dask's own configuration, or these files in its stead."""
+    from distributed import Security
+
+    if certificates is None:
+        return Security()
+    own = {f"tls_{role}_cert": str(certificates.own), f"tls_{role}_key": str(certificates.key)}
+    return Security(tls_ca_file=str(certificates.authority), require_encryption=True, **own)
+
+
+def _root(error: BaseException) -> str:
+    while error.__cause__:
+        error = error.__cause__
+    return " ".join(str(error).split())

@@ -1,0 +1,359 @@
+"""The parent's side of a cluster: which machines there are, and errands that each of them does, two out at a time.
+
+A thread of its own talks to dask. Machines that come are greeted, and refused if their log would not be the same; what
+a machine was at when it went is done by another. Where the connection is lost, it is made anew, and all that was out is
+sent again: whoever sent it hears of each errand once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from experiments.play.cluster import remote_worker
+from experiments.play.cluster.cluster_address import check_certificates, check_installed, exposure, scheduler_address
+from experiments.play.cluster.remote_worker import Answer, Hello, Left, Unfit
+from experiments.play.pools.pool import UnreachableError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+ERRANDS_A_MACHINE = 2
+"""So many are out at a time, so that no machine waits for the next."""
+LOSSES_ALLOWED = 8
+"""An errand that so many machines have gone with is sent no more."""
+PATIENCE = 60.0
+"""Seconds for which a scheduler that does not answer is waited for."""
+_CONNECT = 10.0
+_LOOK_EVERY = 0.5
+_ANSWER = 30.0
+_GOODBYE = 1.0
+_ALONE = 5.0
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator[Hub]:
+    """A hub for as long as it is needed.
+
+    Raises:
+        ValueError: dask is not installed, or the cluster cannot be reached; in one line.
+    """
+    check_installed()
+    _silence_dask()
+    address = scheduler_address(cluster)
+    check_certificates(address)
+    hub = Hub(address)
+    try:
+        yield hub
+    finally:
+        hub.close()
+
+
+class LostError(RuntimeError):
+    """An errand has been lost with one machine after another."""
+
+
+@dataclass(order=True)
+class Errand:
+    """Something to do: a function of `machine` and its arguments, and the parcel it needs. The oldest go first."""
+
+    number: int
+    function: Callable[..., Answer] = field(compare=False)
+    arguments: tuple[Any, ...] = field(compare=False)
+    parcel: tuple[str, bytes] | None = field(compare=False)
+    losses: int = field(default=0, compare=False)
+
+
+@dataclass
+class Known:
+    """A machine that takes errands: what it has said of itself, since when, its parcel, how many errands it is at."""
+
+    address: str
+    hello: Hello
+    since: float = field(default_factory=time.monotonic)
+    parcel: str = ""
+    out: int = 0
+    equipping: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What became of an errand, and which machine did it."""
+
+    number: int
+    answer: Answer | LostError
+    address: str
+
+
+class Hub:
+    """See the module. One thread uses it; `close` ends the connection."""
+
+    def __init__(self, address: str) -> None:
+        """Reach the scheduler.
+
+        Raises:
+            ValueError: it cannot be reached.
+        """
+        self.address = address
+        self._is_gone = False
+        self._alone_since = time.monotonic()
+        self._present: set[str] = set()
+        self._known: dict[str, Known] = {}
+        self._names: dict[str, str] = {}
+        self._refused: dict[str, str] = {}
+        self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
+        self._waiting: asyncio.PriorityQueue[Errand] = asyncio.PriorityQueue()
+        self._dropped_below = 0
+        self._first: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
+        self._thread.start()
+        if error := self._first.get():
+            raise ValueError(f"the scheduler at {address} cannot be reached: {_in_one_line(error)}")
+
+    @property
+    def machines(self) -> list[Known]:
+        """The machines that take errands now."""
+        return [known for known in list(self._known.values()) if known.address not in self._refused]
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why machines take no errands, by address."""
+        return dict(self._refused)
+
+    def notes(self) -> tuple[str, ...]:
+        """What people should know: who plays and who does not, and who else can."""
+        left_out = [f"{self._named(address)} does not play: {why}" for address, why in sorted(self.refused.items())]
+        waiting = f"no machine plays: start one with isolation worker {self.address}" if self._is_alone() else ""
+        return tuple(filter(None, (exposure(self.address), *left_out, waiting)))
+
+    def check(self) -> None:
+        """Raise if nothing will come back any more.
+
+        Raises:
+            UnreachableError: the scheduler is gone, or no machine that is there may play.
+        """
+        if self._is_gone:
+            raise UnreachableError(f"the scheduler at {self.address} cannot be reached any more")
+        refused = self.refused
+        if self._present and self._present <= refused.keys() and self._is_alone():
+            address = min(self._present)
+            raise UnreachableError(f"no machine of {self.address} may play; {self._named(address)}: {refused[address]}")
+
+    def refuse(self, address: str, why: str) -> None:
+        """Send a machine nothing more, until it joins anew; notes say why."""
+        self._refused[address] = why
+
+    def _named(self, address: str) -> str:
+        return f"{self._names[address]} ({address})" if address in self._names else address
+
+    def _is_alone(self) -> bool:
+        """Whether there has been no machine for a while."""
+        now = time.monotonic()
+        self._alone_since = now if self.machines else self._alone_since
+        return now - self._alone_since > _ALONE
+
+    def send(self, errand: Errand) -> None:
+        """Have a machine do this, as soon as one has time."""
+        self._loop.call_soon_threadsafe(self._waiting.put_nowait, errand)
+
+    def received(self, timeout: float) -> list[Returned]:
+        """What has come back since the last time, waiting for something up to `timeout` seconds."""
+        found: list[Returned | None] = []
+        with suppress(queue.Empty):
+            found.append(self._inbox.get(timeout=timeout) if timeout > 0 else self._inbox.get_nowait())
+            while True:
+                found.append(self._inbox.get_nowait())
+        return [returned for returned in found if returned and returned.number >= self._dropped_below]
+
+    def drop(self, below: int, key: str) -> None:
+        """Forget all errands of smaller numbers; machines that are at some with this parcel are to leave off."""
+        self._dropped_below = below
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._forget(key), self._loop).result(_GOODBYE)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._loop.call_soon_threadsafe(self._life.cancel)
+        self._thread.join(_GOODBYE)
+
+    # In the thread that talks to dask
+
+    async def _live(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._life = asyncio.create_task(self._stay_connected())
+        with suppress(asyncio.CancelledError):
+            await self._life
+
+    async def _stay_connected(self) -> None:
+        from distributed import Client
+
+        has_begun, seen = False, time.monotonic()
+        while time.monotonic() - seen < PATIENCE:
+            try:
+                async with Client(self.address, asynchronous=True, timeout=_CONNECT, set_as_default=False) as client:
+                    self._client = client
+                    if not has_begun:
+                        self._first.put(None)
+                    has_begun = True
+                    seen = await self._look_after(client)
+            except Exception as error:
+                if not has_begun:
+                    self._first.put(error)
+                    return
+            await asyncio.sleep(_LOOK_EVERY)
+        self._is_gone = True
+        self._inbox.put(None)
+        await asyncio.Event().wait()  # for `close`
+
+    async def _look_after(self, client: Client) -> float:
+        """Attend to machines that come, and leave those that go, until the connection is lost; says when it was not."""
+        attended: dict[str, asyncio.Task[None]] = {}
+        seen = time.monotonic()
+        try:
+            while client.status == "running":
+                try:
+                    found = await asyncio.wait_for(client.scheduler.ncores(workers=None), _ANSWER)
+                except (OSError, TimeoutError):
+                    break
+                seen = time.monotonic()
+                self._present = set(found)
+                for address in found.keys() - attended.keys():
+                    attended[address] = asyncio.create_task(self._attend(client, address))
+                for address in attended.keys() - found.keys():
+                    attended.pop(address).cancel()
+                    self._refused.pop(address, None)
+                await asyncio.sleep(_LOOK_EVERY)
+        finally:
+            for task in attended.values():
+                task.cancel()
+            await asyncio.gather(*attended.values(), return_exceptions=True)
+        return seen
+
+    async def _attend(self, client: Client, address: str) -> None:
+        """Greet a machine and send it errands, for as long as it is there."""
+        hello = await self._greeted(client, address)
+        if isinstance(hello, Hello):
+            self._names[address] = hello.name
+        if why_not := _refusal(hello):
+            self._refused[address] = why_not
+            return
+        assert isinstance(hello, Hello)
+        known = self._known[address] = Known(address, hello)
+        try:
+            await asyncio.gather(*(self._send_on(client, known) for _ in range(ERRANDS_A_MACHINE)))
+        finally:
+            del self._known[address]
+
+    async def _greeted(self, client: Client, address: str) -> Hello | Exception:
+        while True:
+            try:
+                found = await asyncio.wait_for(
+                    client.run(remote_worker.greet, workers=[address], on_error="return"), _ANSWER
+                )
+            except Exception:  # it may be busy, or about to go
+                found = {}
+            if isinstance(found.get(address), (Hello, ImportError, AttributeError, TypeError)):
+                answer: Hello | Exception = found[address]
+                return answer
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _send_on(self, client: Client, known: Known) -> None:
+        """Send a machine one errand after another."""
+        while known.address not in self._refused:
+            errand = await self._waiting.get()
+            if known.address in self._refused:
+                self._waiting.put_nowait(errand)
+            elif errand.number >= self._dropped_below:
+                await self._try(client, known, errand)
+
+    async def _try(self, client: Client, known: Known, errand: Errand) -> None:
+        """Have a machine do an errand, and tell what came of it; otherwise another is to do it."""
+        known.out += 1
+        try:
+            await self._equip(client, known, errand)
+            answer = await _done(client, known.address, errand)
+        except Exception as error:  # the machine's, or dask's
+            self._put_back(errand, is_lost=type(error).__name__ == "KilledWorker")
+            await asyncio.sleep(_LOOK_EVERY)
+            return
+        except asyncio.CancelledError:
+            self._put_back(errand, is_lost=known.address not in self._present)
+            raise
+        finally:
+            known.out -= 1
+        if isinstance(answer, Unfit):
+            self.refuse(known.address, answer.why)
+        if isinstance(answer, Unfit | Left):
+            self._put_back(errand, is_lost=False)
+            await asyncio.sleep(_LOOK_EVERY)
+        else:
+            self._inbox.put(Returned(errand.number, answer, known.address))
+
+    async def _equip(self, client: Client, known: Known, errand: Errand) -> None:
+        """See to it that a machine has the parcel of an errand."""
+        async with known.equipping:
+            if errand.parcel and known.parcel != errand.parcel[0]:
+                await asyncio.wait_for(
+                    client.run(remote_worker.receive, *errand.parcel, workers=[known.address]), _ANSWER
+                )
+                known.parcel = errand.parcel[0]
+
+    def _put_back(self, errand: Errand, is_lost: bool) -> None:
+        errand.losses += is_lost
+        if errand.losses < LOSSES_ALLOWED:
+            self._waiting.put_nowait(errand)
+        elif errand.number >= self._dropped_below:
+            self._inbox.put(Returned(errand.number, LostError(f"{errand.losses} machines have gone while at it"), ""))
+
+    async def _forget(self, key: str) -> None:
+        addresses = list(self._known)
+        with suppress(Exception):
+            if addresses:
+                await self._client.run(remote_worker.forget, key, workers=addresses, on_error="ignore")
+
+
+def _silence_dask() -> None:
+    """Leave the terminal to us: what dask logs of lost connections is told in a line of ours."""
+    import distributed  # noqa: F401
+
+    for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+async def _done(client: Client, address: str, errand: Errand) -> Answer:
+    future = client.submit(
+        errand.function,
+        *errand.arguments,
+        key=f"isolation-{errand.number}-{token_hex(4)}",
+        workers=[address],
+        allow_other_workers=False,
+        pure=False,
+    )
+    try:
+        answer: Answer = await future
+        return answer
+    finally:
+        future.release()
+
+
+def _refusal(hello: Hello | Exception) -> str:
+    """Why a machine may not play; empty if it may."""
+    if isinstance(hello, Exception):
+        return f"it has another toolkit, or none ({_in_one_line(hello)}): install the same knights-isolation there"
+    theirs, ours = hello.versions, remote_worker.versions()
+    differing = [f"{name} {theirs.get(name)}, not {ours[name]}" for name in ours if theirs.get(name) != ours[name]]
+    if differing:
+        return f"it has {', '.join(differing)}, and the log would not be the same: install what this machine has"
+    return hello.why_not
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

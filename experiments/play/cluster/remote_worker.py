@@ -1,0 +1,429 @@
+"""On a machine of the cluster: what its dask worker is asked to do, done in worker processes of its own.
+
+The process keeps them, and the code they have loaded, from one errand to the next. Errands are done one at a time; the
+other functions here answer at once, whatever is being played.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import pickle
+import platform
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import joblib
+import numpy as np
+from loky import get_reusable_executor
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Ids, record_points
+from experiments.play.cluster.file_transfer import opened, users_in
+from experiments.play.pools.batch_feed import Feed
+from experiments.play.pools.interrupts import Interrupted
+from experiments.play.pools.loky_pool import LokyPool
+from experiments.play.pools.play_loop import play_missing
+from experiments.play.pools.pool import TICK, Answered, Died, Failed
+from experiments.play.pools.preparation import Kit, kit_in, prepare
+from experiments.play.pools.process_map import Result, run, starting_silently
+from experiments.play.pools.recovery import FORFEITED
+from experiments.play.pools.worker import Task
+from experiments.record import log
+from experiments.record.finished_games import Ends, Part, Played, joined
+from isolation.rules.outcome import Reason
+from isolation.usercode.user_exceptions import told
+
+_PARCELS_KEPT = 16
+_IDLE = 60
+"""Seconds after which processes that have nothing to compute end."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What a machine says of itself.
+
+    Attributes:
+        name: the host's.
+        cores: how many games it plays at a time.
+        processor: its model.
+        versions: of everything that must be the same on all machines.
+        why_not: why it cannot play at all; empty if it can.
+    """
+
+    name: str
+    cores: int
+    processor: str
+    versions: dict[str, str]
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class PlayedPart:
+    """A batch that has been played: the part of the log it makes, and what `Feed` learns from it.
+
+    `interpreted` says why agents run interpreted on this machine, by their places in the plan.
+    """
+
+    part: Part
+    matches: Ids
+    seconds: NDArray[np.float64]
+    interpreted: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a call has returned."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Raised:
+    """What a call has raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What calls have returned and printed, and how many seconds of a core one took."""
+
+    results: list[Result[Any]]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A call has killed its process."""
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """This machine cannot do what it was asked, and why: others may."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """The errand was cut short, as the machine leaves or nobody wants to know any more."""
+
+
+Answer = PlayedPart | Computed | Value | Raised | Killed | Unfit | Left
+
+
+# Asked at any time
+
+
+def greet(dask_worker: Any) -> Hello:
+    """Who this is."""
+    daemon = multiprocessing.current_process().daemon
+    why_not = (
+        "its dask worker runs under a nanny, and may not start processes: start it with --no-nanny, or set "
+        "distributed.worker.daemon to false"
+    )
+    return Hello(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
+
+
+def receive(key: str, parcel: bytes) -> None:
+    """Keep the parcel of a task until it is needed."""
+    _parcels[key] = parcel
+    while len(_parcels) > _PARCELS_KEPT:
+        _parcels.popitem(last=False)
+
+
+def forget(key: str) -> None:
+    """Cut short what is being done for a task, and do no more for it."""
+    _forgotten.add(key)
+
+
+def leave() -> None:
+    """Cut short whatever is being done: this process is about to end."""
+    _leaving.set()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What must be the same on all machines: the libraries that matter, and the toolkit, file by file."""
+    import distributed
+
+    found = {name: version for name, version in log.versions().items() if name != "machine"}
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[3]
+    for path in sorted(
+        path for room in ("isolation", "heuristics", "experiments") for path in (root / room).rglob("*.py")
+    ):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return {**found, "distributed": distributed.__version__, "sources": digest.hexdigest()[:12]}
+
+
+# Errands
+
+
+def play(key: str, ids: Ids) -> Answer:
+    """Play games of the task that was received under this key, and make a part of the log of them.
+
+    The part is made while the processes are at the next errand already, where dask has a second thread for it.
+    """
+    answer = _do(key, lambda session: _played(session, ids))
+    try:
+        return _packed(answer) if isinstance(answer, _Batch) else answer
+    except Exception as error:
+        return _unfit(error)
+
+
+def call(key: str, function: Callable[..., object], *arguments: object) -> Answer:
+    """Call `function(worker, *arguments)` in a worker process."""
+    return _do(key, lambda session: _called(session, function, *arguments))
+
+
+def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -> Answer:
+    """Call `function(*call)` for every call, each in a worker process."""
+    worker, interrupted = _interruption("")
+    with _one_at_a_time:
+        executor = get_reusable_executor(_cores(worker), timeout=_IDLE)
+        began, results = time.monotonic(), []
+        # The first by itself: it may compile what the others use.
+        first = [] if function in _called_before else calls[:1]
+        _called_before.add(function)
+        try:
+            for some in filter(None, (first, calls[len(first) :])):
+                with starting_silently():
+                    left = {executor.submit(run, os.getpid(), function, call) for call in some}
+                while left:
+                    done, left = wait(left, TICK, FIRST_COMPLETED)
+                    results += [future.result() for future in done]
+                    if interrupted():
+                        executor.shutdown(kill_workers=True)
+                        return Left()
+        except OSError as error:
+            return _unfit(error)
+        except Exception as error:
+            return Raised(error if _is_portable(error) else RuntimeError(told(error)))
+    return Computed(results, (time.monotonic() - began) * min(len(calls), _cores(worker)) / len(calls))
+
+
+def end() -> None:
+    """End the processes of this machine."""
+    leave()
+    with _one_at_a_time:
+        _close()
+
+
+@dataclass
+class _Session:
+    """The processes, and the task they work on.
+
+    Attributes:
+        kit: what there is to compile of it.
+        seconds: how long a game takes, by match; NaN where that is unknown.
+        given_up: the agents that kill their process over and over.
+    """
+
+    pool: LokyPool
+    jobs: int
+    key: str
+    task: Task
+    interrupted: Interrupted
+    seconds: NDArray[np.float64]
+    interpreted: dict[int, str] = field(default_factory=dict)
+    given_up: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """A batch that has been played, before it is a part of the log; see `PlayedPart`."""
+
+    task: Task
+    played: Played
+    matches: Ids
+    seconds: NDArray[np.float64]
+    interpreted: dict[int, str]
+
+
+_Errand = TypeVar("_Errand")
+
+_jobs = 0
+_say: Callable[[str], None] = lambda line: None  # noqa: E731
+_parcels: OrderedDict[str, bytes] = OrderedDict()
+_forgotten: set[str] = set()
+_called_before: set[Callable[..., object]] = set()
+_leaving = threading.Event()
+_one_at_a_time = threading.Lock()
+_session: _Session | None = None
+
+
+def use(jobs: int, say: Callable[[str], None]) -> None:
+    """Play so many games at a time; 0 is as many as there are cores. `say` prints what people here should know."""
+    global _jobs, _say
+    _jobs, _say = jobs, say
+
+
+def jobs() -> int:
+    """What `use` was told."""
+    return _jobs
+
+
+def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | Unfit | Left:
+    worker, interrupted = _interruption(key)
+    with _one_at_a_time:
+        answer: _Errand | Unfit | Left
+        try:
+            answer = errand(_session_for(key, _cores(worker), interrupted))
+        except Exception as error:
+            answer = _unfit(error)
+        if interrupted():
+            answer = Left()
+        if isinstance(answer, Unfit | Left):
+            _close()  # with whatever its processes are still at: the next errand must not receive that
+        return answer
+
+
+def _unfit(error: Exception) -> Unfit:
+    """That an errand cannot be done here because of this, which is reported here as well."""
+    why = str(error) if isinstance(error, ValueError) else told(error)
+    _say(f"This machine plays no further in this run: {why}")
+    return Unfit(why)
+
+
+def _interruption(key: str) -> tuple[Any, Interrupted]:
+    """Dask's worker that this thread works for, and what says whether to leave off."""
+    from distributed import get_worker
+    from distributed.core import Status
+
+    worker = get_worker()
+
+    def interrupted() -> bool:
+        return _leaving.is_set() or key in _forgotten or worker.status not in (Status.running, Status.paused)
+
+    return worker, interrupted
+
+
+def _cores(worker: Any) -> int:
+    """How many games are played at a time: as was said, or as many as dask has threads, or one on every core."""
+    return _jobs or (worker.state.nthreads if worker.state.nthreads > 1 else int(joblib.cpu_count()))
+
+
+def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
+    """The processes, at work on the task of this key, its agents compiled."""
+    global _session
+    if _session is None or _session.key != key:
+        task = opened(pickle.loads(_parcels[key]))
+        pool = _session.pool if _session else LokyPool(jobs)
+        pool.assign(task)
+        _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))
+        kit = _answer_of(_session, pool.call(kit_in))
+        if isinstance(kit, Raised):
+            raise kit.error
+        if isinstance(kit, Value):
+            assert isinstance(kit.value, Kit)
+            _session.interpreted = prepare(pool, kit.value, jobs, interrupted, lambda names, found: None)
+    _session.interrupted = interrupted
+    return _session
+
+
+def _close() -> None:
+    global _session
+    if _session is not None:
+        _session.pool.close()
+        _session = None
+
+
+class _Tray:
+    """Where the games of a batch are gathered; what `play_missing` knows as a record."""
+
+    def __init__(self, session: _Session, points: NDArray[np.int8]) -> None:
+        self.played: list[Played] = []
+        self._session = session
+        self._points = points
+        self._users = users_in(session.task.specs)
+
+    def add(self, played: Played | Part) -> None:
+        """Take finished games."""
+        assert isinstance(played, Played)
+        record_points(self._points, played.ids, played.games.winner)
+        self.played.append(played)
+
+    def write_if_due(self) -> None:
+        """Nothing is written before all games are there."""
+
+    def losers_by(self, detail: str) -> set[int]:
+        """Those who have given up."""
+        return set(self._session.given_up) if detail == FORFEITED else set()
+
+    def is_user_code(self, agent: int) -> bool:
+        """Whether an agent runs code that does not ship with the toolkit."""
+        return agent in self._users
+
+
+def _played(session: _Session, ids: Ids) -> _Batch | Left:
+    schedule = session.task.schedule
+    # As if all other games had been played.
+    points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)
+    points.reshape(-1)[ids] = -1
+    feed = Feed(schedule, points, session.jobs)
+    feed.seconds = session.seconds
+    tray = _Tray(session, points)
+    play_missing(session.pool, feed, tray, session.interrupted, lambda: None)
+    if session.interrupted():
+        return Left()
+    played = joined(tray.played)
+    games = played.games
+    forfeits = [place for place in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[place] == FORFEITED]
+    players = schedule.players(played.ids)
+    session.given_up |= {int(players[place, 2 - games.winner[place]]) for place in forfeits}
+    matches = np.unique(schedule.match_of(ids))
+    return _Batch(session.task, played, matches, session.seconds[matches], session.interpreted)
+
+
+def _packed(batch: _Batch) -> PlayedPart:
+    games = batch.played.games
+    data = log.packed(log.games_table(batch.task.schedule, batch.task.settings, batch.played))
+    part = Part(batch.played.ids, Ends(games.winner, games.reason, games.detail), data)
+    return PlayedPart(part, batch.matches, batch.seconds, batch.interpreted)
+
+
+def _called(session: _Session, function: Callable[..., object], *arguments: object) -> Answer:
+    return _answer_of(session, session.pool.call(function, *arguments))
+
+
+def _answer_of(session: _Session, number: int) -> Answer:
+    while not session.interrupted():
+        for event in session.pool.finished(TICK):
+            match event:
+                case Answered(_, value):
+                    return Value(value)
+                case Failed(OSError() as error):  # such as a full disk
+                    raise error
+                case Failed(error):
+                    return Raised(error if _is_portable(error) else RuntimeError(told(error)))
+                case Died():
+                    return Killed()
+    return Left()
+
+
+def _is_portable(error: BaseException) -> bool:
+    try:
+        return isinstance(pickle.loads(pickle.dumps(error)), Exception)
+    except Exception:
+        return False
+
+
+def _processor() -> str:
+    """The model of the processor, as far as it can be known."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()

@@ -1,0 +1,219 @@
+"""What is known of a run's games while it runs, and the log they go to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Ids, points_table, record_points
+from experiments.plan.tournament_plan import Plan
+from experiments.record import log, run_directory
+from experiments.record.finished_games import Part, Played, joined
+from experiments.record.log_validation import check_scheduled
+from experiments.record.run_lock import lock_file
+from isolation.rules.outcome import AT_LAST, REASON_WORDS, Reason
+from isolation.shell import command
+
+ON_THE_BOARD = Reason.NO_MOVES.word
+BY_CLOCK = (Reason.TIMEOUT.word, Reason.HANG.word)
+"""Reasons that depend on the machine's speed."""
+
+_LONGEST_DETAIL = 120
+_SHORTEST = 0.5
+_LONGEST = 2.0
+_SHARE = 0.002
+
+
+class UnwritableLogError(OSError):
+    """The log cannot be written."""
+
+
+class MovedRunError(UnwritableLogError):
+    """The run has been moved or deleted while it was played."""
+
+
+class Ledger:
+    """The results of a run so far, those found in its log to begin with.
+
+    `points` has every result (see `schedule.points_table`); `logged` and `reasons` count the games that are in the log
+    for good, and `forfeits`, by loser and reason, the details of those that were not decided on the board. `duplicates`
+    is how many copies of games were found and removed. `path` is the directory of the run.
+    """
+
+    def __init__(self, run: Path, plan: Plan) -> None:
+        self.plan = plan
+        self.points = points_table(plan.schedule)
+        self.reasons: Counter[str] = Counter()
+        self.forfeits: dict[tuple[int, str], Counter[str]] = {}
+        self.logged = 0
+        self.duplicates = 0
+        self.path = run
+        self._lock = lock_file(run)
+        self._folder = log.games_folder(run)
+        self._waiting: list[Played] = []
+        self._parts: list[Part] = []
+        self._has_parts = False
+        self._number = 0  # of the next part, where that is known
+        self._started = self._written = time.monotonic()
+        with self._writing():
+            log.sweep(self._folder)
+        self._recover()
+
+    def add(self, played: Played | Part) -> None:
+        """Take finished games; `write` puts them into the log.
+
+        Raises:
+            ChildProcessError: one of them was played before, and nothing is taken.
+        """
+        if (self.points.reshape(-1)[played.ids] >= 0).any():
+            raise ChildProcessError(
+                f"{self.path}: a worker sent games that had been played already, which were discarded; "
+                f"go on with {command('tournament', '--resume', self.path)}"
+            )
+        record_points(self.points, played.ids, played.games.winner)
+        if isinstance(played, Part):
+            self._parts.append(played)
+        else:
+            self._waiting.append(played)
+
+    def write_if_due(self) -> None:
+        """Write every half second to two seconds; in long runs less often, lest they end in 100,000 files.
+
+        Parts made elsewhere are written at once: nothing can be saved by waiting, and they may be large.
+        """
+        now = time.monotonic()
+        elapsed = now - self._started
+        self._write_parts()
+        if now - self._written > max(min(_LONGEST, elapsed / 10), _SHORTEST, _SHARE * elapsed):
+            self.write()
+
+    def write(self) -> None:
+        """Put the games that wait into the log.
+
+        Raises:
+            UnwritableLogError: these games are lost, those before are not.
+        """
+        self._check_place()
+        self._written = time.monotonic()
+        self._write_parts()
+        if self._waiting:
+            played, self._waiting = joined(self._waiting), []
+            settings = [entrant.settings for entrant in self.plan.entrants]
+            with self._writing():
+                log.append(self._folder, log.games_table(self.plan.schedule, settings, played))
+            self._number = 0
+            self._count_ends(played)
+
+    @property
+    def ended_by_clock(self) -> int:
+        """How many games a time limit or the hard cap ended."""
+        return sum(self.reasons[reason] for reason in BY_CLOCK)
+
+    def forfeit_notes(self) -> list[str]:
+        """For people: who lost games otherwise than on the board, how many of how many, and how; most games first."""
+        found = sorted(self.forfeits.items(), key=lambda item: -item[1].total())
+        return [self._forfeit_note(*key, details) for key, details in found]
+
+    def losers_by(self, detail: str) -> set[int]:
+        """The agents, by their places in the plan, that lost games that are in the log with this detail."""
+        return {agent for (agent, _), details in self.forfeits.items() if detail in details}
+
+    def is_user_code(self, agent: int) -> bool:
+        """Whether an agent, by its place in the plan, runs code that does not ship with the toolkit."""
+        return self.plan.entrants[agent].agent.is_user_code
+
+    def close(self) -> None:
+        """Merge the log's parts, and write down that the run is finished."""
+        unrepeatable = any(entrant.agent.why_unrepeatable for entrant in self.plan.entrants)
+        reproducible = not (self.ended_by_clock or unrepeatable)
+        with self._writing():
+            log.merge(self._folder, log.SMALL_PART_FROM_ELSEWHERE if self._has_parts else None)
+            run_directory.finish(self.path, self.logged, self.ended_by_clock, reproducible=reproducible)
+
+    def _check_place(self) -> None:
+        """Raise if the run has been moved or deleted: another one may lie at its path."""
+        if lock_file(self.path) != self._lock or not self.path.is_dir():
+            raise MovedRunError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Tell what goes wrong with the log from what goes wrong elsewhere, such as in a worker."""
+        self._check_place()
+        try:
+            yield
+        except OSError as error:
+            self._check_place()
+            raise UnwritableLogError(error.errno, error.strerror or str(error)) from error
+
+    def _write_parts(self) -> None:
+        while self._parts:
+            self._has_parts = True
+            part = self._parts.pop(0)
+            with self._writing():
+                self._number = self._number or log.next_number(self._folder)
+                log.append(self._folder, part.data, self._number)
+            self._number += 1
+            self._count_ends(part)
+
+    def _count_ends(self, played: Played | Part) -> None:
+        games = played.games
+        self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
+
+    def _forfeit_note(self, agent: int, reason: str, details: Counter[str]) -> str:
+        detail = _shortened(details.most_common(1)[0][0])
+        if detail:
+            detail = f": {detail}" if len(details) == 1 else f", such as {detail}"
+        name, played = self.plan.schedule.agents[agent], self._games_of(agent)
+        return (
+            f"{name} lost {details.total():,} of {played:,} games by {reason.replace('_', ' ')}{detail} "
+            f"({command('summary', self.path)} tells where)"
+        )
+
+    def _games_of(self, agent: int) -> int:
+        own = [place for place, match in enumerate(self.plan.schedule.matches) if agent in (match.first, match.second)]
+        return int(np.count_nonzero(self.points[:, own] >= 0))
+
+    def _recover(self) -> None:
+        check_scheduled(self.path, self.plan.schedule, [entrant.settings for entrant in self.plan.entrants])
+        columns = ["game_id", "winner", "reason", "detail"]
+        found = log.read_table(self.path, columns)
+        if len(np.unique(found["game_id"].to_numpy())) < len(found):
+            with self._writing():
+                run_directory.reopen(self.path)
+                self.duplicates = log.remove_duplicates(self._folder)
+            found = log.read_table(self.path, columns)
+        ids = found["game_id"].to_numpy()
+        winner, reasons = found["winner"].to_numpy(), np.array(found["reason"].to_pylist(), str)
+        record_points(self.points, ids, winner)
+        self._count(ids, winner, reasons, found["detail"])
+
+    def _count(self, ids: Ids, winner: NDArray[np.int8], reasons: NDArray[np.str_], details: Sequence[Any]) -> None:
+        self.logged += len(ids)
+        for reason, count in zip(*np.unique(reasons, return_counts=True), strict=True):
+            self.reasons[str(reason)] += int(count)
+        forfeited = np.flatnonzero(reasons != ON_THE_BOARD)
+        losers = self.plan.schedule.players(ids[forfeited])[np.arange(len(forfeited)), 2 - winner[forfeited]]
+        for place, loser in zip(forfeited.tolist(), losers.tolist(), strict=True):
+            self.forfeits.setdefault((loser, str(reasons[place])), Counter())[str(details[place])] += 1
+
+
+def _shortened(detail: str) -> str:
+    """A detail by its first words and, where it has the end of a dialogue with an engine, by the last of that."""
+    what, found, dialogue = detail.partition(AT_LAST)
+    if len(detail) <= _LONGEST_DETAIL or not found:
+        return shorten(detail, _LONGEST_DETAIL)
+    told = shorten(what, _LONGEST_DETAIL // 2) + AT_LAST
+    lines = dialogue.split(" | ")
+    while len(lines) > 1 and len(told) + len(" | ".join(["…", *lines])) > _LONGEST_DETAIL:
+        lines.pop(0)
+    return told + " | ".join(["…", *lines] if lines[0] != "…" else lines)

@@ -1,0 +1,1 @@
+"""Worker pools: batches, workers, crashes, stalls, and recovery from them."""

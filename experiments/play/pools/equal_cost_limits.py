@@ -1,0 +1,81 @@
+"""The costs of a plan's agents, and node limits by which every contender costs as much time as the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from experiments.plan.tournament_plan import Entrant, Plan, make_plan
+from experiments.roster import Spec
+from isolation.checks.search_cost import Cost
+from isolation.rules.limits import Limit
+
+Costs = Mapping[str, Cost | str]
+"""The costs of agents by name; of those that have none, why."""
+Measure = Callable[[Sequence[str]], Costs]
+"""Measures the costs of agents by name, over that of the first."""
+
+
+FEWEST_NODES = 50
+"""With fewer a move, a search sees little more than the next ply."""
+
+
+def to_measure(plan: Plan) -> list[str]:
+    """The names of a plan's agents, the baseline first if there is one: costs are over its own."""
+    return [entrant.agent.name for entrant in sorted(plan.entrants, key=lambda one: "baseline" not in one.roles)]
+
+
+def measured(costs: Costs) -> dict[str, Cost]:
+    """Those that could be measured."""
+    return {name: cost for name, cost in costs.items() if isinstance(cost, Cost)}
+
+
+def at_equal_cost(plan: Plan, measure: Measure) -> tuple[Plan, dict[str, Cost]]:
+    """The plan with each contender's node limit divided by what a node costs over the baseline's, and all costs.
+
+    The limits are fixed numbers from here on, so that the run means the same when it is resumed or repeated.
+
+    Raises:
+        ValueError: there is no baseline, an agent to be scaled is not limited by nodes, or its code fails.
+    """
+    baseline, contenders = check_scalable(plan)
+    costs = measure(to_measure(plan))
+    known = measured(costs)
+    for entrant in (baseline, *contenders):
+        if entrant.agent.name not in known:
+            raise ValueError(f"equal_cost cannot measure {entrant.agent.name}: {costs[entrant.agent.name]}")
+    fixed = [_scaled(entrant, known[entrant.agent.name].times) for entrant in contenders]
+    update = {"contenders": tuple(str(spec) for spec in fixed), "equal_cost": False}
+    scaled = make_plan(plan.config.model_copy(update=update))
+    return replace(scaled, notes=scaled.notes + _warnings(fixed)), known
+
+
+def check_scalable(plan: Plan) -> tuple[Entrant, list[Entrant]]:
+    """The baseline and the contenders of a plan whose limits can be scaled.
+
+    Raises:
+        ValueError: there is no baseline, or an agent to be scaled is not limited by nodes.
+    """
+    baseline = next((entrant for entrant in plan.entrants if "baseline" in entrant.roles), None)
+    if baseline is None:
+        raise ValueError("equal_cost needs a baseline to measure against")
+    contenders = [entrant for entrant in plan.entrants if "contender" in entrant.roles]
+    for entrant in (baseline, *contenders):
+        if entrant.spec.limit is None or entrant.spec.limit.nodes is None:
+            raise ValueError(f"equal_cost scales node limits, and {entrant.agent.name} has none")
+    return baseline, contenders
+
+
+def _scaled(entrant: Entrant, times: float) -> Spec:
+    nodes = entrant.spec.limit.nodes if entrant.spec.limit else None
+    assert nodes is not None
+    return replace(entrant.spec, limit=Limit(nodes=max(1, round(nodes / times))))
+
+
+def _warnings(specs: Sequence[Spec]) -> tuple[str, ...]:
+    return tuple(
+        f"{spec.name} gets no more than {spec.limit.nodes} nodes a move at equal cost: that says how slow its "
+        "heuristic is, and little of how good"
+        for spec in specs
+        if spec.limit and spec.limit.nodes and spec.limit.nodes < FEWEST_NODES
+    )

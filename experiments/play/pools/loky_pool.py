@@ -1,0 +1,330 @@
+"""A pool of processes on this machine: the loky executor, with a marker of what each batch is at.
+
+Loky gives up all workers when one has died. The markers say which games were on, and a look at which processes still
+exist, before loky ends the others, says whose fault it was.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+
+from experiments.plan.schedule import Ids
+from experiments.play.pools.crash_markers import (
+    PID,
+    Markers,
+    Suspect,
+    create_markers,
+    dead_among,
+    find_suspects,
+    open_markers,
+    suspect_at,
+)
+from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
+from experiments.play.pools.process_map import end_with, starting_silently
+from experiments.play.pools.stall_detection import Watch
+from experiments.play.pools.worker import Batch, Task, Worker
+from isolation.compiling import code_cache
+from isolation.files.temp_folders import temporary_folder
+
+LOOKS_ALLOWED = 10
+"""How often in a row a worker may be seen stopped, about ten times a second, before it is ended."""
+_SAFE_PATH = "PYTHONSAFEPATH"
+
+
+@dataclass(frozen=True)
+class _SentBatch:
+    """A batch that is out, and the slot of its marker."""
+
+    ids: Ids
+    slot: int
+
+
+@dataclass(frozen=True)
+class _SentCall:
+    """A call that is out."""
+
+    number: int
+
+
+class LokyPool(Pool):
+    """Processes that are started when there is something to do, and anew after one has died.
+
+    Two batches a worker may be out, so that none waits for the parent.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._folder = temporary_folder("workers")
+        self._markers_file = self._folder.path / "markers"
+        self._markers = create_markers(self._markers_file, 2 * jobs)
+        self._jobs = jobs
+        self._task: Task | None = None
+        self._task_file = Path()
+        self._tasks = 0
+        self._executor: ProcessPoolExecutor | None = None
+        self._out: dict[Future[Any], _SentBatch | _SentCall] = {}
+        self._calls = 0
+        self._dead: set[int] = set()
+        self._watch = Watch(self._markers)
+        self._hung: dict[int, Suspect] = {}
+        self._stopped: dict[int, int] = {}
+
+    def assign(self, task: Task) -> None:
+        """See `Pool.assign`. The task goes to the workers by a file, and only once to each."""
+        if self._out:
+            self._end_workers()
+        if self._task:
+            self._task_file.unlink()
+        self._tasks += 1
+        self._task, self._task_file = task, self._folder.path / f"task-{self._tasks}"
+        self._task_file.write_bytes(pickle.dumps(task))
+
+    @property
+    def has_room(self) -> bool:
+        """See `Pool.has_room`."""
+        return len(self._batches()) < len(self._markers)
+
+    @property
+    def is_busy(self) -> bool:
+        """See `Pool.is_busy`."""
+        return bool(self._out)
+
+    def submit(self, ids: Ids, interpreted: bool = False) -> None:
+        """See `Pool.submit`."""
+        slot = min(set(range(len(self._markers))) - {sent.slot for sent in self._batches()})
+        self._markers[slot] = 0
+        self._watch.forget(slot)
+        self._send(_SentBatch(ids, slot), _play_batch, ids, slot, interpreted)
+
+    def call(self, function: Callable[..., object], *arguments: object) -> int:
+        """See `Pool.call`."""
+        self._calls += 1
+        self._send(_SentCall(self._calls), _call, function, *arguments)
+        return self._calls
+
+    def finished(self, timeout: float) -> list[Event]:
+        """See `Pool.finished`."""
+        done = wait(self._out, timeout, FIRST_COMPLETED).done
+        self._end_stopped()
+        self._end_silent()
+        if not any(map(_is_lost, done)):
+            return self._events(done)
+        # Loky has given up all that is out; what came back before that counts.
+        done = wait(self._out).done
+        events = self._events({future for future in done if not _is_lost(future)})
+        return [*events, self._bury()]
+
+    def alone(self) -> LokyPool:
+        """See `Pool.alone`."""
+        assert self._task
+        pool = LokyPool(1)
+        pool.assign(self._task)
+        return pool
+
+    def close(self) -> None:
+        """See `Pool.close`."""
+        self._end_workers()
+        self._folder.remove()
+
+    def _batches(self) -> list[_SentBatch]:
+        return [sent for sent in self._out.values() if isinstance(sent, _SentBatch)]
+
+    def _send(self, sent: _SentBatch | _SentCall, function: Callable[..., object], *arguments: object) -> None:
+        future: Future[Any]
+        try:
+            with _sheltered(), starting_silently():
+                future = self._running().submit(function, self._task_file, *arguments)
+            future.add_done_callback(self._note_death)
+        except BrokenProcessPool as death:
+            future = Future()
+            future.set_exception(death)
+        except OSError as error:
+            raise ValueError(f"no worker process can be started: {error.strerror or error}") from error
+        self._out[future] = sent
+
+    def _running(self) -> ProcessPoolExecutor:
+        if self._executor is None:
+            # One thread a worker: the games are the parallelism. All share one cache of compiled code.
+            environment = {
+                "OMP_NUM_THREADS": "1",
+                "NUMBA_NUM_THREADS": "1",
+                code_cache.ENVIRONMENT_VARIABLE: str(code_cache.folder()),
+            }
+            self._executor = ProcessPoolExecutor(
+                self._jobs,
+                initializer=_start,
+                initargs=(self._markers_file, len(self._markers), os.getpid()),
+                env=environment,
+            )
+        return self._executor
+
+    def _events(self, done: set[Future[Any]]) -> list[Event]:
+        """What has come back of what was out, failures last."""
+        events = [_event(self._out.pop(future), future) for future in done]
+        return sorted(events, key=lambda event: isinstance(event, Failed))
+
+    def _end_stopped(self) -> None:
+        """Kill the workers that somebody has stopped, as by SIGSTOP: they are lost as those that die are.
+
+        Not at first sight: who stops the whole run, as Ctrl-Z does, lets its processes go on one after another.
+        """
+        workers = list((self._executor and self._executor._processes) or ())
+        self._stopped = {pid: self._stopped.get(pid, 0) + 1 for pid in workers if _is_stopped(pid)}
+        for pid, looks in self._stopped.items():
+            if looks > LOOKS_ALLOWED:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def _end_silent(self) -> None:
+        """Kill the workers of which no sign of life was seen for longer than the task has patience with the mover."""
+        assert self._task
+        for slot, seconds in self._watch.look([batch.slot for batch in self._batches()]).items():
+            if seconds <= min(self._task.patience):
+                continue
+            marker = self._markers[slot].copy()
+            suspect = suspect_at(marker)
+            mover = self._task.schedule.players(np.array([suspect.game_id]))[0][suspect.mover - 1]
+            patience = self._task.patience[mover]
+            if seconds > patience:
+                self._hung[slot] = replace(suspect, silent=patience)
+                with suppress(ProcessLookupError):
+                    os.kill(int(marker[PID]), signal.SIGKILL)
+
+    def _note_death(self, future: Future[Any]) -> None:
+        """Called by loky when a worker has died, and before it kills the others: only now can they be told apart."""
+        if _is_lost(future) and not self._dead:
+            self._dead = dead_among(self._markers)
+
+    def _bury(self) -> Died:
+        """All that is out is lost."""
+        assert self._task
+        self._join()  # lest loky's thread has yet to say who died
+        sent = self._batches()
+        slots = [batch.slot for batch in sent]
+        suspects = list(self._hung.values()) or find_suspects(self._markers, slots, self._dead)
+        died = Died(
+            lost=tuple(id_ for batch in sent for id_ in batch.ids.tolist()),
+            suspects=tuple(suspects),
+            calls=tuple(call.number for call in self._out.values() if isinstance(call, _SentCall)),
+        )
+        self._end_workers()
+        return died
+
+    def _end_workers(self) -> None:
+        self._join()
+        self._out.clear()
+        self._dead = set()
+        self._hung = {}
+        self._markers[:] = 0
+
+    def _join(self) -> None:
+        if self._executor is not None:
+            # Loky's own thread stumbles over calls that it has not passed on yet when the workers are killed.
+            while any(not (future.running() or future.done()) for future in self._out):
+                time.sleep(0.001)
+            self._executor.shutdown(wait=True, kill_workers=True)
+            self._executor = None
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process was stopped by a signal."""
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    except psutil.Error:
+        return False
+
+
+def _is_lost(future: Future[Any]) -> bool:
+    """Whether the worker that was to do it has died, or another one, and loky all of them."""
+    return future.done() and isinstance(future.exception(), BrokenProcessPool)
+
+
+def _event(sent: _SentBatch | _SentCall, future: Future[Any]) -> Event:
+    error = future.exception()
+    if isinstance(sent, _SentBatch):
+        return Failed(error, None) if error else Finished(future.result())
+    return Failed(error, sent.number) if error else Answered(sent.number, future.result())
+
+
+@contextmanager
+def _sheltered() -> Iterator[None]:
+    """Let processes that are started meanwhile inherit deafness to Ctrl-C, and import nothing of the working directory.
+
+    Ctrl-C is delivered to this one afterwards. A user's `random.py` is not Python's, for which workers would take it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    path_before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        # Started on demand, Python's resource tracker would end the deafness of all that are started after it.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        yield
+    finally:
+        if path_before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = path_before
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# In the worker's process
+
+
+@dataclass
+class _Process:
+    """What a process of the pool keeps: its markers, and the worker for the task it was last sent."""
+
+    markers: Markers
+    task_file: Path | None = None
+    worker: Worker | None = None
+
+
+_process: _Process
+
+
+def _start(markers: Path, slots: int, parent: int) -> None:
+    """Make this process one of the pool: silent, deaf to Ctrl-C, gone when its parent is."""
+    global _process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.pop(_SAFE_PATH, None)  # it is not for programs that agents start
+    _silence()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
+    _process = _Process(open_markers(markers, slots))
+
+
+def _silence() -> None:
+    """Send what agents print nowhere: the terminal belongs to the parent's display."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+
+
+def _worker_for(task_file: Path) -> Worker:
+    if _process.worker is None or _process.task_file != task_file:
+        _process.worker = Worker(pickle.loads(task_file.read_bytes()))
+        _process.task_file = task_file
+    return _process.worker
+
+
+def _play_batch(task_file: Path, ids: Ids, slot: int, interpreted: bool) -> Batch:
+    return _worker_for(task_file).play_batch(ids, _process.markers[slot], interpreted)
+
+
+def _call(task_file: Path, function: Callable[..., object], *arguments: object) -> object:
+    return function(_worker_for(task_file), *arguments)

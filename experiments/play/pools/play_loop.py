@@ -1,0 +1,205 @@
+"""Plays what is missing in a pool, and does what is to be done about workers that die."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from experiments.plan.schedule import Ids
+from experiments.play.pools.batch_feed import Feed
+from experiments.play.pools.crash_markers import Suspect
+from experiments.play.pools.interrupts import Interrupted
+from experiments.play.pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
+from experiments.play.pools.recovery import (
+    FORFEITED,
+    KILLED,
+    EndRun,
+    GiveBack,
+    Instruction,
+    Killers,
+    Lose,
+    PlayAlone,
+    Recovery,
+    died_alone,
+    guilty,
+    hung_detail,
+)
+from experiments.play.pools.worker import Worker
+from experiments.record.finished_games import Part, Played, joined, lost_unplayed
+from isolation.rules.outcome import Reason
+
+
+class Record(Protocol):
+    """Where finished games go, and what must be known of those before and of the agents."""
+
+    def add(self, played: Played | Part) -> None:
+        """Take finished games."""
+
+    def write_if_due(self) -> None:
+        """Put them where they are safe, if it is time to."""
+
+    def losers_by(self, detail: str) -> set[int]:
+        """The agents, by their places in the plan, that lost games with this detail before."""
+
+    def is_user_code(self, agent: int) -> bool:
+        """Whether an agent runs code that does not ship with the toolkit."""
+
+
+def play_missing(pool: Pool, feed: Feed, ledger: Record, interrupted: Interrupted, report: Callable[[], None]) -> None:
+    """Play until nothing is missing, or until interrupted; every game that came back is in the ledger afterwards.
+
+    Raises:
+        UnreachableError: the workers are gone, for all that is known.
+        ValueError: workers die, or cannot be started, or what a batch says is wrong with the task.
+        OSError: the log cannot be written.
+    """
+    run = _Run(pool, feed, ledger, interrupted, Recovery(), Killers(ledger.losers_by(FORFEITED)))
+    while not interrupted():
+        feed.pace = pool.fleet.pace if pool.fleet else feed.pace
+        while pool.has_room and len(ids := feed.take()):
+            played = _without_forfeits(run, ids)
+            if len(played):
+                pool.submit(played)
+        if not pool.is_busy:
+            break
+        for event in pool.finished(TICK):
+            for instruction in _take(event, run):
+                _obey(instruction, run)
+        ledger.write_if_due()
+        report()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """All that playing a run goes by."""
+
+    pool: Pool
+    feed: Feed
+    ledger: Record
+    interrupted: Interrupted
+    recovery: Recovery
+    killers: Killers
+
+    def agents_of(self, game_id: int) -> list[int]:
+        """The places in the plan of a game's player 1 and 2."""
+        found: list[int] = self.feed.schedule.players(np.array([game_id]))[0].tolist()
+        return found
+
+
+def _without_forfeits(run: _Run, ids: Ids) -> Ids:
+    """The games that are to be played; those of players who have given up are recorded as lost."""
+    if not run.killers.given_up:
+        return ids
+    losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
+    lost = [
+        lost_unplayed(run.feed.schedule, int(id_), loser, FORFEITED)
+        for id_, loser in zip(ids, losers, strict=True)
+        if loser
+    ]
+    if lost:
+        run.ledger.add(joined(lost))
+    return ids[[loser is None for loser in losers]]
+
+
+def _take(event: Event, run: _Run) -> list[Instruction]:
+    match event:
+        case Finished(batch):
+            run.ledger.add(batch.played)
+            run.feed.learn(batch.matches, batch.seconds)
+            run.recovery.finished()
+            _learn_of_killers(batch.played, run)
+        case Failed(error):
+            raise error
+        case Died():
+            return run.recovery.died(event)
+    return []
+
+
+def _learn_of_killers(played: Played | Part, run: _Run) -> None:
+    """Take note of who came to the end of a game, and of who was found to kill where the games were played."""
+    players, games = run.feed.schedule.players(played.ids), played.games
+    lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
+    killed = [place for place in lost if games.detail[place].startswith(KILLED)]
+    finished = set(np.unique(np.delete(players, killed, axis=0)).tolist())
+    run.killers.finished(finished)
+    for place in killed:
+        loser = int(players[place, 2 - games.winner[place]])
+        if games.detail[place] == FORFEITED:
+            run.killers.given_up.add(loser)
+        elif loser not in finished:
+            run.killers.killed(loser)
+
+
+def _obey(instruction: Instruction, run: _Run) -> None:
+    match instruction:
+        case GiveBack(ids):
+            run.feed.give_back(ids)
+        case PlayAlone(suspect):
+            forfeits = run.killers.forfeiting(run.agents_of(suspect.game_id)) is not None
+            played = None if forfeits else _play_alone(instruction, run)
+            if played:
+                run.ledger.add(played)
+            else:
+                run.feed.give_back([suspect.game_id])
+        case Lose():
+            run.ledger.add(_hung(instruction.suspect, run))
+        case EndRun(why):
+            raise ValueError(why)
+
+
+def _play_alone(attempt: PlayAlone, run: _Run) -> Played | Part | None:
+    """Play a game in a worker of its own until it is finished or lost; None if interrupted meanwhile."""
+    with run.pool.alone() as alone:
+        while not run.interrupted():
+            if not alone.is_busy:
+                alone.submit(np.array([attempt.suspect.game_id]), interpreted=True)
+            for event in alone.finished(TICK):
+                match event:
+                    case Finished(batch):
+                        run.killers.finished(run.agents_of(attempt.suspect.game_id))
+                        return batch.played
+                    case Failed(error):
+                        raise error
+                    case Died():
+                        next_step = died_alone(attempt, event)
+                        if isinstance(next_step, Lose):
+                            return _lost(next_step, alone, run)
+                        attempt = next_step
+    return None
+
+
+def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
+    """The game, lost by whose code killed; None if interrupted before that is known."""
+    if lost.suspect.silent:
+        return _hung(lost.suspect, run)
+    game_id = lost.suspect.game_id
+    agents = run.agents_of(game_id)
+    users = [side for side, agent in enumerate(agents, 1) if run.ledger.is_user_code(agent)]
+    killing = [side for side in users if len(users) == 2 and _kills(alone, game_id, side, run.interrupted)]
+    if run.interrupted():
+        return None
+    loser, detail = guilty(lost, users, killing)
+    run.killers.killed(agents[loser - 1])
+    return lost_unplayed(run.feed.schedule, game_id, loser, detail)
+
+
+def _hung(suspect: Suspect, run: _Run) -> Played:
+    """The game, lost by the mover, who did not answer."""
+    run.killers.killed(run.agents_of(suspect.game_id)[suspect.mover - 1])
+    return lost_unplayed(run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG)
+
+
+def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:
+    """Whether a game's player (1 or 2) kills its worker also when it meets a player of ours."""
+    alone.call(Worker.play_one_of_ours, game_id, player)
+    while not interrupted():
+        for event in alone.finished(TICK):
+            match event:
+                case Answered() | Failed():
+                    return False
+                case Died():
+                    return True
+    return False

@@ -1,0 +1,128 @@
+"""Compiles a plan's agents, and measures their costs, in the workers that will play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from experiments.play.pools.equal_cost_limits import Costs
+from experiments.play.pools.interrupts import Interrupted
+from experiments.play.pools.pool import TICK, Answered, Died, Failed, Pool
+from experiments.play.pools.worker import Worker
+from isolation.players.agents import code_hash
+from isolation.usercode.user_exceptions import told
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+Sharers = tuple[int, ...]
+"""Agents, by their places in the plan, that share compiled code: two processes must not both compile it."""
+
+_DIED = "its process died while it was compiled and checked"
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What there is to compile of a plan: who shares code, and the names of the agents."""
+
+    sharers: tuple[Sharers, ...]
+    names: tuple[str, ...]
+
+
+def kit_of(agents: Sequence[Agent], settings: Sequence[str]) -> Kit:
+    """What there is to compile of some agents with their settings."""
+    return Kit(tuple(sharing_code(agents, settings)), tuple(agent.name for agent in agents))
+
+
+def kit_in(worker: Worker) -> Kit:
+    """What there is to compile of a worker's task."""
+    return kit_of(worker.agents, worker.task.settings)
+
+
+def prepare(
+    pool: Pool, kit: Kit, jobs: int, interrupted: Interrupted, report: Callable[[str, dict[int, str]], None]
+) -> dict[int, str]:
+    """Compile or load every agent, `jobs` at a time; says of those that run interpreted why, by place.
+
+    `report` is told the names of what is being prepared, and what has been found so far.
+
+    Raises:
+        ValueError: compiled code cannot be kept, or a user's file has changed since the plan was made.
+    """
+    found: dict[int, str] = {}
+    suspects = _compile(pool, kit, kit.sharers, jobs, interrupted, report, found)
+    for sharers in suspects:
+        if _compile(pool, kit, [sharers], 1, interrupted, report, found):
+            found |= _refuse(pool, sharers, interrupted)
+    return dict(sorted(found.items()))
+
+
+def sharing_code(agents: Sequence[Agent], settings: Sequence[str]) -> list[Sharers]:
+    """The places of agents that share code; no agents stand for what plays games of compiled agents."""
+    found: dict[str, list[int]] = {}
+    for place, (agent, text) in enumerate(zip(agents, settings, strict=True)):
+        found.setdefault(code_hash(agent.heuristic) if agent.heuristic else text, []).append(place)
+    games = [()] if any(agent.is_compilable for agent in agents) else []
+    return [*games, *(tuple(places) for places in found.values())]
+
+
+def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Costs:
+    """The costs of agents of the pool's plan over that of the first, measured in one of its workers.
+
+    None once `interrupted`.
+    """
+    pool.call(Worker.measure_costs, tuple(names))
+    while not interrupted():
+        for event in pool.finished(TICK):
+            match event:
+                case Answered(_, costs):
+                    return dict(costs)
+                case Failed(error):
+                    return dict.fromkeys(names, told(error))
+                case Died():
+                    return dict.fromkeys(names, "the process that measured all agents died")
+    return {}
+
+
+def _compile(
+    pool: Pool,
+    kit: Kit,
+    waiting: Sequence[Sharers],
+    jobs: int,
+    interrupted: Interrupted,
+    report: Callable[[str, dict[int, str]], None],
+    found: dict[int, str],
+) -> list[Sharers]:
+    """Have agents compiled, adding to `found`; returns those that were under way when a worker died."""
+    left, lost = list(waiting), []
+    out: dict[int, Sharers] = {}
+    while (left or out) and not interrupted():
+        while left and len(out) < jobs:
+            sharers = left.pop(0)
+            out[pool.call(Worker.compile_agents, sharers)] = sharers
+        report(_names(kit, out.values()), found)
+        for event in pool.finished(TICK):
+            match event:
+                case Answered(call, interpreted):
+                    del out[call]
+                    found |= interpreted
+                case Failed(error):
+                    raise error
+                case Died(calls=calls):
+                    lost += [out.pop(call) for call in calls]
+    return lost
+
+
+def _names(kit: Kit, under_way: Iterable[Sharers]) -> str:
+    return ", ".join(kit.names[sharers[0]] if sharers else "games" for sharers in under_way)
+
+
+def _refuse(pool: Pool, sharers: Sharers, interrupted: Interrupted) -> dict[int, str]:
+    """Let agents whose compiling kills its process run interpreted everywhere, from now on."""
+    pool.call(Worker.refuse_to_compile, sharers, _DIED)
+    while pool.is_busy and not interrupted():
+        for event in pool.finished(TICK):
+            if isinstance(event, Failed):
+                raise event.error
+    return dict.fromkeys(sharers, _DIED)

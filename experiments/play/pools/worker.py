@@ -1,0 +1,220 @@
+"""What plays games of a schedule, wherever it lives: in a process of a pool, on another machine, or in a test."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Ids, Schedule
+from experiments.play.pools.crash_markers import BEATS, GAME, PID, WIDTH
+from experiments.record.finished_games import Part, Played
+from experiments.roster import make_agent, parse_spec, settings_text, with_program
+from isolation.engines.engine_agent import EngineAgent
+from isolation.loading.integrity import ChangedError, unchanged
+from isolation.processes.file_agent import FileAgent
+from isolation.processes.subprocess_player import patience
+from isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
+
+if TYPE_CHECKING:
+    from experiments.plan.tournament_plan import Plan
+    from isolation.checks.search_cost import Cost
+    from isolation.engines.program import Program
+    from isolation.games.game_batch import Games
+    from isolation.native.move_cache import Memory
+    from isolation.players.agents import Agent
+
+_PLY_US = 2
+"""Microseconds for what goes with a ply beside thinking."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker must know before it can play: the games, and the agents by spec and expected settings.
+
+    `patience` has for each agent the seconds after which its worker is ended that shows no sign of life. `programs` are
+    the engines by name, and `errors` is the folder for what they write to standard error, if there is one.
+    """
+
+    schedule: Schedule
+    specs: tuple[str, ...]
+    settings: tuple[str, ...]
+    hard_cap: float | None
+    patience: tuple[float, ...]
+    programs: tuple[tuple[str, Program], ...] = ()
+    errors: str = ""
+
+
+def task_of(plan: Plan, errors: str = "") -> Task:
+    """What workers must know of a plan."""
+    cap = plan.config.hard_cap
+    return Task(
+        schedule=plan.schedule,
+        specs=tuple(str(entrant.spec) for entrant in plan.entrants),
+        settings=tuple(entrant.settings for entrant in plan.entrants),
+        hard_cap=math.inf if cap == 0 else cap,
+        patience=tuple(math.inf if cap == 0 else patience(entrant.agent) for entrant in plan.entrants),
+        programs=tuple(plan.config.programs.items()),
+        errors=errors,
+    )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A finished batch, and how many seconds a game of each match took in it."""
+
+    played: Played | Part
+    matches: Ids
+    seconds: NDArray[np.float64]
+
+
+class Worker:
+    """Plays games of one task. It holds the task's agents and what they have answered, and belongs to one thread."""
+
+    def __init__(self, task: Task) -> None:
+        """Make the agents.
+
+        Raises:
+            ValueError: a user's file cannot be loaded any more, or has changed since the run began.
+        """
+        self.task = task
+        self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
+        self._memory: Memory | None = None
+
+    def compile_agents(self, places: Sequence[int]) -> dict[int, str]:
+        """Compile or load these agents, or for no place what plays games of compiled agents.
+
+        Says of those that run interpreted why.
+
+        Raises:
+            ValueError: compiled code cannot be kept.
+        """
+        size = rows, columns = parse_size(self.task.schedule.size)
+        try:
+            if not places and rows * columns <= MOST_COMPILED_CELLS:
+                from isolation.games.match import load_compiled_games
+
+                load_compiled_games(size)
+            agents = {place: self.agents[place] for place in places}
+            for agent in agents.values():
+                agent.compiled(size)
+            return {place: why for place, agent in agents.items() if (why := agent.why_interpreted(size))}
+        except OSError as error:
+            from isolation.compiling import code_cache
+
+            raise ValueError(
+                f"{code_cache.folder()}: cannot keep compiled code there: {error.strerror or error}"
+            ) from error
+
+    def refuse_to_compile(self, places: Sequence[int], why: str) -> None:
+        """Let these agents run interpreted from now on, in every process of this machine: compiling them does harm."""
+        from isolation.compiling.compile_heuristic import refuse
+
+        for place in places:
+            if heuristic := self.agents[place].heuristic:
+                refuse(heuristic, parse_size(self.task.schedule.size), why)
+
+    def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
+        """The costs of these agents, over that of the first; see `cost.measure_costs`.
+
+        User code that does not compile is kept out of this process, and not measured.
+        """
+        from isolation.checks.search_cost import measure_costs
+
+        size = parse_size(self.task.schedule.size)
+        by_name = {agent.name: agent for agent in self.agents}
+        ours = [name for name in names if not by_name[name].is_user_code or by_name[name].compiled(size)]
+        with _checked([by_name[name] for name in ours]):
+            costs = measure_costs([by_name[name] for name in ours], self.task.schedule.size)
+        return dict.fromkeys(names, "user code that does not compile") | dict(zip(ours, costs, strict=True))
+
+    def play_batch(self, ids: Ids, marker: NDArray[np.int64] | None = None, interpreted: bool = False) -> Batch:
+        """Play these games of the schedule, all in the interpreted loop if `interpreted`.
+
+        Args:
+            marker: int64[5], kept at the game that is on; see `crash`.
+        """
+        from isolation.games.match import play_many
+        from isolation.native.move_cache import Memory
+
+        schedule = self.task.schedule
+        self._memory = self._memory or Memory()
+        marker = np.zeros(WIDTH, np.int64) if marker is None else marker
+        marker[:BEATS] = (os.getpid(), ids[0], 0, 0)
+        now, began = int(time.time() * 1e6), time.monotonic()
+        with _checked(self.agents):
+            games = play_many(
+                self.agents,
+                schedule.players(ids),
+                schedule.openings(ids),
+                schedule.seeds(ids).tolist(),
+                schedule.size,
+                self.task.hard_cap,
+                marks=ids,
+                marker=marker[GAME:],
+                memory=self._memory,
+                interpreted=interpreted,
+            )
+        seconds = _shares(games, time.monotonic() - began)
+        marker[PID] = -os.getpid()
+        matches, places = np.unique(schedule.match_of(ids), return_inverse=True)
+        means = np.bincount(places, seconds) / np.bincount(places)
+        return Batch(Played(ids, games, np.full(len(ids), now)), matches, means)
+
+    def play_one_of_ours(self, game_id: int, player: int) -> None:
+        """Have the player (1 or 2) of a game meet the random player from its opening, to see whether that kills us."""
+        from isolation.games.match import play_games
+        from isolation.players.agents import RandomAgent
+
+        schedule, ids = self.task.schedule, np.array([game_id])
+        sides: list[Agent] = [self.agents[place] for place in schedule.players(ids)[0]]
+        sides[2 - player] = RandomAgent()
+        seeds = schedule.seeds(ids).tolist()
+        play_games(
+            sides[0], sides[1], schedule.openings(ids), seeds, schedule.size, self.task.hard_cap, interpreted=True
+        )
+
+
+@contextmanager
+def _checked(agents: Sequence[Agent]) -> Iterator[None]:
+    """See that heuristics from files, which this process has loaded, change nothing that belongs to others.
+
+    Raises:
+        ValueError: one of them does, all of which the message names.
+    """
+    names = [agent.name for agent in agents if agent.is_user_code and agent.heuristic]
+    try:
+        with unchanged() if names else nullcontext():
+            yield
+    except ChangedError as error:
+        whose = "its file" if len(names) == 1 else "the file of one of them"
+        raise ValueError(f"{', '.join(names)}: {whose} may not play here: {error}") from None
+
+
+def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
+    """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply.
+
+    A game that is lost before its first ply counts as one of one ply.
+    """
+    sums = np.append(0, np.cumsum(games.time_us + _PLY_US))
+    weights = np.maximum(np.diff(sums[games.offsets]), _PLY_US)
+    shares: NDArray[np.float64] = weights * (seconds / weights.sum())
+    return shares
+
+
+def _make_unchanged(text: str, settings: str, task: Task) -> Agent:
+    spec = with_program(parse_spec(text), dict(task.programs))
+    agent = make_agent(spec)
+    if settings_text(spec, agent) != settings:
+        raise ValueError(f"the code of {agent.name} has changed since the run began")
+    if task.errors and isinstance(agent, EngineAgent | FileAgent):
+        return agent.keeping_errors(Path(task.errors))
+    return agent

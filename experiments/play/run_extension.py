@@ -1,0 +1,158 @@
+"""A finished run with further contenders: a new run that begins with the games of the old one and plays what is new.
+
+Agents meet from the same openings, by the same seeds, as they did in the old run; a game is the same game if it has the
+same two agents on the same sides, the same opening and the same seed. The old run is read and stays as it is: the ids
+of games are their places in a schedule, and another contender moves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from experiments.plan.config import Config, load_config
+from experiments.plan.schedule import Ids
+from experiments.plan.tournament_plan import Plan, on_the_clock
+from experiments.record import log, run_directory
+from experiments.record.log_validation import check_facts
+from isolation.games.match import play_many
+from isolation.rules.geometry import parse_size
+from isolation.shell import command
+
+GO_WITH_IT = ("contenders", "jobs", "cluster", "out")
+"""Keys of the configuration that may be given with a run to extend; all others are the run's."""
+
+_VERSION = "knights-isolation"
+_REPLAYED = 8
+_SAME_GAME = ["agent_1", "agent_2", "opening_id", "seed"]
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A plan that extends a run, and for each game of the run's log, in the order it is read, its id in the plan.
+
+    -1 stands for games that the plan does not have.
+    """
+
+    run: Path
+    plan: Plan
+    ids: Ids
+
+    @property
+    def games(self) -> int:
+        """How many games need not be played again."""
+        return int(np.count_nonzero(self.ids >= 0))
+
+
+def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
+    """The configuration of a finished run with further contenders; `keys` are those of `GO_WITH_IT`.
+
+    Raises:
+        ValueError: there is no finished run there, or something else than further contenders is asked for.
+    """
+    info = run_directory.load_run(run)
+    run_directory.check_played_here(info)
+    if foreign := [key for key in keys if key not in GO_WITH_IT]:
+        option = {"opponents": "opponent"}.get(foreign[0], foreign[0].replace("_", "-"))
+        raise ValueError(f"--extend plays by the settings of {info.path}: leave --{option} out")
+    if not keys.get("contenders"):
+        raise ValueError("--extend needs somebody who is new: name a --contender")
+    if not run_directory.is_finished(info.path):
+        raise ValueError(f"{info.path} is not finished: go on with {command('tournament', '--resume', info.path)}")
+    if info.requested.get("equal_cost"):
+        raise ValueError(f"{info.path} was played at equal cost, measured when it began: play a new run")
+    if info.requested["format"] == "best-of":
+        raise ValueError(f"{info.path} is a best-of, whose contenders stop by what all others do: play a new run")
+    known = load_config(info.path / run_directory.CONFIG).model_dump(exclude=set(GO_WITH_IT))
+    contenders = load_config(info.path / run_directory.CONFIG).contenders
+    return load_config(None, {**known, **keys, "contenders": (*contenders, *keys["contenders"])})
+
+
+def extend(run: Path, config: Config) -> Extension:
+    """Plan what a configuration made by `extended_config` comes to, and find which of its games the run has.
+
+    Raises:
+        ValueError: the configuration cannot be played, or the run's games must not mix with new ones: the code of an
+            agent or the engine has changed since, or the log holds rows that are not the run's.
+    """
+    info = run_directory.load_run(run)
+    plan = run_directory.planned_like(info, config)
+    run_directory.check_unchanged(info, plan)
+    check_facts(info)
+    if info.versions.get(_VERSION) != log.versions()[_VERSION]:
+        raise ValueError(f"{run} was played by version {info.versions.get(_VERSION)} of the engine: play a new run")
+    games = log.read_table(run, ["game_id", *_SAME_GAME])
+    ids = _ids_in(plan, games)
+    _replay(run, plan, games["game_id"].to_numpy()[ids >= 0], ids[ids >= 0])
+    extension = Extension(run, plan, ids)
+    note = f"{extension.games:,} games were played for {run}, which this run extends"
+    return replace(extension, plan=replace(plan, notes=(*plan.notes, note)))
+
+
+def carry_over(extension: Extension, path: Path) -> None:
+    """Put the games that the extended run has into the log of the run at `path`, which has none yet.
+
+    Killed at any moment, it leaves a log to be gone on with: what has not been carried over is played again.
+
+    Raises:
+        OSError: the log cannot be written.
+    """
+    schedule, settings = extension.plan.schedule, [entrant.settings for entrant in extension.plan.entrants]
+    first = 0
+    for part in log.live_files(log.games_folder(extension.run)):
+        table = log.read_part(part)
+        ids = extension.ids[first : first + len(table)]
+        first += len(table)
+        scheduled = log.scheduled_columns(schedule, settings, ids[ids >= 0])
+        kept = table.filter(pa.array(ids >= 0))
+        columns = {name: scheduled.get(name, kept[name]) for name in log.SCHEMA.names}
+        if len(kept):
+            log.append(log.games_folder(path), pa.table(columns, schema=log.SCHEMA))
+
+
+def _ids_in(plan: Plan, games: pa.Table) -> Ids:
+    """For each game of a log its id in a plan, -1 without one."""
+    schedule = plan.schedule
+    ids = np.arange(schedule.bound)
+    ids = ids[schedule.exists(ids)]
+    scheduled = log.scheduled_columns(schedule, [entrant.settings for entrant in plan.entrants], ids)
+    planned = pa.table({name: scheduled[name] for name in _SAME_GAME}).to_pandas().assign(game_id=ids)
+    asked = games.select(_SAME_GAME).to_pandas()
+    for name in ("agent_1", "agent_2"):
+        planned[name], asked[name] = planned[name].astype(str), asked[name].astype(str)
+    found: Ids = asked.merge(planned, "left", _SAME_GAME)["game_id"].fillna(-1).to_numpy(np.int64)
+    return found
+
+
+def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
+    """Play some of a run's games again, and refuse the run if one goes otherwise: then the engine has changed.
+
+    `logged` are the games' ids in the run's log, `ids` those in the plan.
+    """
+    schedule, size, clocked = plan.schedule, parse_size(plan.schedule.size), on_the_clock(plan.entrants)
+    ours = [
+        place
+        for place, entrant in enumerate(plan.entrants)
+        if not (entrant.agent.is_user_code or entrant in clocked) and entrant.agent.compiled(size)
+    ]
+    repeatable = np.flatnonzero(np.isin(schedule.players(ids), ours).all(axis=1))
+    places = repeatable[np.linspace(0, len(repeatable) - 1, min(_REPLAYED, len(repeatable))).astype(np.int64)]
+    chosen = ids[places]
+    games = play_many(
+        [entrant.agent for entrant in plan.entrants],
+        schedule.players(chosen),
+        schedule.openings(chosen),
+        schedule.seeds(chosen).tolist(),
+        schedule.size,
+    )
+    for index, id_ in enumerate(logged[places].tolist()):
+        row = log.find_row(run, id_)
+        plies = slice(games.offsets[index], games.offsets[index + 1])
+        assert row is not None
+        if row["moves"] != games.moves[plies].tolist() or row["nodes"] != games.nodes[plies].tolist():
+            raise ValueError(f"{run}: game {id_} goes otherwise with this engine, which has changed: play a new run")

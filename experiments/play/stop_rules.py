@@ -1,0 +1,102 @@
+"""Stop rules: a contender of whom is known what was asked plays no further."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Schedule
+from experiments.plan.tournament_plan import Plan, Role
+from experiments.play.pools.batch_feed import Stop, checkpoints
+
+if TYPE_CHECKING:
+    from experiments.inference.game_pairs import Record
+
+
+def stop_rule(plan: Plan) -> Stop | None:
+    """The rule by which a plan's contenders stop early, if there is one."""
+    return best_of_rule(plan) if plan.config.format == "best-of" else sprt_rule(plan)
+
+
+def best_of_rule(plan: Plan) -> Stop:
+    """Which contenders have dropped out; all matches are decided once a single one is left.
+
+    The rule reads openings: the share of points that a contender won from one, against all opponents.
+    """
+    schedule, contenders = plan.schedule, _having(plan, "contender")
+    first = np.array([match.first for match in schedule.matches])
+    populations = {match.population for match in schedule.matches}
+    pool = populations.pop() if len(populations) == 1 else 0
+
+    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        from experiments.inference.sequential.elimination import drop_outs
+
+        points = np.where(pairs < 0, np.nan, pairs / 2)
+        shares = np.stack([points[:, first == one].mean(axis=1) for one in contenders], axis=1)
+        after = drop_outs(shares, checkpoints(schedule.rounds), pool=pool or None)
+        if np.count_nonzero(after == 0) == 1:
+            return range(len(schedule.matches))
+        return np.flatnonzero(np.isin(first, np.array(contenders)[after > 0])).tolist()
+
+    return decided
+
+
+def sprt_rule(plan: Plan) -> Stop | None:
+    """The sequential test of the plan's `sprt`, for each contender by itself; None if it has none.
+
+    Head to head the two values are Elo differences to the baseline, and the test reads pairs. In a gauntlet they are
+    differences of win rate to the baseline in percentage points, and the test reads openings: all games a contender
+    played from one, against the opponents it shares with the baseline, minus the baseline's, the control's included
+    where it counts as the baseline. A contender that is decided stops in all its matches; those in which it is
+    somebody's opponent go on.
+    """
+    if plan.config.sprt is None:
+        return None
+    low, high = plan.config.sprt
+    is_duel = plan.config.format == "head-to-head"
+    (baseline,) = _having(plan, "baseline")
+    contenders, controls = _having(plan, "contender"), _having(plan, "control") if plan.pools_control else []
+
+    def decided(pairs: NDArray[np.int8]) -> Collection[int]:
+        from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path
+
+        base, *others = (record_so_far(plan.schedule, pairs, agent) for agent in (baseline, *controls))
+        control = others[0] if others else None
+        stopped: list[int] = []
+        for contender in contenders:
+            own = record_so_far(plan.schedule, pairs, contender)
+            path = (
+                duel_path(own, baseline, low, high, model=plan.config.elo_model or "logistic")
+                if is_duel
+                else gauntlet_path(own, base, low, high, control=control)
+            )
+            if path.decision:
+                stopped += [place for place, match in enumerate(plan.schedule.matches) if match.first == contender]
+        return stopped
+
+    return decided
+
+
+def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> Record:
+    """The complete pairs of an agent, by its place in the schedule, in the schedule's order.
+
+    `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are places
+    in the schedule, openings are rows of its cells.
+    """
+    from experiments.inference.game_pairs import Record
+
+    own = [place for place, match in enumerate(schedule.matches) if agent in (match.first, match.second)]
+    rounds, column = np.nonzero(pairs[:, own] >= 0)
+    points = pairs[:, own][rounds, column].astype(np.int64)
+    matches = [schedule.matches[place] for place in own]
+    is_first = np.array([match.first == agent for match in matches], bool)[column]
+    others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
+    opening = np.array([match.start for match in matches], np.int64)[column] + rounds
+    return Record(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
+
+
+def _having(plan: Plan, role: Role) -> list[int]:
+    return [place for place, entrant in enumerate(plan.entrants) if role in entrant.roles]

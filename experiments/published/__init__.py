@@ -1,0 +1,1 @@
+"""Results that others have published, parsed and analysed again."""

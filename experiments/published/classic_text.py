@@ -1,0 +1,179 @@
+"""What the classic tournament scripts print, as people keep it in their notes.
+
+Two forms exist. The first edition prints a block per agent:
+
+    *************************
+     Evaluating: ID_Improved
+    *************************
+      Match 1: ID_Improved vs   Random    Result: 20 to 0
+    Results:
+    ----------
+    ID_Improved         71.71%
+
+The second edition prints one table, a column per agent:
+
+     Match #   Opponent    AB_Improved   AB_Custom
+                            Won | Lost   Won | Lost
+        1       Random       6  |   4     8  |   2
+    --------------------------------------------------
+               Win Rate:      60.0%        68.6%
+
+Anything around them (headings, prose, comment signs, warnings) is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from experiments.published.published_csv import PublishedRow, PublishedTables
+
+_HEADING = re.compile(r"\s*#+\s+(\S.*?)\s*#*\s*$")
+_EVALUATING = re.compile(r"\bEvaluating\s*:\s*(\S.*?)[\s*]*$")
+_MATCH = re.compile(r"\bMatch\s+\d+\s*:\s*(\S.*?)\s+vs\.?\s+(\S.*?)\s*$")
+_RESULT = re.compile(r"\bResult\s*:\s*(\d+)(?:\.0+)?\s+to\s+(\d+)(?:\.0+)?(?!\S)")
+_SHARE = re.compile(r"[\s#>*|-]*(?:Results?\s*:)?\s*(\S.*?)\s*:?\s+(\d+(?:\.\d+)?)\s*%[\s*|]*$")
+_COLUMNS = re.compile(r"\bMatch\s*#\s+Opponent\s+(\S.*?)\s*$")
+_ROW = re.compile(r"[\s#>*/]*\d+\s+(\S.*?)\s+(\d+\s*\|\s*\d+(?:\s+\d+\s*\|\s*\d+)*)[\s|]*$")
+_BROKEN_ROW = re.compile(r"[\s#>*/]*\d+\s+[^\W\d].*\|")
+_CELL = re.compile(r"(\d+)\s*\|\s*(\d+)")
+_WIN_RATE = re.compile(r"\bWin Rate\s*:\s*((?:\d+(?:\.\d+)?\s*%\s*)+)")
+_DEPTH_IN_NAME = re.compile(r"^(MM|AB)/\d+_")
+
+
+@dataclass
+class _Block:
+    """One agent's results as they accumulate; `printed` is its name in the match lines."""
+
+    agent: str
+    heading: str
+    printed: str | None = None
+    results: dict[str, tuple[int, int]] = field(default_factory=dict)
+    is_checked: bool = False
+
+
+def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
+    """Read every result in `text`, in either form and any number of runs.
+
+    A table ("run 1", "run 2: <heading above it>", …) holds each agent once: a further run starts when an agent comes
+    up again. Opponents written with their depth ("MM/3_Null") are named without it. Percentages that do not fit the
+    counts and matches without a result are reported in `problems`. Raises ValueError, naming the line, if there is no
+    result at all or if a row of the second form has not as many columns as its header.
+    """
+    blocks: list[_Block] = []
+    problems: list[str] = []
+    columns: list[_Block] = []
+    heading, names = "", ""
+    pending: tuple[str, str] | None = None
+    unplayed: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := _EVALUATING.search(line):
+            blocks.append(_Block(found[1], heading))
+        elif found := _MATCH.search(line):
+            pending = (found[1], re.split(r"\s{2,}|\t|\s*\bResult\b", found[2])[0])
+            unplayed.append(number)
+        elif found := _COLUMNS.search(line):
+            names, columns = found[1], []
+        elif found := _WIN_RATE.search(line):
+            problems += _check_all(columns, re.findall(r"(\d+(?:\.\d+)?)\s*%", found[1]), number)
+            names, columns = "", []
+        elif names and (found := _ROW.match(line)):
+            cells = [(int(wins), int(losses)) for wins, losses in _CELL.findall(found[2])]
+            if not columns:
+                columns = _start_columns(names, heading, len(cells), number)
+                blocks += columns
+            _enter_row(columns, found[1], cells, number)
+        elif names and _BROKEN_ROW.match(line):
+            raise ValueError(f"line {number}: a row of a table needs wins and losses for every agent: {line.strip()!r}")
+        elif found := _SHARE.match(line):
+            problems += _check_named(blocks, found[1], found[2], number)
+        elif found := _HEADING.match(line):
+            heading = found[1]
+        # the result usually ends the line of its match; a warning printed in between breaks it off
+        if pending and (result := _RESULT.search(line)):
+            _enter(blocks, heading, *pending, int(result[1]), int(result[2]))
+            pending = None
+            unplayed.pop()
+    problems += [f"line {number}: a match without a result, left out" for number in unplayed]
+    rows = tuple(_rows((block for block in blocks if block.results), source))
+    if not rows:
+        raise ValueError(
+            'no results found; lines like "Match 1: ID_Improved vs Random  Result: 20 to 0", a table headed '
+            '"Match #  Opponent  …", or CSV with the columns agent, opponent, wins, losses are understood'
+        )
+    return PublishedTables(rows, tuple(problems))
+
+
+def _enter(blocks: list[_Block], heading: str, agent: str, opponent: str, wins: int, losses: int) -> None:
+    opponent = _DEPTH_IN_NAME.sub(r"\1_", opponent)
+    block = blocks[-1] if blocks else None
+    if block is None or block.printed not in (None, agent) or opponent in block.results:
+        block = _Block(agent, heading)
+        blocks.append(block)
+    block.printed = agent
+    block.results[opponent] = (wins, losses)
+
+
+def _start_columns(names: str, heading: str, cells: int, line: int) -> list[_Block]:
+    # names may hold single spaces, and long names are set apart by no more than one: the first row decides
+    for separator in (r"\s{2,}|\t", r"\s+"):
+        agents = re.split(separator, names)
+        if len(agents) == cells:
+            return [_Block(agent, heading) for agent in agents]
+    raise ValueError(f"line {line}: {cells} columns of wins and losses do not fit the agents {names!r}")
+
+
+def _enter_row(columns: list[_Block], opponent: str, cells: list[tuple[int, int]], line: int) -> None:
+    opponent = _DEPTH_IN_NAME.sub(r"\1_", opponent)
+    if len(cells) != len(columns):
+        raise ValueError(f"line {line}: expected {len(columns)} columns of wins and losses, not {len(cells)}")
+    if opponent in columns[0].results:
+        raise ValueError(f"line {line}: {opponent} is listed twice in one table")
+    for block, cell in zip(columns, cells, strict=True):
+        block.results[opponent] = cell
+
+
+def _check_all(blocks: list[_Block], rates: list[str], line: int) -> list[str]:
+    if len(rates) != len(blocks):
+        return [f"line {line}: {len(rates)} win rates for {len(blocks)} agents"] if blocks else []
+    return [problem for block, rate in zip(blocks, rates, strict=True) for problem in _check(block, rate, line)]
+
+
+def _check_named(blocks: list[_Block], agent: str, rate: str, line: int) -> list[str]:
+    """Check the first share printed after an agent's block; later ones are summaries of something else."""
+    for block in reversed(blocks):
+        if agent in (block.agent, block.printed):
+            return [] if block.is_checked else _check(block, rate, line)
+    return []
+
+
+def _check(block: _Block, rate: str, line: int) -> list[str]:
+    wins = sum(won for won, _ in block.results.values())
+    games = wins + sum(lost for _, lost in block.results.values())
+    if not games:
+        return []
+    block.is_checked = True
+    decimals = len(rate.partition(".")[2])
+    share = 100 * wins / games
+    if abs(float(rate) - share) <= 0.5 * 10**-decimals + 1e-6:
+        return []
+    return [
+        f"line {line}: {block.agent} is given as {rate} %, but its counts, {wins} of {games}, "
+        f"make {share:.{decimals}f} %"
+    ]
+
+
+def _rows(blocks: Iterable[_Block], source: str) -> list[PublishedRow]:
+    rows: list[PublishedRow] = []
+    run, agents, table = 0, set[str](), ""
+    for block in blocks:
+        if not run or block.agent in agents:
+            run, agents = run + 1, set()
+            table = f"run {run}: {block.heading}" if block.heading else f"run {run}"
+        agents.add(block.agent)
+        rows += [
+            PublishedRow(source, table, block.agent, "", opponent, wins, losses)
+            for opponent, (wins, losses) in block.results.items()
+        ]
+    return rows

@@ -1,0 +1,1 @@
+"""Records of games: the log, run directories, and checksummed files."""

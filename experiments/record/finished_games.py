@@ -1,0 +1,83 @@
+"""Finished games of a schedule, on their way from a worker to the log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Ids, Schedule
+from isolation.games.game_batch import Games
+from isolation.games.game_batch import joined as joined_games
+from isolation.rules.outcome import Reason
+
+
+@dataclass(frozen=True)
+class Played:
+    """n finished games.
+
+    Attributes:
+        ids: int64[n], of the schedule.
+        games: what happened in each of them, in this order.
+        started_us: int64[n], when a game's batch began, in microseconds since 1970 (UTC).
+    """
+
+    ids: Ids
+    games: Games
+    started_us: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How n games ended: the columns of `Games` that playing on goes by."""
+
+    winner: NDArray[np.int8]
+    reason: NDArray[np.int8]
+    detail: list[str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """n finished games that have become a part of the log already where they were played, on another machine.
+
+    Attributes:
+        ids: int64[n], of the schedule.
+        games: how each of them ended, in this order.
+        data: the part, as `log.packed` makes it.
+    """
+
+    ids: Ids
+    games: Ends
+    data: bytes
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """Several sets of games, at least one, as one."""
+    return Played(
+        ids=np.concatenate([part.ids for part in parts]),
+        games=joined_games([part.games for part in parts]),
+        started_us=np.concatenate([part.started_us for part in parts]),
+    )
+
+
+def lost_unplayed(schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR) -> Played:
+    """The record of a game that could not be played: lost by this player (1 or 2)."""
+    ids = np.array([game_id])
+    (opening,) = schedule.openings(ids)
+    plies = len(opening)
+    games = Games(
+        winner=np.array([3 - loser], np.int8),
+        reason=np.array([reason], np.int8),
+        detail=[detail],
+        offsets=np.array([0, plies]),
+        moves=np.array(opening, np.int16),
+        score=np.full(plies, np.nan),
+        depth=np.zeros(plies, np.int16),
+        nodes=np.zeros(plies, np.int64),
+        time_us=np.zeros(plies, np.int64),
+        exact=np.zeros(plies, bool),
+    )
+    return Played(ids, games, np.array([int(time.time() * 1e6)]))

@@ -1,0 +1,445 @@
+"""The game log: one Parquet row a game, in part files that appear whole or not at all. `docs/log.md` has the columns.
+
+A run's games lie in `RUN/games/` as `games-FIRST-LAST.parquet`, named by the numbers of the parts they hold. A file
+whose numbers lie within another's has been merged into that other file and no longer counts. That rule is what makes
+merging safe: whatever moment it is killed at, each game is read exactly once. Only small parts are merged, because
+writing a game takes about as long as a tenth of playing it.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Ids, Schedule
+from experiments.record.arrow_numpy import to_numpy
+from experiments.record.checked_parquet import (
+    DamagedFileError,
+    count_rows,
+    read_batches,
+    read_parquet,
+    save_sealed,
+    sealed,
+)
+from isolation.rules.geometry import parse_size
+from isolation.rules.outcome import REASON_WORDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from experiments.record.finished_games import Played
+
+COLOURS = ("same", "other", "none")
+GAMES = "games"
+SMALL_PART = 10_000
+"""Parts of fewer games are merged when a run ends,"""
+LARGE_PART = 60_000
+"""into files of at most so many."""
+SMALL_PART_FROM_ELSEWHERE = 1_000
+"""The same of parts that other machines have made: they are many, and whoever merges them has to decode each game."""
+PER_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_BATCH = 8192
+"""Games that are read at a time where all of them would fill the memory."""
+
+_NAMES = pa.dictionary(pa.int16(), pa.string())
+_CODES = pa.dictionary(pa.int8(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("game_id", pa.int64()),
+        ("pair_id", pa.int64()),
+        ("rows", pa.int16()),
+        ("columns", pa.int16()),
+        ("agent_1", _NAMES),
+        ("agent_2", _NAMES),
+        ("settings_1", _NAMES),
+        ("settings_2", _NAMES),
+        ("opening", pa.list_(pa.int16())),
+        ("opening_id", pa.int64()),
+        ("orbit", pa.int64()),
+        ("colours", _CODES),
+        ("population", pa.int64()),
+        ("winner", pa.int8()),
+        ("reason", _CODES),
+        ("detail", pa.string()),
+        ("plies", pa.int16()),
+        ("moves", pa.list_(pa.int16())),
+        ("score", pa.list_(pa.float64())),
+        ("depth", pa.list_(pa.int16())),
+        ("nodes", pa.list_(pa.int64())),
+        ("time_us", pa.list_(pa.int64())),
+        ("exact", pa.list_(pa.bool_())),
+        ("seed", pa.uint64()),
+        ("started_at", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+SCHEDULED = (
+    *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2"),
+    *("opening", "opening_id", "orbit", "colours", "population", "seed"),
+)
+"""Columns known before a game is played."""
+
+
+def read_games(run: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """The games of a run, finished or not, in the order of their ids; of chosen columns, or of all.
+
+    Names are categorical; per-ply columns hold an array a game.
+
+    Raises:
+        ValueError: there is no run there, a file of it is damaged, or no such column.
+    """
+    wanted = SCHEMA.names if columns is None else list(columns)
+    unknown = [name for name in wanted if name not in SCHEMA.names]
+    if unknown:
+        raise ValueError(f"no column is called {unknown[0]!r}; there are {', '.join(SCHEMA.names)}")
+    table = read_table(run, [*wanted, "game_id"])
+    ids = table["game_id"].to_numpy()
+    table = table.select(wanted)
+    # Each column of the table is let go when that of the frame is there: both would fill the memory.
+    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
+    if (ids[1:] >= ids[:-1]).all():
+        return frame
+    # Sorted here and not in Arrow, which would move every ply instead of a pointer a game.
+    return frame.take(np.argsort(ids, kind="stable")).reset_index(drop=True)
+
+
+def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
+    """Columns of the games of a run as an Arrow table, in the order in which they were written.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
+    folder = _existing(run)
+    return _despite_merging(lambda: _read(live_files(folder), columns))
+
+
+def over_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
+    """What `look` makes of columns of each file of a run, one at a time: the plies of a large run fill the memory.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
+    folder = _existing(run)
+    return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
+
+
+def over_batches(
+    run: str | Path, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
+) -> R:
+    """What `fold` makes of what `look` makes of columns of some thousand games at a time, in the order of their parts.
+
+    Where a running tournament merges files meanwhile, `fold` is called anew.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
+    folder = _existing(run)
+    return _despite_merging(
+        lambda: fold(look(batch) for path in live_files(folder) for batch in _batches(path, columns))
+    )
+
+
+def codes_in(words: Sequence[str], column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Where in `words` the values of a column of names are; −1 where one is none of them, or unknown."""
+    places = {word: code for code, word in enumerate(words)}
+    parts = []
+    for chunk in column.chunks:
+        of_dictionary = np.array([*(places.get(word, -1) for word in chunk.dictionary.to_pylist()), -1], np.int64)
+        indices = pc.fill_null(chunk.indices, -1) if chunk.null_count else chunk.indices
+        parts.append(of_dictionary[to_numpy(indices)])
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def find_row(run: str | Path, game_id: int) -> dict[str, Any] | None:
+    """The row of one game, per-ply columns as lists; None if the run has no such game.
+
+    Raises:
+        ValueError: there is no run there, or a file of it is damaged.
+    """
+    folder = _existing(run)
+    return _despite_merging(lambda: _find_row(live_files(folder), game_id))
+
+
+def read_part(part: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Columns, or all, of the games in one file.
+
+    Raises:
+        FileNotFoundError: it has been merged into another.
+        DamagedFileError: it is not what was written.
+    """
+    with _knowing_a_way_out():
+        return read_parquet(part, SCHEMA, None if columns is None else list(dict.fromkeys(columns)))
+
+
+def count_games(run: str | Path) -> int:
+    """How many games a run has, from the files' footers alone.
+
+    Raises:
+        DamagedFileError: one of them is damaged.
+    """
+    folder = games_folder(run)
+    return _despite_merging(lambda: sum(map(count_rows, live_files(folder))))
+
+
+def games_folder(run: str | Path) -> Path:
+    """Where a run's Parquet files lie."""
+    return Path(run) / GAMES
+
+
+def live_files(folder: Path) -> list[Path]:
+    """The files that count, in the order of their parts: those not merged into another."""
+    live: list[Path] = []
+    for path in sorted(folder.glob("games-*.parquet"), key=_widest_first):
+        if not live or _span_of(path)[1] > _span_of(live[-1])[1]:
+            live.append(path)
+    return live
+
+
+def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
+    """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
+    games = played.games
+    results = {
+        "winner": games.winner,
+        "reason": _coded(games.reason, REASON_WORDS, _CODES),
+        "detail": games.detail,
+        "plies": np.diff(games.offsets).astype(np.int16),
+        **{name: _lists(games.offsets, getattr(games, name)) for name in PER_PLY},
+        "started_at": played.started_us.view("datetime64[us]"),
+    }
+    values = scheduled_columns(schedule, settings, played.ids) | {
+        name: pa.array(column, SCHEMA.field(name).type) for name, column in results.items()
+    }
+    return pa.table({name: values[name] for name in SCHEMA.names}, schema=SCHEMA)
+
+
+def scheduled_columns(schedule: Schedule, settings: Sequence[str], ids: Ids) -> dict[str, pa.Array]:
+    """The `SCHEDULED` columns of games: what is known of them before they are played."""
+    rows, columns = parse_size(schedule.size)
+    opening_rows = schedule.opening_rows(ids)
+    players = schedule.players(ids)
+    cells = schedule.cells[opening_rows]
+    there = cells >= 0
+    values = {
+        "game_id": ids,
+        "pair_id": ids // 2,
+        "rows": np.full(len(ids), rows, np.int16),
+        "columns": np.full(len(ids), columns, np.int16),
+        "agent_1": _coded(players[:, 0], schedule.agents, _NAMES),
+        "agent_2": _coded(players[:, 1], schedule.agents, _NAMES),
+        "settings_1": _coded(players[:, 0], settings, _NAMES),
+        "settings_2": _coded(players[:, 1], settings, _NAMES),
+        "opening": _lists(np.append(0, there.sum(axis=1).cumsum()), cells[there]),
+        "opening_id": schedule.opening_ids[opening_rows].astype(np.int64),
+        "orbit": schedule.orbit_ids[opening_rows].astype(np.int64),
+        "colours": _coded(schedule.colour_roles[opening_rows], COLOURS, _CODES),
+        "population": schedule.populations(ids),
+        "seed": schedule.seeds(ids),
+    }
+    return {name: pa.array(values[name], SCHEMA.field(name).type) for name in SCHEDULED}
+
+
+def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> None:
+    """Write a part; when this returns it is on the disk for good, and before that there is no trace of it.
+
+    Args:
+        part: rows of the log, or what `packed` has made of them.
+        number: of the part, if somebody counts: in a folder of many parts it takes time to find out.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written; there is no trace of the part.
+    """
+    number = number or next_number(folder)
+    save_sealed(folder / _file_name(number, number), part if isinstance(part, bytes) else packed(part))
+
+
+def next_number(folder: Path) -> int:
+    """The number of the part that is written next."""
+    return max((_span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
+
+
+def packed(table: pa.Table) -> bytes:
+    """Rows of the log as a part, ready to be written, here or elsewhere."""
+    described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
+    return sealed(described, level=3)
+
+
+def merge(folder: Path, smallest: int | None = None) -> None:
+    """Make larger files of neighbouring parts of fewer games than `SMALL_PART`, or than `smallest`.
+
+    Killed at any moment, it loses nothing.
+
+    Raises:
+        OSError: the disk is full; what is not merged yet stays as it is.
+    """
+    sweep(folder)
+    for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
+        target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
+        save_sealed(target, packed(_read(parts).sort_by("game_id")))
+        for part in parts:
+            part.unlink()
+
+
+def take_back(folder: Path, detail: str) -> int:
+    """Remove the games whose detail begins like this, so that they are played again; returns how many there were.
+
+    Killed at any moment, it has removed some of them and lost no other.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    removed = 0
+    for path in live_files(folder):
+        table = _read([path])
+        goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
+        if goes.any():
+            save_sealed(path, packed(table.filter(pa.array(~goes))))
+            removed += int(goes.sum())
+    return removed
+
+
+def remove_duplicates(folder: Path) -> int:
+    """Keep each game once, as it was written first; returns how many copies were removed.
+
+    Killed at any moment, it has removed some of them and lost no game.
+
+    Raises:
+        ValueError: copies of a game differ in more than times; nothing was removed.
+        OSError: the folder cannot be written.
+    """
+    files = live_files(folder)
+    ids = [to_numpy(read_part(path, ["game_id"])["game_id"]) for path in files]
+    games, first, counts = np.unique(np.concatenate(ids), return_index=True, return_counts=True)
+    _check_copies(files, games[counts > 1])
+    is_first = np.zeros(sum(map(len, ids)), bool)
+    is_first[first] = True
+    for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
+        if not keeps.all():
+            save_sealed(path, packed(_read([path]).filter(pa.array(keeps))))
+    return len(is_first) - len(games)
+
+
+def _check_copies(files: Sequence[Path], duplicates: NDArray[np.int64]) -> None:
+    """Raise if copies of one of these games differ in anything but the times that its moves took."""
+    columns = [name for name in SCHEMA.names if name not in ("time_us", "started_at")]
+    known: dict[int, tuple[str, Path]] = {}
+    for path in files:
+        table = read_part(path, columns)
+        for row in table.filter(pc.is_in(table["game_id"], pa.array(duplicates))).to_pylist():
+            text, earlier = known.setdefault(row["game_id"], (repr(row), path))  # as text NaN equals itself
+            if text != repr(row):
+                raise ValueError(
+                    f"{path}: contains duplicate games, and game {row['game_id']} is not as it is in {earlier}; "
+                    "delete one of the two files, and --resume plays the games that are then missing"
+                )
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed process left behind: half-written files, and parts that have been merged."""
+    live = live_files(folder)
+    for path in [*folder.glob("games-*.parquet"), *folder.glob(".games-*")]:
+        if path not in live:
+            path.unlink()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What produced a log: versions of this package, of Python and of the libraries that matter, and the machine."""
+    packages = ("knights-isolation", "numba", "llvmlite", "numpy", "pyarrow", "joblib")
+    found = {package: version(package) for package in packages}
+    return {**found, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+
+
+def _small_neighbours(files: Sequence[Path], smallest: int) -> Iterator[list[Path]]:
+    """Runs of two and more neighbouring small files that make a large one together."""
+    group: list[Path] = []
+    total = 0
+    for path in [*files, None]:
+        rows = count_rows(path) if path else LARGE_PART
+        if rows >= smallest or total + rows > LARGE_PART:
+            if len(group) > 1:
+                yield group
+            group, total = [], 0
+        if path and rows < smallest:
+            group.append(path)
+            total += rows
+
+
+def _read(files: Sequence[Path], columns: Sequence[str] | None = None) -> pa.Table:
+    tables = [read_part(path, columns) for path in files]
+    kept = SCHEMA.names if columns is None else list(dict.fromkeys(columns))
+    return pa.concat_tables(tables) if tables else SCHEMA.empty_table().select(kept)
+
+
+def _batches(part: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    with _knowing_a_way_out():
+        yield from read_batches(part, SCHEMA, columns, _BATCH)
+
+
+@contextmanager
+def _knowing_a_way_out() -> Iterator[None]:
+    try:
+        yield
+    except DamagedFileError as error:
+        raise DamagedFileError(f"{error}; restore it, or delete it and let --resume play its games again") from None
+
+
+def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
+    for path in files:
+        places = np.flatnonzero(read_part(path, ["game_id"])["game_id"].to_numpy() == game_id)
+        if len(places):
+            row: dict[str, Any] = read_part(path).slice(int(places[0]), 1).to_pylist()[0]
+            return row
+    return None
+
+
+def _existing(run: str | Path) -> Path:
+    folder = games_folder(run)
+    if not folder.is_dir():
+        raise ValueError(f"{run}: no run lies there (no folder {GAMES}/)")
+    return folder
+
+
+def _despite_merging(read: Callable[[], T]) -> T:
+    """The result of reading files that a running tournament may merge under our hands: then they are read again."""
+    for _ in range(20):
+        with suppress(FileNotFoundError):
+            return read()
+    return read()
+
+
+def _file_name(first: int, last: int) -> str:
+    return f"games-{first:06d}-{last:06d}.parquet"
+
+
+def _span_of(path: Path) -> tuple[int, int]:
+    """The numbers of the first and last part a file holds."""
+    _, first, last = path.stem.split("-")
+    return int(first), int(last)
+
+
+def _widest_first(path: Path) -> tuple[int, int]:
+    first, last = _span_of(path)
+    return first, -last
+
+
+def _coded(codes: NDArray[Any], words: Sequence[str], kind: pa.DataType) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes, kind.index_type), pa.array(words, pa.string()))
+
+
+def _lists(offsets: NDArray[np.int64], values: NDArray[Any]) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))

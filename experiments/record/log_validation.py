@@ -1,0 +1,145 @@
+"""Whether the rows of a log belong to the run they lie in: what was scheduled, and a result there can be.
+
+A part of another run, put into the folder of this one, looks like any other; so does a row in which somebody has
+changed a number. Going on with a run compares each row with the schedule; reading a run, where there is none at hand,
+with what `run.json` says of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from experiments.plan.schedule import Schedule, game_seeds
+from experiments.record import log
+from experiments.record.arrow_numpy import to_arrow, to_numpy
+from experiments.record.run_directory import RunInfo
+from isolation.rules.geometry import parse_size
+from isolation.rules.outcome import REASON_WORDS
+from isolation.shell import command
+
+Flags = NDArray[np.bool_]
+
+FACTS = (
+    *("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "opening_id", "seed"),
+    *("winner", "reason"),
+)
+"""Columns by which `checked_games` tells."""
+
+
+def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
+    """Refuse a log with rows that are not of this schedule.
+
+    Args:
+        settings: for each of the schedule's agents, what goes beside its name.
+
+    Raises:
+        ValueError: naming the file, the game, and what is wrong.
+    """
+
+    def check(part: Path, table: pa.Table) -> None:
+        ids = _ids(part, table)
+        _refuse(part, ids, ~schedule.exists(ids), "no such game is scheduled")
+        expected = log.scheduled_columns(schedule, settings, ids)
+        for name, values in expected.items():
+            _refuse(part, ids, _differ(table[name], values), f"{name} is not what was scheduled: it is another run's")
+        _check_results(part, table, ids)
+
+    log.over_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
+
+
+def check_facts(info: RunInfo) -> None:
+    """Refuse a log with rows that cannot be of a run on its board, by its agents, from its seed.
+
+    Raises:
+        ValueError: naming the file, the game, and what is wrong.
+    """
+    checked_games(info, ("game_id",))
+
+
+def checked_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
+    """Columns of the games of a run, game_id among them, in the order of their ids; refused are those of `check_facts`.
+
+    Raises:
+        ValueError: as `check_facts` does.
+    """
+    size: str = info.requested["board"]
+    rows, columns = parse_size(size)
+    agents = {name: str(entry["settings"]) for name, entry in info.agents.items()}
+
+    def checked(part: Path, table: pa.Table) -> pa.Table:
+        ids = _ids(part, table)
+        found = {name: to_numpy(table[name]) for name in ("rows", "columns", "opening_id", "seed")}
+        _refuse(part, ids, (found["rows"] != rows) | (found["columns"] != columns), f"it is not on {size}")
+        sides = np.stack([_players(part, table, ids, side, agents) for side in (1, 2)], axis=1)
+        opening_ids = found["opening_id"].view(np.uint64)
+        seeds = game_seeds(info.seeds_by, info.requested["seed"], tuple(agents), ids, sides, opening_ids)
+        _refuse(part, ids, found["seed"] != seeds, "its seed is not of the run's: it is another run's")
+        _check_results(part, table, ids)
+        return table.select(names)
+
+    parts = log.over_parts(info.path, (*FACTS, *names), checked)
+    found = pa.concat_tables(parts) if parts else log.SCHEMA.empty_table().select(names)
+    ids = to_numpy(found["game_id"])
+    if (ids[1:] > ids[:-1]).all():
+        return found
+    order = np.argsort(ids, kind="stable")
+    if not np.diff(ids[order]).all():
+        raise ValueError(
+            f"{info.path}: contains duplicate games; to remove them: {command('tournament', '--resume', info.path)}"
+        )
+    return found.take(to_arrow(order))
+
+
+def _players(
+    part: Path, table: pa.Table, ids: NDArray[np.int64], side: int, agents: Mapping[str, str]
+) -> NDArray[np.int64]:
+    """Who plays a side, by the place in `agents`, which says what goes beside each name."""
+    places = log.codes_in(tuple(agents), table[f"agent_{side}"])
+    _refuse(part, ids, places < 0, f"agent_{side} is not one of the run's: it is another run's")
+    kinds = tuple(dict.fromkeys(agents.values()))
+    expected = np.array([kinds.index(settings) for settings in agents.values()], np.int64)[places]
+    own = log.codes_in(kinds, table[f"settings_{side}"])
+    _refuse(part, ids, own != expected, f"settings_{side} are not the run's: it is another run's")
+    return places
+
+
+def _ids(part: Path, table: pa.Table) -> NDArray[np.int64]:
+    found = table["game_id"]
+    if found.null_count:
+        raise ValueError(f"{part}: a game has no game_id")
+    ids: NDArray[np.int64] = to_numpy(found)
+    _refuse(part, ids, ids < 0, "game_id is negative")
+    return ids
+
+
+def _check_results(part: Path, table: pa.Table, ids: NDArray[np.int64]) -> None:
+    _refuse(part, ids, ~np.isin(to_numpy(table["winner"]), (1, 2)), "winner is neither 1 nor 2")
+    _refuse(part, ids, log.codes_in(REASON_WORDS, table["reason"]) < 0, "reason is none that there is")
+
+
+def _differ(found: pa.ChunkedArray, expected: Any) -> Flags:
+    """Where a column is not what it should be; lists are compared one by one, where anything differs at all."""
+    if pa.types.is_list(found.type):
+        lists = pa.chunked_array([expected], found.type)
+        if found.equals(lists):
+            return np.zeros(len(found), bool)
+        return np.array([one != other for one, other in zip(found.to_pylist(), lists.to_pylist(), strict=True)], bool)
+    if pa.types.is_dictionary(found.type):
+        found, expected = pc.cast(found, pa.string()), pc.cast(expected, pa.string())
+    is_equal: Flags = pc.fill_null(pc.equal(found, expected), False).to_numpy()
+    return ~is_equal
+
+
+def _refuse(part: Path, ids: NDArray[np.int64], wrong: Flags, why: str) -> None:
+    """Raise if something is wrong with any game."""
+    if wrong.any():
+        first, count = int(ids[wrong.argmax()]), int(wrong.sum())
+        others = f" ({count:,} games are like this)" if count > 1 else ""
+        raise ValueError(f"{part} does not belong to this run: game {first}: {why}{others}")

@@ -1,0 +1,382 @@
+"""The kinds of agents, a row each: how a spec names one, which limits it takes, how it is made, who may start it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import heuristics
+from experiments.roster.spec import APART, ENGINE, Spec, fail
+from isolation.loading.load_user_code import is_name
+from isolation.rules.limits import Limit
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+    from isolation.search import Method
+
+DEFAULT_LIMIT = Limit(nodes=10_000)
+"""About what the classic engines searched in their 150 ms a move."""
+CLASSIC_LIMIT = Limit(ms=150)
+"""What players with a clock of their own get where the default limit is not a time, and their file says nothing."""
+
+METHODS: dict[str, Method] = {
+    "MM": "minimax", "AB": "alphabeta", "ID": "alphabeta", "BF": "bestfirst", "MCTS": "mcts",
+}  # fmt: skip
+SWITCHES = {
+    "order": "order_moves",
+    "quiescence": "quiescence",
+    "agree": "stop_on_agreement",
+    "ties": "random_ties",
+}
+"""Options without a value, as specs and as `SearchOptions` call them."""
+_FIXED = {"MM": Limit(depth=3), "AB": Limit(depth=5)}
+_BEST = "territory"
+"""What the perfect player goes by where it cannot solve."""
+_BOARD_CAPS = {"depth": 12, "nodes": 20_000_000, "ms": 10_000, "cpu_ms": 10_000}
+"""The largest limits whose search does not keep people waiting."""
+_BOARD_MINIMAX_DEPTH = 7
+_BOARD_TREE_CAPS = {"nodes": 2_000_000, "ms": 5_000, "cpu_ms": 5_000}
+"""The largest limits whose tree takes some hundred megabytes: two million simulations took 5 s and 208 MB."""
+
+
+def _refuse_on_board(spec: Spec) -> str:
+    who = "agents from files" if spec.is_file else f"{spec.kind} players"
+    return f"{who} are named when the board is started, with --agent"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of agents.
+
+    Attributes:
+        name: what a completed spec calls it.
+        forms: how its players are written, for people.
+        words: what those begin with.
+        read: the spec of a player in text[start:end], or None if that is none of this kind; raises SpecError.
+        refuse_limit: why a player of a spec cannot be limited by a unit; empty if it can.
+        usual_limit: the limit of a spec that gives none, under a default limit for all agents, if there is one.
+        make: the agent of a completed spec; raises ValueError.
+        refuse_on_board: why the analysis board may not start an agent of a completed spec that its page asks for; empty
+            if it may. It may only what a row allows.
+    """
+
+    name: str
+    forms: tuple[str, ...]
+    words: tuple[str, ...]
+    read: Callable[[str, int, int], Spec | None]
+    refuse_limit: Callable[[Spec, str], str]
+    usual_limit: Callable[[Spec, Limit | None], Limit | None]
+    make: Callable[[Spec], Agent]
+    refuse_on_board: Callable[[Spec], str] = _refuse_on_board
+
+
+def board_refusal(spec: Spec) -> str:
+    """Why the analysis board may not start an agent of a completed spec; empty if it may."""
+    return KINDS[spec.kind].refuse_on_board(spec)
+
+
+# Players that are one word
+
+
+def _reader(word: str) -> Callable[[str, int, int], Spec | None]:
+    def read(text: str, start: int, end: int) -> Spec | None:
+        return Spec(text, word, start=start, end=end) if text[start:end].strip().lower() == word else None
+
+    return read
+
+
+def _without_limit(word: str, make: Callable[[Spec], Agent]) -> Kind:
+    return Kind(
+        word,
+        (word,),
+        (word,),
+        _reader(word),
+        refuse_limit=lambda spec, unit: f"{word} has no limit",
+        usual_limit=lambda spec, default: None,
+        make=make,
+        refuse_on_board=_beyond_caps,
+    )
+
+
+def _make_random(spec: Spec) -> Agent:
+    from isolation.players.agents import RandomAgent
+
+    return RandomAgent(spec.name)
+
+
+def _make_greedy(spec: Spec) -> Agent:
+    from isolation.players.agents import GreedyAgent
+
+    return GreedyAgent(spec.name)
+
+
+def _refuse_perfect_limit(spec: Spec, unit: str) -> str:
+    if unit == "depth":
+        return "perfect searches to the end of the game; limit it by nodes, ms or cpu_ms"
+    return ""
+
+
+def _usual_perfect_limit(spec: Spec, default: Limit | None) -> Limit:
+    from isolation.players.perfect_agent import DEFAULT_LIMIT as ENOUGH_TO_SOLVE
+
+    return ENOUGH_TO_SOLVE
+
+
+def _make_perfect(spec: Spec) -> Agent:
+    from isolation.players.perfect_agent import PerfectAgent
+
+    assert spec.limit is not None
+    return PerfectAgent(spec.name, heuristics.get(_BEST), _BEST, spec.limit)
+
+
+# A heuristic under a search method
+
+
+def _read_search(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    method = head.strip().upper()
+    if method not in METHODS:
+        return None
+    at = start + len(head) + len(colon)
+    if not colon and method != "MCTS":
+        fail(f"{method} needs a heuristic, like {method}:improved", text, start, end)
+    if colon and not rest.strip():
+        fail(f"a heuristic must follow {method}:", text, at - 1, at)
+    return Spec(text, "search", method=method, target=_read_heuristic(text, at, end), start=at, end=end)
+
+
+def _read_heuristic(text: str, start: int, end: int) -> str:
+    word = text[start:end].strip()
+    if not word or word == "*":
+        return word
+    if ".py" in word:
+        return _read_file(text, start, end, "my_score")
+    try:
+        return heuristics.canonical_name(word)
+    except ValueError as error:
+        fail(str(error), text, start, end)
+
+
+def _read_file(text: str, start: int, end: int, example: str) -> str:
+    """The file and the name in it; of a file alone the name is empty until `grammar.named` looks into it."""
+    word = text[start:end].strip()
+    if word.endswith(".py"):
+        return f"{word}:"
+    path, _, name = word.rpartition(".py:")
+    if not path or not is_name(name):
+        fail(
+            f"a file is followed by the name inside it, like {word.partition('.py')[0]}.py:{example}", text, start, end
+        )
+    return word
+
+
+def _refuse_search_limit(spec: Spec, unit: str) -> str:
+    if unit == "depth" and _grows_a_tree(spec):
+        return f"{spec.method} has no depth; limit it by nodes, ms or cpu_ms"
+    return ""
+
+
+def _grows_a_tree(spec: Spec) -> bool:
+    from isolation.search import TREES
+
+    return bool(spec.method) and METHODS[spec.method] in TREES
+
+
+def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
+    default = default or DEFAULT_LIMIT
+    if default.unit == "depth" and _grows_a_tree(spec):
+        return DEFAULT_LIMIT
+    return _FIXED.get(spec.method, default)
+
+
+def _make_search(spec: Spec) -> Agent:
+    from isolation.loading.load_user_code import load_heuristic
+    from isolation.players.agents import SearchAgent
+    from isolation.rules.parameters import parameters_of, tuned
+    from isolation.search import SearchOptions
+
+    path, _, name = spec.target.rpartition(":")
+    assert spec.limit is not None
+    if spec.is_file:
+        heuristic, heuristic_name = load_heuristic(path, name).value, f"{Path(path).name}:{name}"
+    else:
+        heuristic, heuristic_name = heuristics.get(spec.target) if spec.target else None, spec.target
+    parameters_of(heuristic)  # refuses ranges that cannot be
+    heuristic = tuned(heuristic, dict(spec.parameters)) if heuristic else None
+    options = SearchOptions(**{SWITCHES[switch]: True for switch in spec.switches})
+    return SearchAgent(
+        spec.name, METHODS[spec.method], heuristic, heuristic_name, spec.limit, options, is_user_code=spec.is_file
+    )
+
+
+def _beyond_caps(spec: Spec) -> str:
+    limit, grows = spec.limit, _grows_a_tree(spec)
+    caps = _BOARD_TREE_CAPS if grows else _BOARD_CAPS
+    if limit and limit.value > caps[limit.unit]:
+        return f"at most {limit.unit}={caps[limit.unit]:,}" + (", as its tree grows" if grows else "")
+    return ""
+
+
+def _refuse_search_on_board(spec: Spec) -> str:
+    if spec.is_file:
+        return _refuse_on_board(spec)
+    if spec.target == "*":
+        return "one heuristic, not all of them"
+    if refusal := _beyond_caps(spec):
+        return refusal
+    if spec.method == "MM" and spec.limit and (spec.limit.depth or 0) > _BOARD_MINIMAX_DEPTH:
+        return f"minimax looks at most depth={_BOARD_MINIMAX_DEPTH} deep here; AB and ID go deeper"
+    return ""
+
+
+# A player object of a user's file
+
+
+def _read_classic(text: str, start: int, end: int) -> Spec | None:
+    if ".py" not in text[start:end]:
+        return None
+    return Spec(text, "classic", target=_read_file(text, start, end, "CustomPlayer"), start=start, end=end)
+
+
+def _refuse_classic_limit(spec: Spec, unit: str) -> str:
+    return "a player from a file is limited by time: ms or cpu_ms" if unit in ("depth", "nodes") else ""
+
+
+def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
+    return (spec.usual_limit or CLASSIC_LIMIT) if default is None or default.is_reproducible else default
+
+
+def _make_classic(spec: Spec) -> Agent:
+    from experiments.roster.default_names import player_facts
+
+    path, _, name = spec.target.rpartition(":")
+    return _file_agent(spec, edition=player_facts(path, name).edition, is_restricted=False)
+
+
+def _file_agent(spec: Spec, *, edition: str, is_restricted: bool) -> Agent:
+    from isolation.loading.load_user_code import content_hash
+    from isolation.processes.file_agent import FileAgent
+
+    path, _, name = spec.target.rpartition(":")
+    assert spec.limit is not None
+    return FileAgent(spec.name, path, name, content_hash(path), spec.limit, edition, is_restricted)
+
+
+# The same, in a restricted process, where even to plan a run the file is not loaded
+
+
+def _read_apart(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    if head.strip().lower() != APART or ".py" not in rest:
+        return None
+    at = start + len(head) + len(colon)
+    target = _read_file(text, at, end, "CustomPlayer")
+    if target.endswith(".py:"):
+        fail(f"the file is not looked into: say which class, like {APART}:{target}CustomPlayer", text, at, end)
+    return Spec(text, APART, target=target, start=at, end=end)
+
+
+def _make_apart(spec: Spec) -> Agent:
+    from experiments.roster.static_inspection import players_in
+
+    path, _, name = spec.target.rpartition(":")
+    players = players_in(Path(path))
+    if name not in players:
+        raise ValueError(f"{path} has no class {name} with a get_move or a get_action")
+    return _file_agent(spec, edition=players[name], is_restricted=True)
+
+
+# An engine, somebody else's program
+
+
+def _read_engine(text: str, start: int, end: int) -> Spec | None:
+    head, colon, rest = text[start:end].partition(":")
+    if head.strip().lower() != ENGINE:
+        return None
+    if not rest.strip():
+        fail("an engine is named, like engine:fairy, or is a program, like engine:./my_player", text, start, end)
+    return Spec(text, ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
+
+
+def _refuse_engine_limit(spec: Spec, unit: str) -> str:
+    return "an engine is limited by depth, nodes or ms" if unit == "cpu_ms" else ""
+
+
+def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
+    default = default or DEFAULT_LIMIT
+    return Limit(ms=default.cpu_ms) if default.cpu_ms is not None else default
+
+
+def _make_engine(spec: Spec) -> Agent:
+    from isolation.engines.engine_agent import EngineAgent
+    from isolation.engines.program import Program
+    from isolation.loading.load_user_code import expanded
+
+    program = spec.program or Program((str(expanded(spec.target)),))
+    options = {name.lower(): (name, value) for name, value in (*program.options, *spec.options)}
+    program = replace(program, options=tuple(options.values()))
+    try:
+        program.find()
+    except ValueError as error:
+        is_name = spec.program is None and "/" not in spec.target and not Path(spec.target).is_file()
+        known = "; engines with names are those under [[engines]] in a tournament's file" if is_name else ""
+        raise ValueError(f"{error}{known}") from None
+    assert spec.limit is not None
+    return EngineAgent(spec.name, program, spec.limit)
+
+
+_ROWS = (
+    _without_limit("random", _make_random),
+    _without_limit("greedy", _make_greedy),
+    Kind(
+        "perfect",
+        ("perfect",),
+        ("perfect",),
+        _reader("perfect"),
+        _refuse_perfect_limit,
+        _usual_perfect_limit,
+        _make_perfect,
+        _beyond_caps,
+    ),
+    Kind(
+        "search",
+        ("MM:…", "AB:…", "ID:…", "BF:…", "MCTS", "MCTS:…"),
+        tuple(METHODS),
+        _read_search,
+        _refuse_search_limit,
+        _usual_search_limit,
+        _make_search,
+        _refuse_search_on_board,
+    ),
+    Kind(
+        ENGINE,
+        ("engine:…",),
+        (ENGINE,),
+        _read_engine,
+        _refuse_engine_limit,
+        _usual_engine_limit,
+        _make_engine,
+    ),
+    Kind(
+        APART,
+        (f"{APART}:FILE.py:CLASS",),
+        (APART,),
+        _read_apart,
+        _refuse_classic_limit,
+        _usual_classic_limit,
+        _make_apart,
+    ),
+    Kind(
+        "classic",
+        ("FILE.py:CLASS",),
+        (),
+        _read_classic,
+        _refuse_classic_limit,
+        _usual_classic_limit,
+        _make_classic,
+    ),
+)
+KINDS = {kind.name: kind for kind in _ROWS}
+"""All kinds by name; a player is of the first kind that reads it."""

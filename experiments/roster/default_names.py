@@ -1,0 +1,149 @@
+"""Which function or class is meant where a user's file is named alone."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from experiments.roster.static_inspection import USUAL_PLAYERS
+from isolation.editions.edition import THIRD, edition_of
+from isolation.editions.third.state_heuristics import StateScore
+from isolation.loading.edition_detection import is_of_third_edition
+from isolation.loading.load_user_code import (
+    LoadError,
+    content_hash,
+    is_heuristic,
+    is_player,
+    is_third_edition_player,
+    load_heuristic,
+    load_module,
+    load_player,
+)
+from isolation.processes.subprocess_player import call_in_child
+
+
+def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
+    """What `load_heuristic` accepts of a file, by name; helpers of two arguments are among it.
+
+    Of a file of the third edition, these are functions of (state, player_id) and its players' ``CustomPlayer.score``.
+
+    Raises:
+        LoadError: the file cannot be loaded.
+    """
+    module = load_module(path)
+    names = [name for name, value in vars(module).items() if is_heuristic(value)]
+    for name, value in vars(module).items():
+        if is_third_edition_player(value) and value.__module__ == module.__name__:
+            names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
+    found = {name: load_heuristic(path, name).value for name in names}
+    is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
+    return {name: value for name, value in found.items() if isinstance(value, StateScore) or not is_third}
+
+
+def only_heuristic(path: str | Path) -> str:
+    """The name of a file's heuristic: `score`, `custom_score`, `CustomPlayer.score`, or its only one.
+
+    Where there are helpers of two arguments as well, the names of the parameters tell which it is.
+
+    Raises:
+        LoadError: there is none, or there are several.
+    """
+    found = heuristics_in(path)
+    for name in ("score", "custom_score", "CustomPlayer.score"):
+        if name in found:
+            return name
+    likely = [name for name, value in found.items() if names_game_and_player(value)] or list(found)
+    if len(likely) == 1:
+        return likely[0]
+    if likely:
+        raise LoadError(f"{path} has several functions of (game, player); say which, as in {path}:{likely[0]}")
+    raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
+
+
+def _player_hint(path: str | Path) -> str:
+    """What a file without a heuristic has instead, if that is one player."""
+    try:
+        name = only_player(path)
+    except LoadError:
+        return ""
+    edition = edition_of(getattr(load_module(path), name)).name
+    score = f", a method score(self, state) of it would as ID:{path}:{name}.score" if edition == THIRD.name else ""
+    return f"; its player, of the {edition} edition, plays as {path}:{name}{score}"
+
+
+def only_player(path: str | Path) -> str:
+    """The name of a file's class of players: its only one with a `get_move` or `get_action`, else the likeliest of
+    `USUAL_PLAYERS`, as of a file that is not run.
+
+    Raises:
+        LoadError: there is none, or there are several.
+    """
+    module = load_module(path)
+    found = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and is_player(value)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if usual := next((name for name in USUAL_PLAYERS if name in found), None):
+        return usual
+    if found:
+        raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
+    hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
+    raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
+
+
+@dataclass(frozen=True)
+class PlayerFacts:
+    """What a player's file says of it: its name in the file, its edition, and the milliseconds a move of that."""
+
+    name: str
+    edition: str
+    usual_limit: float
+
+
+def player_facts(path: str | Path, name: str) -> PlayerFacts:
+    """What a file says of its player; without a name, of the only one. The file is not loaded here.
+
+    Of what makes players, the edition is the second.
+
+    Raises:
+        LoadError: the file cannot be loaded, or has no such player.
+    """
+    return _player_facts(str(path), name, content_hash(path))
+
+
+@lru_cache(maxsize=1000)
+def _player_facts(path: str, name: str, content: str) -> PlayerFacts:
+    try:
+        *facts, printed = call_in_child(_ask_file, path, name)
+    except ValueError as error:
+        why = str(error).removeprefix("LoadError: ")
+        raise LoadError(why if path in why else f"{path} {why}") from None
+    for said in printed:
+        warnings.warn(said, stacklevel=2)
+    return PlayerFacts(*facts)
+
+
+def _ask_file(path: str, name: str) -> tuple[str, str, float, tuple[str, ...]]:
+    """What `PlayerFacts` has, and what is to be said of what the file printed; for a process of its own."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        name = name or only_player(path)
+        edition = edition_of(load_player(path, name).value)
+    return name, edition.name, float(edition.usual_limit), tuple(str(one.message) for one in said)
+
+
+def names_game_and_player(function: Callable[..., Any]) -> bool:
+    """Whether the names of a function's parameters say that it is about a game and one of its players."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except ValueError:  # a built-in that does not tell
+        return False
+    return len(names) >= 2 and names[0] in ("game", "board", "state", "g") and names[1] in ("player", "p", "me", "self")

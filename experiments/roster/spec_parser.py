@@ -1,0 +1,321 @@
+"""Reads specs by the table of kinds, and completes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import heuristics
+from experiments.roster.agent_kinds import KINDS, SWITCHES
+from experiments.roster.patterns import is_pattern, matching, open_parts
+from experiments.roster.spec import (
+    ENGINE,
+    UNITS,
+    Spec,
+    SpecError,
+    fail,
+    number_of,
+    number_text,
+    parse_limit,
+    parse_number,
+)
+from isolation.loading.load_user_code import expanded
+from isolation.rules.limits import Limit
+from isolation.rules.parameters import KINDS_OF_VALUES
+
+if TYPE_CHECKING:
+    from isolation.engines.program import Program
+    from isolation.players.agents import Agent
+
+_FILE_END = re.compile(r"\.py(?=\s*[:@]|\s*$)")
+_OPTION = re.compile(r"\s*option\.")
+_MOST_IN_A_NAME = 4
+_NAME = re.compile(r"\s*([^=@:,/\s*][^=@:,/*]*)=")
+
+
+def parse_agent(text: str, default_limit: Limit | None = None) -> Agent:
+    """The agent a spec names.
+
+    >>> parse_agent("ID:improved@nodes=2000").name
+    'ID_Improved_2000nodes'
+
+    Raises:
+        SpecError: the spec is malformed or names nothing that exists; the message points at the wrong part.
+    """
+    return make_agent(complete(named(parse_spec(text)), default_limit))
+
+
+def parse_spec(text: str) -> Spec:
+    """Read a spec; file names are not looked at.
+
+    Raises:
+        SpecError: the text does not follow the grammar, or an option does not go with the player.
+    """
+    if name := _NAME.match(text):
+        given, start = name[1].strip(), name.end()
+    else:
+        given, start = "", 0
+    at = _find_options(text, start)
+    spec = replace(_parse_player(text, start, at), name=given)
+    return _parse_options(spec, at + 1) if at < len(text) else spec
+
+
+def expand(spec: Spec) -> list[Spec]:
+    """The specs that a spec stands for: one for every heuristic of the registry where the heuristic is `*`, one for
+    every file that matches where the file is a pattern; otherwise the spec itself.
+
+    Raises:
+        SpecError: no file matches, or the many would share a name.
+    """
+    by_pattern = is_pattern(spec)
+    if spec.target != "*" and not by_pattern:
+        return [spec]
+    if spec.name:
+        raise SpecError("a name cannot go with *, which stands for many agents", spec.text, 0, len(spec.name))
+    return matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
+
+
+def makeable(
+    text: str, default_limit: Limit | None = None, programs: Mapping[str, Program] | None = None
+) -> tuple[list[tuple[Spec, Agent]], list[str]]:
+    """All agents that a spec stands for, each with its completed spec; and of files found by a pattern that cannot be
+    used, which and why, a line each.
+
+    Raises:
+        SpecError: a spec is wrong, or nothing that a pattern finds can be used.
+    """
+    made, left_out = [], []
+    for spec in expand(with_program(parse_spec(text), programs or {})):
+        try:
+            whole = complete(named(spec), default_limit)
+            made.append((whole, make_agent(whole)))
+        except SpecError as error:
+            if not spec.pattern:
+                raise
+            left_out.append(error.message)
+    if not made:
+        many = f"of {len(left_out)} files that match none can be used"
+        which = many if len(left_out) > 1 else "the one file that matches cannot be used"
+        raise SpecError(f"{which}: {left_out[0]}", text, 0, len(text))
+    return made, left_out
+
+
+def named(spec: Spec) -> Spec:
+    """The spec with what only its file tells; this loads the file, that of a player in a process of its own.
+
+    That is the name of what is meant where the file stands alone, and the limit of a player's edition where the spec
+    has none: see `naming`.
+
+    Raises:
+        SpecError: the file cannot be loaded, or does not say which it is.
+    """
+    is_player = spec.kind == "classic"
+    if not spec.is_file or not (spec.target.endswith(":") or (is_player and spec.limit is None)):
+        return spec
+    from experiments.roster.default_names import only_heuristic, player_facts
+
+    path, _, name = spec.target.rpartition(":")
+    try:
+        if not is_player:
+            return replace(spec, target=f"{path}:{only_heuristic(path)}")
+        facts = player_facts(path, name)
+    except ValueError as error:
+        fail(str(error), spec.text, spec.start, spec.end)
+    usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
+    return replace(spec, target=f"{path}:{facts.name}", usual_limit=usual)
+
+
+def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
+    """The spec with what its engine is, if that is one of those named."""
+    return replace(spec, program=programs.get(spec.target)) if spec.kind == ENGINE else spec
+
+
+def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
+    """The spec with everything said: its name, its limit, the absolute path of its file.
+
+    MM and AB search 3 and 5 plies unless told otherwise, and perfect has nodes enough for most games of 7x7;
+    `default_limit` (10,000 nodes) is for all others. The default name shows method, heuristic and whatever differs from
+    the default.
+    """
+    usual = KINDS[spec.kind].usual_limit(spec, default_limit)
+    limit = spec.limit or usual
+    return replace(
+        spec,
+        name=spec.name or _default_name(spec, limit, usual),
+        limit=limit,
+        target=_completed_target(spec),
+    )
+
+
+def make_agent(spec: Spec) -> Agent:
+    """The agent a completed spec stands for.
+
+    Raises:
+        SpecError: its file cannot be loaded or lacks the name, or the name is not a heuristic or a player.
+    """
+    try:
+        return KINDS[spec.kind].make(spec)
+    except ValueError as error:
+        fail(str(error), spec.text, spec.start, spec.end)
+
+
+def settings_text(spec: Spec, agent: Agent) -> str:
+    """All that influences an agent's play, its name aside, as it stands in the log: JSON, with a hash of any file."""
+    from isolation.loading.load_user_code import content_hash
+
+    file = {"content_hash": content_hash(spec.target.rpartition(":")[0])} if spec.is_file else {}
+    return json.dumps({**agent.settings(), **file}, sort_keys=True)
+
+
+def _find_options(text: str, start: int) -> int:
+    """Where the `@` of the options stands; an `@` inside the path of a file is part of the path."""
+    files = [match.start() for match in _FILE_END.finditer(text, start)]
+    at = text.find("@", max(start, *files[-1:]) if files else start)
+    return at if at >= 0 else len(text)
+
+
+def _parse_player(text: str, start: int, end: int) -> Spec:
+    for kind in KINDS.values():
+        if spec := kind.read(text, start, end):
+            return spec
+    word = text[start:end].strip()
+    fail(_unknown_player(word) if word else "a player is missing", text, start, end)
+
+
+def _unknown_player(word: str) -> str:
+    """The message for a word that is no player; people often write the name of an agent or of a heuristic."""
+    if re.fullmatch(r"(MM|AB|ID|BF|MCTS)_\w+", word, re.IGNORECASE):
+        method, _, heuristic = word.partition("_")
+        return f"no player is called {word!r}; did you mean {method.upper()}:{heuristic.lower()}?"
+    if word in heuristics.names():
+        return f"{word!r} is a heuristic, not a player; did you mean ID:{word}?"
+    words = {known.lower(): known for kind in KINDS.values() for known in kind.words}
+    near = get_close_matches(word.partition(":")[0].lower(), words, n=1)
+    hint = f"did you mean {words[near[0]]}? " if near else ""
+    *forms, last = (form for kind in KINDS.values() for form in kind.forms)
+    return f"no player is called {word!r}; {hint}players are {', '.join(forms)} or {last}"
+
+
+def _parse_options(spec: Spec, start: int) -> Spec:
+    first = start
+    for part in spec.text[start:].split(","):
+        add = _with_switch if part.strip() in SWITCHES else _with_limit
+        if _OPTION.match(part):
+            add = _with_option if spec.kind == ENGINE else _with_parameter
+        spec = add(spec, part.strip(), first, first + len(part))
+        first += len(part) + 1
+    deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
+    if "agree" in spec.switches and not deepens:
+        fail("agree needs iterations to compare: give a limit of nodes or time", spec.text, start, len(spec.text))
+    return spec
+
+
+def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
+    methods = ("AB", "ID") if word == "order" else ("MM", "AB", "ID")
+    if spec.method not in methods:
+        fail(f"{word} is an option of {' and '.join(methods)} only", spec.text, first, last)
+    return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
+
+
+def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
+    name, equals, text = word.partition(".")[2].partition("=")
+    if not spec.method or not spec.target:
+        fail("option. sets a parameter of a heuristic or an engine, and this player has none", spec.text, first, last)
+    if not name or not equals:
+        fail("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
+    if name in dict(spec.parameters):
+        fail(f"{name} is set a second time", spec.text, first, last)
+    try:
+        value = parse_number(text)
+    except ValueError:
+        fail(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}", spec.text, first, last)
+    if not isfinite(value):
+        fail(f"{name} must be a finite number, not {text}", spec.text, first, last)
+    return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
+
+
+def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
+    name, equals, value = word.partition(".")[2].partition("=")
+    if not name.strip() or not equals:
+        fail(
+            "an option of an engine is written option.NAME=VALUE, or option.NAME= for a button", spec.text, first, last
+        )
+    if name.strip().lower() in (known.lower() for known, _ in spec.options):
+        fail(f"{name.strip()} is set a second time", spec.text, first, last)
+    if re.search(r"[\r\n]", word):
+        fail("an option of an engine stands on one line", spec.text, first, last)
+    return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
+
+
+def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
+    unit = word.partition("=")[0]
+    if unit not in UNITS:
+        near = get_close_matches(unit.lower(), [*UNITS, *SWITCHES], n=1, cutoff=0.8)
+        known = (
+            f"did you mean {near[0]}?"
+            if near
+            else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
+        )
+        fail(f"no option is called {unit!r}; {known}", spec.text, first, last)
+    if spec.limit:
+        fail(f"a second limit, after {spec.limit}", spec.text, first, last)
+    if refusal := KINDS[spec.kind].refuse_limit(spec, unit):
+        fail(refusal, spec.text, first, last)
+    try:
+        return replace(spec, limit=parse_limit(word))
+    except ValueError as error:
+        fail(str(error), spec.text, first, last)
+
+
+def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
+    target = _file_name(spec) if spec.is_file else spec.target.title()
+    if spec.kind == ENGINE:
+        target = _plain(spec.target if spec.program else Path(spec.target).name)
+    player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
+    differing = [_limit_name(limit)] if limit and limit != usual else []
+    options = (_plain(name + value) for name, value in spec.options)
+    return "_".join([*player, *differing, *spec.switches, *options, *_parameter_names(spec.parameters)])
+
+
+def _parameter_names(parameters: Sequence[tuple[str, float]]) -> list[str]:
+    """Each parameter and its value; of many, something that tells these values from others."""
+    texts = [f"{name}{number_text(value)}" for name, value in parameters]
+    return texts if len(texts) <= _MOST_IN_A_NAME else [sha256(",".join(texts).encode()).hexdigest()[:8]]
+
+
+def _limit_name(limit: Limit) -> str:
+    return f"depth{limit.depth}" if limit.depth else f"{number_of(limit)}{limit.unit}"
+
+
+def _file_name(spec: Spec) -> str:
+    """FILE.py:NAME with at most one directory, in dots: alice/game_agent.py:Player -> alice.game_agent.Player.
+
+    Of a file found by a pattern, with as many as the pattern leaves open, which tell it from the others.
+    """
+    path, _, name = spec.target.rpartition(".py:")
+    shown = max(2, open_parts(spec.pattern, path)) if spec.pattern else 2
+    parts = [part for part in Path(path).parts if part not in ("/", ".", "..")][-shown:]
+    return _plain(".".join([*parts, name]))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w.+-]", "_", text)
+
+
+def _completed_target(spec: Spec) -> str:
+    if spec.kind == ENGINE:
+        is_path = spec.program is None and "/" in spec.target
+        return str(expanded(spec.target).absolute()) if is_path else spec.target
+    return _absolute(spec.target) if spec.is_file else spec.target
+
+
+def _absolute(target: str) -> str:
+    path, _, name = target.rpartition(":")
+    return f"{expanded(path).absolute()}:{name}"

@@ -1,0 +1,84 @@
+"""Which player a file holds and of which edition it is, told from its source alone: nothing of it is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from isolation.editions.edition import FIRST, SECOND, THIRD
+from isolation.usercode.parsing import parse
+
+USUAL_PLAYERS = ("CustomPlayer", "AlphaBetaPlayer")
+"""The classes that the editions' own tournaments play, the likeliest first."""
+LARGEST_SOURCE = 1_000_000
+"""Bytes; nobody writes so much by hand."""
+_BASES_OF_THIRD = ("BasePlayer", "DataPlayer")
+
+
+def player_in(file: Path) -> tuple[str, str] | str:
+    """The player of a source: its class and its edition; or why it cannot be told, empty where there is none."""
+    try:
+        players = players_in(file)
+    except ValueError as error:
+        return str(error)
+    chosen = next((name for name in USUAL_PLAYERS if name in players), None)
+    if chosen is None and len(players) > 1:
+        return f"has several players ({', '.join(players)}) and none of them is called {USUAL_PLAYERS[0]}"
+    chosen = chosen or next(iter(players), None)
+    return (chosen, players[chosen]) if chosen else ""
+
+
+def players_in(file: Path) -> dict[str, str]:
+    """The classes of players in a source, and their aliases, each with its edition.
+
+    The edition is first, second or third, or empty where a class has its methods from another file.
+
+    Raises:
+        ValueError: the source cannot be read; the message says of the file what is wrong.
+    """
+    try:
+        if file.stat().st_size > LARGEST_SOURCE:
+            raise ValueError(f"is larger than {LARGEST_SOURCE:,} bytes")
+        tree = parse(file.read_bytes())
+    except SyntaxError as error:
+        place = f"line {error.lineno}: " if error.lineno else ""
+        raise ValueError(f"is not Python: {place}{error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError("is nested too deeply to be read") from None
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    found = {name: edition for name, node in classes.items() if (edition := _edition(node, classes)) is not None}
+    return found | {alias: found[name] for alias, name in _aliases(tree) if name in found}
+
+
+def _edition(node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: tuple[str, ...] = ()) -> str | None:
+    """The edition of a player's class, empty if its bases from elsewhere decide; None if it is no player."""
+    methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    if "get_action" in methods:
+        return THIRD.name
+    if "get_move" in methods:
+        asked = [argument.arg for argument in methods["get_move"].args.args]
+        return (
+            FIRST.name
+            if len(asked) - len(methods["get_move"].args.defaults) == 4 or "legal_moves" in asked
+            else SECOND.name
+        )
+    bases = [base.id if isinstance(base, ast.Name) else getattr(base, "attr", "") for base in node.bases]
+    for base in bases:
+        if base in classes and base not in seen:
+            inherited = _edition(classes[base], classes, (*seen, node.name))
+            if inherited is not None:
+                return inherited
+    if any(base in _BASES_OF_THIRD for base in bases):
+        return THIRD.name
+    is_from_elsewhere = any(base and base != "object" and base not in classes for base in bases)
+    return "" if node.name in USUAL_PLAYERS and is_from_elsewhere else None
+
+
+def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names that a file gives its classes besides: `CustomPlayer = Deepening`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            yield from ((target.id, node.value.id) for target in node.targets if isinstance(target, ast.Name))

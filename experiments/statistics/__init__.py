@@ -1,0 +1,1 @@
+"""Descriptive statistics of runs: effort, cost, forfeits, placements, moves."""

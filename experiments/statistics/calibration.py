@@ -1,0 +1,90 @@
+"""What a heuristic's score says about who wins.
+
+AUC is the chance that a position from which the mover won has a higher score than one from which it lost, ply for ply:
+0.5 is a coin, 1 knows. Proven scores are left out: they are the search's knowledge, not the heuristic's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.inference.argument_checks import Ints
+from experiments.statistics.grouped_counts import Tally, tally, together
+from experiments.statistics.move_statistics import Plies, over_moves
+from experiments.statistics.run_results import Findings
+
+BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
+"""Stages of the game: first and last ply, counted from 0 as in the log."""
+FEWEST_SCORES = 100
+_FEWEST_OF_EACH = 10
+_NOTHING = Tally((np.zeros(0, np.int16), np.zeros(0, np.int16), np.zeros(0)), (np.zeros(0, np.int64),) * 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """An agent's unproven scores: for each ply and score, in the mover's view, how many movers won and how many lost.
+
+    They ascend by ply, then by score.
+    """
+
+    ply: npt.NDArray[np.int16]
+    score: npt.NDArray[np.float64]
+    won: Ints
+    lost: Ints
+
+    @property
+    def positions(self) -> int:
+        """How many positions were scored."""
+        return int(self.won.sum() + self.lost.sum())
+
+    def between(self, first: int, last: int) -> Scores:
+        """Those at the plies from `first` to `last`."""
+        kept = slice(*np.searchsorted(self.ply, [first, last + 1]))
+        return Scores(self.ply[kept], self.score[kept], self.won[kept], self.lost[kept])
+
+    @property
+    def auc(self) -> float:
+        """Mean AUC of the plies, weighted by how many pairs of a won and a lost position they have; NaN without any."""
+        starts = np.flatnonzero(np.diff(self.ply, prepend=-1))
+        if not starts.size:
+            return math.nan
+        won, lost = (np.add.reduceat(column, starts) for column in (self.won, self.lost))
+        # of each ply's lost positions, those with lower scores than a row's, and half of those with the same
+        below = (
+            self.lost.cumsum() - self.lost / 2 - np.repeat(lost.cumsum() - lost, np.diff(starts, append=len(self.ply)))
+        )
+        pairs = float(won @ lost)
+        return float(self.won @ below) / pairs if pairs else math.nan
+
+
+def band_auc(scores: Scores, band: tuple[int, int]) -> float:
+    """The AUC of the plies of a band; NaN where too few positions were won, or lost, to tell."""
+    part = scores.between(*band)
+    rarer = min(int(part.won.sum()), int(part.lost.sum()))
+    return part.auc if part.positions >= FEWEST_SCORES and rarer >= _FEWEST_OF_EACH else math.nan
+
+
+def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:
+    """The scores of each agent, over all runs."""
+    runs = over_moves(findings, "score", names, _counted, partial(together, nothing=_NOTHING))
+    found = together(runs, _NOTHING)
+    agent, ply, score = found.keys
+    bounds = np.searchsorted(agent, np.arange(len(names) + 1)).tolist()
+    return {
+        name: Scores(ply[first:end], score[first:end], *(count[first:end] for count in found.counts))
+        for name, first, end in zip(names, bounds, bounds[1:], strict=False)
+    }
+
+
+def _counted(plies: Plies) -> Tally:
+    finite = np.isfinite(plies.value)
+    won = plies.won[finite]
+    return tally(
+        [plies.agent[finite], plies.ply[finite], plies.value[finite]], [won.astype(np.int64), (~won).astype(np.int64)]
+    )

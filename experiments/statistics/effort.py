@@ -1,0 +1,123 @@
+"""How far searches went, and how long moves took by the clock on the wall, by agent. Read some games at a time: a run
+has tens of millions of plies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.inference.argument_checks import Ints
+from experiments.record.arrow_numpy import to_numpy
+from experiments.record.log import over_batches
+from experiments.statistics.run_results import Findings
+
+QUICKEST_MOVE = 5
+"""Microseconds a move on average below which times say nothing: the log has whole ones."""
+
+_WHO = ("agent_1", "agent_2", "opening", "plies")
+_COLUMNS = ("nodes", "time_us", "depth")
+
+
+@dataclass(frozen=True)
+class Price:
+    """Sums over an agent's own moves, the opening's left out. `nodes` are simulations for MCTS, 0 without a search."""
+
+    moves: int
+    nodes: int
+    microseconds: int
+
+    @property
+    def mean_nodes(self) -> float:
+        """Nodes a move; NaN without moves or without a search."""
+        return self.nodes / self.moves if self.moves and self.nodes else math.nan
+
+    @property
+    def milliseconds_a_move(self) -> float:
+        """Wall time a move; NaN without moves, or if they were too quick for the log's clock."""
+        is_measured = self.moves and self.microseconds >= QUICKEST_MOVE * self.moves
+        return self.microseconds / self.moves / 1000 if is_measured else math.nan
+
+
+@dataclass(frozen=True)
+class Effort(Price):
+    """The same, and how deep the searches went: `depth` is a sum too."""
+
+    depth: int
+
+    @property
+    def mean_depth(self) -> float:
+        """Plies searched a move; NaN without moves or without a search."""
+        return self.depth / self.moves if self.moves and self.depth else math.nan
+
+
+def measure_effort(findings: Findings) -> dict[str, Effort]:
+    """Every agent's effort, over all games of all runs."""
+    return {name: Effort(*sums) for name, sums in _summed(findings, _COLUMNS).items()}
+
+
+def total(parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The sum of arrays of one shape; 0 without any."""
+    return np.asarray(sum(parts))
+
+
+def list_chunks(table: pa.Table, column: str) -> Iterator[tuple[Ints, npt.NDArray[np.generic]]]:
+    """A list column chunk by chunk: where each game's plies begin and end, and all their values."""
+    for chunk in table[column].chunks:
+        offsets = to_numpy(chunk.offsets).astype(np.int64)
+        yield offsets - offsets[:1], to_numpy(chunk.flatten())
+
+
+def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str]) -> Ints:
+    """Places in `names` of a dictionary column of agents, which are `called` something else there."""
+    place = {name: code for code, name in enumerate(names)}
+    parts = []
+    for chunk in column.chunks:
+        codes = np.array([place[called.get(name, name)] for name in chunk.dictionary.to_pylist()], np.int64)
+        parts.append(codes[to_numpy(chunk.indices)])
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _summed(findings: Findings, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """For each agent its own moves, and sums over them of these columns, over all games of all runs."""
+    names = list(findings.agents)
+    sums = np.zeros((1 + len(columns), len(names)))
+    for source in findings.sources:
+        look = partial(_sums, names, dict(source.names), columns)
+        sums += over_batches(source.info.path, (*_WHO, *columns), look, total)
+    return {name: tuple(int(value) for value in sums[:, place]) for place, name in enumerate(names)}
+
+
+def _sums(names: list[str], called: dict[str, str], columns: Sequence[str], table: pa.Table) -> npt.NDArray[np.float64]:
+    """[moves and each of the columns, agent]: sums over these games."""
+    players = [agent_codes(table[column], names, called) for column in ("agent_1", "agent_2")]
+    opening, plies = to_numpy(pc.list_value_length(table["opening"])), to_numpy(table["plies"]).astype(np.int64)
+    # plies 0, 2, … are the first player's, so of the first n plies it has played (n + 1) // 2
+    moves = [(plies + odd) // 2 - (opening + odd) // 2 for odd in (1, 0)]
+    summed = [moves, *(_by_side(table, column) for column in columns)]
+    return np.array(
+        [sum(np.bincount(*side, len(names)) for side in zip(players, values, strict=True)) for values in summed]
+    )
+
+
+def _by_side(table: pa.Table, column: str) -> list[Ints]:
+    """For each game, the sum of a column over the plies of its first and of its second player."""
+    sides: tuple[list[Ints], list[Ints]] = ([], [])
+    for offsets, values in list_chunks(table, column):
+        # sums of all values before each even place, and before each odd one, over the games of the chunk
+        before = np.zeros((values.size // 2 + 2, 2), np.int64)
+        for odd in (0, 1):
+            every_other = values[odd::2]
+            np.cumsum(every_other, dtype=np.int64, out=before[1 : every_other.size + 1, odd])
+        start, end = offsets[:-1], offsets[1:]
+        for side, found in enumerate(sides):
+            place = (start + side) % 2
+            found.append(before[(end + 1 - place) // 2, place] - before[(start + 1 - place) // 2, place])
+    return [np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in sides]

@@ -1,0 +1,144 @@
+"""Where games begin and go: first placements, cells alike by symmetry as one and openings counted; and visits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.inference.argument_checks import Ints
+from experiments.inference.cluster_intervals import Interval, rate_interval
+from experiments.record.log import over_batches
+from experiments.statistics.effort import total
+from experiments.statistics.grouped_counts import Tally, tally, together
+from experiments.statistics.run_results import Findings
+from isolation.rules.geometry import canonical_opening
+
+FEWEST = 5
+"""Openings below which nothing is shown of a cell."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_NOTHING = Tally((np.zeros(0, np.int64),) * 3, (np.zeros(0, np.int64),) * 2)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A first placement of the player who places first or second: the share of games it won, over openings."""
+
+    cell: int
+    placed_first: bool
+    cells: tuple[int, ...]
+    games: int
+    openings: int
+    rate: Interval
+
+
+def commonest_size(findings: Findings) -> tuple[int, int] | None:
+    """Rows and columns of the board most games were played on; None without games."""
+    if not findings.played:
+        return None
+    rows, columns = divmod(int(findings.games["size"].mode().iloc[0]), 1000)
+    return rows, columns
+
+
+def placements(findings: Findings) -> tuple[Placement, ...]:
+    """Every first cell up to symmetry, for both players; its games are clustered by the orbit of their opening."""
+    size = commonest_size(findings)
+    if size is None:
+        return ()
+    canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
+    runs = over_first_placements(findings, size, partial(_counted, canonical), partial(together, nothing=_NOTHING))
+    counted = together(runs, _NOTHING)
+    player, own, _ = counted.keys
+    games, wins = counted.counts
+    found = []
+    # a row is an orbit of openings: rows of a cell are clusters
+    for first, end in pairwise(np.flatnonzero(np.diff(2 * own + player, prepend=-1, append=-1)).tolist()):
+        rate = rate_interval(wins[first:end], games[first:end])
+        cell = int(own[first])
+        alike = tuple(int(one) for one in np.flatnonzero(canonical == cell))
+        found.append(Placement(cell, not player[first], alike, int(games[first:end].sum()), end - first, rate))
+    return tuple(found)
+
+
+def _counted(canonical: Ints, part: FirstPlacements) -> Tally:
+    """Games, and those that the player won, by player (0 or 1), first cell up to symmetry, and orbit of the opening."""
+    by_player = []
+    for player, cells in enumerate(part.cells):
+        there = cells >= 0
+        own = canonical[cells[there]]
+        won = (part.winner[there] == player + 1).astype(np.int64)
+        keys = [np.full(own.size, player), own, part.orbit[there]]
+        by_player.append(tally(keys, [np.ones(own.size, np.int64), won]))
+    return together(by_player, _NOTHING)
+
+
+def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
+    """For each cell, the share of games in which somebody stood on it; None without games."""
+    size = commonest_size(findings)
+    if size is None:
+        return None
+    cells = size[0] * size[1]
+
+    def counted(table: pa.Table) -> Ints:
+        table = _of_size(table, size)
+        visited = pc.list_flatten(table["moves"]).to_numpy().astype(np.int64)
+        return np.append(np.bincount(visited, minlength=cells)[:cells], len(table))
+
+    columns = ["rows", "columns", "moves"]
+    *found, games = total(over_batches(source.info.path, columns, counted, total) for source in findings.sources)
+    return np.array(found, np.float64) / float(games)
+
+
+@dataclass(frozen=True, eq=False)
+class FirstPlacements:
+    """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner.
+
+    `run` is a place in `Findings.sources`.
+    """
+
+    run: int
+    game_ids: Ints
+    cells: tuple[Ints, Ints]
+    orbit: Ints
+    winner: npt.NDArray[np.int8]
+
+
+def over_first_placements(
+    findings: Findings,
+    size: tuple[int, int],
+    look: Callable[[FirstPlacements], T],
+    fold: Callable[[Iterator[T]], R],
+) -> list[R]:
+    """For each run what `fold` makes of what `look` makes of some thousand games at a time on a board of this size."""
+    columns = ["game_id", "rows", "columns", "moves", "winner", "orbit"]
+
+    def seen(run: int, table: pa.Table) -> T:
+        return look(_first_placements(run, table, size))
+
+    runs = enumerate(findings.sources)
+    return [over_batches(source.info.path, columns, partial(seen, number), fold) for number, source in runs]
+
+
+def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> FirstPlacements:
+    table = _of_size(table, size)
+    plies = pc.list_value_length(table["moves"]).to_numpy().astype(np.int64)
+    cells = np.append(pc.list_flatten(table["moves"]).to_numpy().astype(np.int64), [-1, -1])
+    starts = plies.cumsum() - plies
+    one, other = (np.where(plies > place, cells[starts + place], -1) for place in (0, 1))
+    ids, orbit, winner = (table[name].to_numpy() for name in ("game_id", "orbit", "winner"))
+    return FirstPlacements(run, ids, (one, other), orbit, winner)
+
+
+def _of_size(table: pa.Table, size: tuple[int, int]) -> pa.Table:
+    """The games on a board of so many rows and columns."""
+    return table.filter(pc.and_(pc.equal(table["rows"], size[0]), pc.equal(table["columns"], size[1])))

@@ -1,0 +1,46 @@
+"""Games lost by anything but having no move left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.record.log import codes_in, read_games
+from experiments.statistics.run_results import Findings
+from isolation.rules.outcome import Reason
+
+
+@dataclass(frozen=True)
+class Forfeit:
+    """The games an agent lost for one reason: how many, and of the first its run, its id there, and its details."""
+
+    agent: str
+    reason: str
+    games: int
+    run: Path
+    game_id: int
+    detail: str
+
+
+def forfeits_of(findings: Findings) -> tuple[Forfeit, ...]:
+    """What was not decided on the board, by loser and reason, the most games first."""
+    is_forfeit = codes_in((Reason.NO_MOVES.word,), findings.table["reason"]) < 0
+    if not is_forfeit.any():
+        return ()
+    lost = findings.games[is_forfeit]
+    loser = np.where(lost["winner"] == 1, lost["agent_2"].astype(str), lost["agent_1"].astype(str))
+    details = {number: _details(findings.sources[number].info.path) for number in lost["run"].unique()}
+    found = []
+    for (agent, reason), group in lost.groupby([loser, lost["reason"].astype(str)]):
+        run, own_id = int(group["run"].iloc[0]), int(group["own_id"].iloc[0])
+        path = findings.sources[run].info.path
+        found.append(Forfeit(str(agent), str(reason), len(group), path, own_id, details[run].get(own_id, "")))
+    return tuple(sorted(found, key=lambda one: -one.games))
+
+
+def _details(run: Path) -> dict[int, str]:
+    frame = read_games(run, ["game_id", "detail"])
+    told = frame[(frame["detail"] != "").to_numpy()]
+    return dict(zip(told["game_id"].tolist(), told["detail"].tolist(), strict=True))

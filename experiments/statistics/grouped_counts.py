@@ -1,0 +1,53 @@
+"""Counts by keys, added up piece by piece: they grow with what there is to tell apart, not with the games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from experiments.inference.argument_checks import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Columns of one length: `keys`, by which rows differ and ascend, the first one first, and their `counts`."""
+
+    keys: tuple[npt.NDArray[Any], ...]
+    counts: tuple[Ints, ...]
+
+
+def tally(keys: Sequence[npt.NDArray[Any]], counts: Sequence[Ints]) -> Tally:
+    """The rows of these columns, those of equal keys added up."""
+    order = np.lexsort(keys[::-1])
+    ordered = [key[order] for key in keys]
+    is_new = np.zeros(order.size, bool)
+    is_new[:1] = True
+    for key in ordered:
+        is_new[1:] |= key[1:] != key[:-1]
+    starts = np.flatnonzero(is_new)
+    sums = (np.add.reduceat(count[order], starts) if starts.size else count for count in counts)
+    return Tally(tuple(key[starts] for key in ordered), tuple(sums))
+
+
+def together(parts: Iterable[Tally], nothing: Tally) -> Tally:
+    """The rows of all parts in one; `nothing` is a part without rows.
+
+    Parts of about one size are joined, so that a row is sorted a few times however many parts there are.
+    """
+    waiting = [nothing]
+    for part in parts:
+        waiting.append(part)
+        while len(waiting) > 1 and waiting[-2].counts[0].size <= 2 * waiting[-1].counts[0].size:
+            waiting[-2:] = [_joined(waiting[-2:])]
+    return _joined(waiting)
+
+
+def _joined(parts: Sequence[Tally]) -> Tally:
+    if len(parts) == 1:
+        return parts[0]
+    keys = [np.concatenate(columns) for columns in zip(*(part.keys for part in parts), strict=True)]
+    return tally(keys, [np.concatenate(columns) for columns in zip(*(part.counts for part in parts), strict=True)])

@@ -1,0 +1,118 @@
+"""The players' own moves, ply by ply and some games at a time: a large run has too many to hold them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.inference.argument_checks import Ints
+from experiments.record.log import over_batches
+from experiments.statistics.effort import agent_codes, list_chunks, total
+from experiments.statistics.run_results import Findings
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_EDGES_AN_OCTAVE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Plies:
+    """Moves that players chose themselves, the opening's left out: who moved (a place among the names asked for), the
+    ply (0 is the first placement), the column asked for, and whether the mover won."""
+
+    agent: npt.NDArray[np.int16]
+    ply: npt.NDArray[np.int16]
+    value: npt.NDArray[Any]
+    won: npt.NDArray[np.bool_]
+
+
+def over_moves(
+    findings: Findings, column: str, names: Sequence[str], look: Callable[[Plies], T], fold: Callable[[Iterator[T]], R]
+) -> list[R]:
+    """For each run what `fold` makes of what `look` makes of the moves of `names` in some thousand games at a time.
+
+    Args:
+        column: a per-ply column of the log.
+    """
+    everybody = list(findings.agents)
+    wanted = np.array([names.index(name) if name in names else -1 for name in everybody], np.int16)
+
+    def seen(called: dict[str, str], table: pa.Table) -> T:
+        players = [wanted[agent_codes(table[side], everybody, called)] for side in ("agent_1", "agent_2")]
+        return look(_chosen(table, column, players))
+
+    columns = ["agent_1", "agent_2", "opening", "winner", column]
+    return [
+        over_batches(source.info.path, columns, partial(seen, dict(source.names)), fold) for source in findings.sources
+    ]
+
+
+def _chosen(table: pa.Table, column: str, players: Sequence[npt.NDArray[np.int16]]) -> Plies:
+    """The moves behind the openings of these games, by players other than −1."""
+    opening, winner = pc.list_value_length(table["opening"]).to_numpy(), table["winner"].to_numpy()
+    (offsets, values), *_ = list_chunks(table, column)
+    lengths = np.diff(offsets)
+    game = np.repeat(np.arange(lengths.size), lengths)
+    ply = (np.arange(offsets[-1]) - offsets[:-1][game]).astype(np.int16)
+    second = ply % 2 == 1
+    agent = np.where(second, players[1][game], players[0][game])
+    kept = (agent >= 0) & (ply >= opening[game])
+    return Plies(agent[kept], ply[kept], values[kept], ((winner[game] == 2) == second)[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """How often each value occurred, by agent: `counts[i, j]` times `values[j]` for `names[i]`."""
+
+    names: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+    counts: Ints
+
+    def quantiles(self, shares: Sequence[float]) -> npt.NDArray[np.float64]:
+        """For each name, the values below which these shares of all lie; NaN for names without values."""
+        total = self.counts.cumsum(axis=1)
+        found = np.full((len(self.names), len(shares)), np.nan)
+        for row, running in enumerate(total):
+            if running.size and running[-1]:
+                found[row] = self.values[np.searchsorted(running, np.array(shares) * running[-1])]
+        return found
+
+
+def game_lengths(findings: Findings, names: Sequence[str]) -> Distribution:
+    """Plies of the games of each agent, the opening's included."""
+    games = findings.games
+    most = int(games["plies"].max()) if len(games) else 0
+    counts = np.zeros((len(names), most + 1), np.int64)
+    for column in ("agent_1", "agent_2"):
+        place = np.array(
+            [names.index(name) if name in names else -1 for name in games[column].cat.categories], np.int64
+        )
+        agent = place[games[column].cat.codes.to_numpy()] if place.size else np.zeros(0, np.int64)
+        kept = agent >= 0
+        np.add.at(counts, (agent[kept], games["plies"].to_numpy()[kept]), 1)
+    return Distribution(tuple(names), np.arange(most + 1, dtype=np.float64), counts)
+
+
+def searched(findings: Findings, column: str, names: Sequence[str]) -> Distribution:
+    """Depth, or nodes (to within a tenth), of the moves of each agent, those without a search left out."""
+    is_fine = column == "depth"
+    size = 2**10 if is_fine else 64 * _EDGES_AN_OCTAVE
+
+    def counted(plies: Plies) -> Ints:
+        kept = plies.value > 0
+        agent, value = plies.agent[kept].astype(np.int64), plies.value[kept]
+        level = value if is_fine else np.round(np.log2(value) * _EDGES_AN_OCTAVE)
+        flat = agent * size + np.minimum(level.astype(np.int64), size - 1)
+        return np.bincount(flat, minlength=len(names) * size).reshape(len(names), size)
+
+    counts = np.zeros((len(names), size), np.int64) + total(over_moves(findings, column, names, counted, total))
+    levels = np.arange(size, dtype=np.float64)
+    return Distribution(tuple(names), levels if is_fine else 2 ** (levels / _EDGES_AN_OCTAVE), counts)

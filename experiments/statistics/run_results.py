@@ -1,0 +1,342 @@
+"""Runs read for analysis: their games as pairs, who was there for what, and whether they may be taken together.
+
+Several runs are pooled only if they ask the same question: same board, kind of openings and limit, and every name
+meaning the same player. A deterministic player repeats its games; a game that several runs share counts once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.inference.game_pairs import PairTable, opponents_of, pair_games
+from experiments.inference.standings import Standing, standings
+from experiments.plan.agent_facts import AgentFacts, read_facts, run_facts, told_apart
+from experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
+from experiments.record.log import codes_in
+from experiments.record.log_validation import checked_games
+from experiments.record.run_directory import RunInfo, games_at_end, load_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = (
+    *("game_id", "pair_id", "rows", "columns", "agent_1", "agent_2", "opening_id", "orbit", "colours"),
+    *("population", "winner", "reason", "plies"),
+)
+_SAME_OPENINGS = ("board", "openings")
+_SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run among those read together; `names` says what each of its agents is called here."""
+
+    info: RunInfo
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The games of one or several runs.
+
+    `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
+    id there), agent_1, agent_2, winner, reason, plies, size, opening_id, orbit, same_colour, population. `repeated` of
+    the games read were repetitions and are left out. `baseline` is whom the others are compared with, if there is one.
+    """
+
+    sources: tuple[Source, ...]
+    agents: Mapping[str, AgentFacts]
+    table: pa.Table
+    baseline: str | None
+    repeated: int
+
+    @property
+    def played(self) -> int:
+        """How many games there are."""
+        return int(self.table.num_rows)
+
+    @cached_property
+    def games(self) -> pd.DataFrame:
+        """The table as a frame, for what is no verdict: pandas takes a third of a second to import."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
+
+    @cached_property
+    def pairs(self) -> PairTable:
+        """The games in pairs; openings alike by symmetry are one cluster."""
+        return pair_games(self.table, cluster="orbit")
+
+    @cached_property
+    def pooled_pairs(self) -> PairTable:
+        """The same, with the games of controls that count as the baseline's under its name.
+
+        What a control played against the baseline, where that is somebody's opponent too, compares it with nobody.
+        """
+        if not self.pooled_controls:
+            return self.pairs
+        called = {name: str(self.baseline) if name in self.pooled_controls else name for name in self.agents}
+        kinds = list(dict.fromkeys(called.values()))
+        sides = {side: _renamed(self.table[side], called, kinds) for side in ("agent_1", "agent_2")}
+        of_others = pc.not_equal(*(sides[side].cast(pa.string()) for side in sides))
+        return pair_games(_with(self.table, sides).filter(of_others), cluster="orbit")
+
+    def having(self, *roles: str) -> tuple[str, ...]:
+        """The agents that have one of these roles and have played."""
+        return tuple(
+            name for name, facts in self.agents.items() if set(roles) & set(facts.roles) and name in self.pairs.agents
+        )
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """Who is compared with the baseline: contenders and controls; opponents only where there are no contenders."""
+        chosen = self.having("contender", "control", "baseline") or self.having("opponent")
+        return tuple(name for name in chosen if name != self.baseline)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Whose results matter: baseline, contenders and controls, best known first; all if that is nobody."""
+        return self.having("baseline", "contender", "control") or self.pairs.agents
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """Whoever has played, by the share of games won in complete pairs, best first: the order of tables."""
+        return tuple(one.agent for one in self.standings)
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """Everybody's result, best first: exact where all openings were played and nothing was left to chance."""
+        return standings(self.pairs, pools=self._pools(self.pairs))
+
+    @cached_property
+    def pooled_standings(self) -> tuple[Standing, ...]:
+        """The same of `pooled_pairs`."""
+        return standings(self.pooled_pairs, pools=self._pools(self.pooled_pairs))
+
+    def pool_among(self, name: str, pairs: PairTable | None = None) -> int | None:
+        """The population, if neither an agent nor anybody whom it met leaves anything to chance; else None."""
+        return self.pool_of([name, *opponents_of(pairs or self.pairs, name)]) if self.population else None
+
+    def _pools(self, pairs: PairTable) -> dict[str, int | None]:
+        return {name: self.pool_among(name, pairs) for name in pairs.agents}
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """These agents in the order of `ranked`; those that have not played last, as they come."""
+        place = {name: rank for rank, name in enumerate(self.ranked)}
+        return sorted(names, key=lambda name: place.get(name, len(place)))
+
+    @property
+    def pooled_controls(self) -> tuple[str, ...]:
+        """The controls that are the baseline under another name and, by their runs' design, count as it."""
+        return tuple(
+            name for name in self.having("control") if all(self._is_pooled(source, name) for source in self.sources)
+        )
+
+    @property
+    def planned(self) -> int:
+        """How many games the runs were planned to be."""
+        return sum(source.info.games for source in self.sources)
+
+    @property
+    def population(self) -> int | None:
+        """How many openings the games were drawn from; None if unknown, or not the same for all runs."""
+        sizes = {(source.info.population, *map(source.info.requested.get, _SAME_OPENINGS)) for source in self.sources}
+        return next(iter(sizes))[0] or None if len(sizes) == 1 else None
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether a stop rule ended a run before all planned games were played."""
+        return any(
+            (source.info.requested.get("sprt") or source.info.requested["format"] == "best-of")
+            and (games_at_end(source.info.path) or source.info.games) < source.info.games
+            for source in self.sources
+        )
+
+    @property
+    def is_interim(self) -> bool:
+        """Whether planned games are missing that no stop rule has spared: a look on the way."""
+        is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
+        return 0 < self.played + self.repeated < self.planned and not (is_contest or self.stopped_early)
+
+    def _is_pooled(self, source: Source, control: str) -> bool:
+        settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}
+        if control not in settings:
+            return True
+        return source.info.pools_control and settings[control] == settings.get(self.baseline or "")
+
+    @property
+    def judged_by(self) -> str:
+        """The command that knows how a run's stop rule looked at its games."""
+        return "compare" if any(source.info.requested["format"] == "best-of" for source in self.sources) else "sprt"
+
+    def pool_of(self, names: Sequence[str]) -> int | None:
+        """The population, if none of these agents leaves anything to chance; else None."""
+        return self.population if self.repeats_itself(names) else None
+
+    def repeats_itself(self, names: Sequence[str]) -> bool:
+        """Whether none of these agents leaves anything to chance, so that their games are the same every time."""
+        return all(name in self.agents and self.agents[name].is_deterministic for name in names)
+
+    @property
+    def is_census(self) -> bool:
+        """Whether every opening of its kind was played by all, and nobody left anything to chance."""
+        complete = self.played + self.repeated == self.planned and not self.pairs.unfinished
+        return complete and all(source.info.is_census for source in self.sources)
+
+
+def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+    """Read runs, finished or not, as one.
+
+    `baseline` overrides the runs' own. With `mixed`, runs of different settings are taken together all the same, and a
+    name that means different players is told apart by the player's limit or by the run.
+
+    Raises:
+        ValueError: there is no run there, or games lie there that are not its own; no agent is called `baseline`; the
+            runs ask different questions and `mixed` is off.
+    """
+    if not runs:
+        raise ValueError("at least one run is needed")
+    infos = [load_run(run) for run in runs]
+    _refuse_repetition(infos)
+    if not mixed:
+        _check_same_question(infos)
+    sources = tuple(Source(info, names) for info, names in zip(infos, _names(infos), strict=True))
+    agents = _merge_agents(sources)
+    if baseline is not None and baseline not in agents:
+        raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
+    columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
+    tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
+    games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
+    return Findings(sources, agents, games, baseline or _baseline_of(agents), repeated)
+
+
+def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
+    places = [info.path.resolve() for info in infos]
+    for place in places:
+        if places.count(place) > 1:
+            raise ValueError(f"{place} is given twice")
+
+
+def _check_same_question(infos: Sequence[RunInfo]) -> None:
+    first = infos[0]
+    for other in infos[1:]:
+        for key in _SAME_QUESTION:
+            one, two = first.requested.get(key), other.requested.get(key)
+            if one != two:
+                raise ValueError(
+                    f"{other.path} has {key} = {json.dumps(two)} and {first.path} {json.dumps(one)}: they answer "
+                    "different questions; analyse them one by one, or take them together with --mixed"
+                )
+    for name, holders in _holders(infos).items():
+        for run, settings in holders[1:]:
+            if settings != holders[0][1]:
+                one, two = told_apart(holders[0][1], settings)
+                raise ValueError(
+                    f"{name} is not the same player in {infos[holders[0][0]].path} and {infos[run].path}: "
+                    f"{one} there and {two} here; analyse them one by one, or take them together with --mixed"
+                )
+
+
+def _holders(infos: Sequence[RunInfo]) -> dict[str, list[tuple[int, str]]]:
+    """By name, the runs that have an agent of it and its settings there."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for run, info in enumerate(infos):
+        for name, facts in info.agents.items():
+            found.setdefault(name, []).append((run, str(facts["settings"])))
+    return found
+
+
+def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
+    """What to call each run's agents: by their names, with the limit or the run behind those that differ."""
+    names: list[dict[str, str]] = [{} for _ in infos]
+    for name, holders in _holders(infos).items():
+        kinds = list(dict.fromkeys(settings for _, settings in holders))
+        labels = dict.fromkeys(kinds, name)
+        if len(kinds) > 1:
+            limits = {kind: read_facts(kind).limit_text for kind in kinds}
+            by_limit = len({limit for limit in limits.values() if limit}) == len(kinds)
+            labels = {
+                kind: f"{name}@{limits[kind]}" if by_limit else f"{name} (settings {number})"
+                for number, kind in enumerate(kinds, start=1)
+            }
+        for run, settings in holders:
+            names[run][name] = labels[settings]
+    return names
+
+
+def _merge_agents(sources: Sequence[Source]) -> dict[str, AgentFacts]:
+    agents: dict[str, AgentFacts] = {}
+    for source in sources:
+        for own_name, entry in source.info.agents.items():
+            facts = run_facts(source.names[own_name], entry)
+            before = agents[facts.name].roles if facts.name in agents else ()
+            agents[facts.name] = replace(facts, roles=tuple(dict.fromkeys((*before, *facts.roles))))
+    return agents
+
+
+def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
+    """The one agent that is the baseline; None where there is none, or where runs have different ones."""
+    found = [name for name, facts in agents.items() if "baseline" in facts.roles]
+    return found[0] if len(found) == 1 else None
+
+
+def _read(source: Source, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
+    """The games of a run, by agents of these `kinds`, in the order of their ids."""
+    read = checked_games(source.info, columns)
+    changed = {
+        "agent_1": _renamed(read["agent_1"], source.names, kinds),
+        "agent_2": _renamed(read["agent_2"], source.names, kinds),
+        "run": to_arrow(np.full(len(read), number, np.int16)),
+        "own_id": read["game_id"],
+        "size": to_arrow(to_numpy(read["rows"]).astype(np.int32) * 1000 + to_numpy(read["columns"])),
+        "same_colour": to_arrow(codes_in(("same",), read["colours"]) == 0),
+    }
+    return _with(read, changed).drop_columns(["rows", "columns", "colours"])
+
+
+def _renamed(players: pa.ChunkedArray, called: Mapping[str, str], kinds: Sequence[str]) -> pa.Array:
+    """A column of names with what each is called in its place, which is one of these kinds."""
+    place = np.array([kinds.index(name) for name in called.values()], np.int16)
+    return to_names(place[codes_in(tuple(called), players)], kinds)
+
+
+def _with(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
+    """The table with these columns, new or in the place of others."""
+    return pa.table({**dict(zip(table.column_names, table.columns, strict=True)), **columns})
+
+
+def _pool(games: pa.Table, agents: Mapping[str, AgentFacts]) -> tuple[pa.Table, int]:
+    """The games of several runs, each once, however many of them played it, and how many were repeated.
+
+    Pairs are joined whose games lie in different runs. Two games are the same if agents, sides and opening are, and
+    chance had no part in them or the same seed. Games that were played elsewhere may agree in all of that within one
+    run and are several; the first of them is the first of another run's, the second the second.
+    """
+    import pandas as pd
+
+    names = tuple(agents)
+    fixed = np.array([agents[name].is_deterministic for name in names], dtype=bool)
+    one, two = (codes_in(names, games[column]) for column in ("agent_1", "agent_2"))
+    determined = fixed[one] & fixed[two]
+    seed = np.where(determined, 0, to_numpy(games["seed"]))
+    openings = {"opening": to_numpy(games["opening_id"]), "size": to_numpy(games["size"])}
+    what = pd.DataFrame({"one": one, "two": two, **openings, "seed": seed})
+    repeated = what.duplicated().to_numpy()
+    if (repeated & ~determined).any():
+        own = what.assign(run=to_numpy(games["run"])).groupby([*what.columns, "run"], sort=False).cumcount()
+        repeated = what.assign(nth=np.where(determined, 0, own)).duplicated().to_numpy()
+    meeting = what.assign(one=np.minimum(one, two), two=np.maximum(one, two)).drop(columns="seed")
+    # a pair of players that leave things to chance is known by its run and number there
+    meeting["run"] = np.where(determined, -1, to_numpy(games["run"]))
+    meeting["pair"] = np.where(determined, -1, to_numpy(games["pair_id"]))
+    pairs = meeting.groupby(list(meeting.columns), sort=False).ngroup().to_numpy()
+    kept = _with(games, {"pair_id": to_arrow(pairs)}).filter(to_arrow(~repeated))
+    return _with(kept, {"game_id": to_arrow(np.arange(len(kept)))}).drop_columns("seed"), int(repeated.sum())

@@ -1,0 +1,52 @@
+"""Agents at several limits: those that differ in nothing else, as one line of win rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from experiments.inference.cluster_intervals import Interval
+from experiments.inference.standings import standings
+from experiments.statistics.run_results import Findings
+
+UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}
+"""What limits count, in words."""
+
+
+@dataclass(frozen=True)
+class AtLimit:
+    """A measured agent under one limit, in units of it: its win rate; `kind` is what it is apart from the limit."""
+
+    kind: str
+    name: str
+    is_baseline: bool
+    unit: str
+    limit: float
+    rate: Interval
+
+
+def by_limit(runs: Sequence[Findings]) -> list[tuple[AtLimit, ...]]:
+    """Of each kind of agent its win rates by rising limit, whoever is best at its highest first.
+
+    Runs are taken one by one, each with its own opponents. Limits are of the commonest unit; controls are left out.
+    """
+    points = [point for run in runs for point in _points(run)]
+    units = [point.unit for point in points]
+    commonest = max(dict.fromkeys(units), key=units.count, default="")
+    lines: dict[str, list[AtLimit]] = {}
+    for point in sorted(points, key=lambda point: point.limit):
+        if point.unit == commonest:
+            lines.setdefault(point.kind, []).append(point)
+    return sorted(map(tuple, lines.values()), key=lambda line: -line[-1].rate.estimate)
+
+
+def _points(run: Findings) -> Iterator[AtLimit]:
+    for one in standings(run.pairs):
+        facts = run.agents.get(one.agent)
+        if facts is None or facts.limit is None or one.agent not in run.measured or math.isnan(one.rate.estimate):
+            continue
+        if "control" not in facts.roles:
+            unit, value = facts.limit
+            name = one.agent.partition("@")[0]
+            yield AtLimit(facts.apart_from_limit, name, one.agent == run.baseline, unit, value, one.rate)

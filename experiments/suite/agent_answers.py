@@ -1,0 +1,222 @@
+"""What agents play in the positions of a suite.
+
+Whoever leaves nothing to chance is asked once; others are asked several times, and what they do on average counts.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.play.cluster.cluster_address import chosen
+from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
+from experiments.play.parallel_map import spread
+from experiments.roster import make_agent, makeable, parse_spec
+from isolation.checks.search_cost import Cost, measure_costs
+from isolation.editions.classic_board import Board
+from isolation.games.batch_moves import Answers, Positions, answer_all, join_answers
+from isolation.players.agents import Agent, SearchAgent
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from isolation.rules.seeds import mix
+from isolation.usercode.output_capture import WantsToEnd, hushed, unending
+from isolation.usercode.timeouts import TookTooLong, computing_at_most
+
+REPEATS = 4
+"""How often whoever leaves something to chance is asked in each position."""
+LONGEST_SEARCH = 10.0
+"""Seconds of processor time after which a search that failed is not done again to the end."""
+
+_COMPILED_CHUNK = 1000
+_INTERPRETED_CHUNK = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an agent did: `repeats` answers in each position, all positions first once, then once more, and so on.
+
+    Attributes:
+        name: the agent's.
+        spec: complete, as it may be written again.
+        repeats: how often it was asked in each position.
+        answers: what it did.
+    """
+
+    name: str
+    spec: str
+    repeats: int
+    answers: Answers
+
+
+def ask_all(
+    specs: Sequence[str],
+    positions: Positions,
+    *,
+    limit: Limit | None = None,
+    repeats: int = REPEATS,
+    seed: int = 1,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[int, int], None] = lambda asked, agents: None,
+) -> list[Asked]:
+    """What each agent does in each position; a spec may stand for many, as `ID:*` does, and none counts twice.
+
+    Compiled agents are asked in threads of this process, others in processes, or on a cluster.
+
+    Args:
+        limit: of agents that name none.
+        jobs, cluster: see `spreading.spread`.
+        show: called with the number of agents done with, and of all.
+
+    Raises:
+        SpecError: a spec names no agent.
+    """
+    wanted = _agents(specs, limit)
+    size = parse_size(positions.size)
+    compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
+    parts: dict[str, dict[int, Answers]] = {spec: {} for spec in wanted}
+    due = {spec: len(_chunks(agent, positions, repeats, spec in compiled)) for spec, agent in wanted.items()}
+
+    def take(spec: str, place: int, answers: Answers) -> None:
+        parts[spec][place] = answers
+        show(sum(len(parts[one]) == due[one] for one in wanted), len(wanted))
+
+    show(0, len(wanted))
+    for answered in _in_threads(compiled, positions, repeats, seed, jobs):
+        take(*answered)
+    alone = [spec for spec in wanted if spec not in compiled]
+    files = files_of(alone) if chosen(cluster, jobs) else ()
+    calls = (
+        (spec, files, place, positions.take(rows % len(positions)), _seeds(seed, rows))
+        for spec in alone
+        for place, rows in enumerate(_chunks(wanted[spec], positions, repeats, False))
+    )
+    for answered in spread(_ask_again, calls, jobs, cluster):
+        take(*answered)
+    joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
+    return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
+
+
+def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
+    """What a node of agents costs over the first's, by name, on this machine; see `cost.measure_costs`.
+
+    None of an agent whose cost cannot be measured, and of nobody if that is the first.
+    """
+    agents = [make_agent(parse_spec(spec)) for spec in specs]
+    first, *others = measure_costs(agents, size)
+    known = zip(agents, (first, *others), strict=True) if isinstance(first, Cost) else ()
+    return {agent.name: cost for agent, cost in known if isinstance(cost, Cost)}
+
+
+def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
+    """The agents that specs stand for by their completed specs; of files left out a warning tells."""
+    wanted: dict[str, Agent] = {}
+    for text in specs:
+        made, left_out = makeable(text, limit)
+        wanted |= {str(spec): agent for spec, agent in made}
+        for why in left_out:
+            warnings.warn(f"left out: {why}", stacklevel=2)
+    return wanted
+
+
+def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> Asked:
+    """What one agent does in each position, asked in this process."""
+    rows = np.arange(_times(agent, repeats) * len(positions))
+    answers = answer_all(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
+    return Asked(agent.name, "", _times(agent, repeats), answers)
+
+
+def failing_position(agent: SearchAgent, root: Board) -> Board | None:
+    """The position at which a heuristic fails in a search from `root`, done again in Python.
+
+    None if it does not fail again, or not in some seconds.
+    """
+    asked = root
+
+    def watched(game: Any, player: Any) -> float:
+        nonlocal asked
+        asked = game
+        return agent.heuristic(game, player)  # type: ignore[misc]
+
+    try:
+        with hushed(), unending(), computing_at_most(LONGEST_SEARCH):
+            replace(agent, heuristic=watched).find_in_python(root.copy(), 0)
+    except (TookTooLong, WantsToEnd):
+        return None
+    except Exception:  # whatever the heuristic raises
+        return asked.copy()
+    return None
+
+
+def failing_positions(asked: Sequence[Asked], positions: Positions) -> dict[str, tuple[str, Board]]:
+    """By the agent's name, the FILE:FUNCTION of a heuristic that failed in these positions, and where it fails.
+
+    Left out are those whose parameters have other values than their defaults, and what does not fail again.
+    """
+    found = {}
+    for one in asked:
+        first = one.answers.first_failure
+        if first is None or one.answers.failure[first] != Reason.ERROR:
+            continue
+        spec = parse_spec(one.spec)
+        agent = make_agent(spec)
+        if isinstance(agent, SearchAgent) and spec.is_file and not spec.parameters:
+            root = Board.from_moves(positions[first % len(positions)], positions.size)
+            if board := failing_position(agent, root):
+                found[one.name] = spec.target, board
+    return found
+
+
+def _times(agent: Agent, repeats: int) -> int:
+    return 1 if agent.is_deterministic else repeats
+
+
+def _chunks(agent: Agent, positions: Positions, repeats: int, is_compiled: bool) -> list[NDArray[np.int64]]:
+    """The questions to an agent by number, some at a time."""
+    questions = np.arange(_times(agent, repeats) * len(positions))
+    chunk = _COMPILED_CHUNK if is_compiled else _INTERPRETED_CHUNK
+    return [questions[first : first + chunk] for first in range(0, len(questions), chunk)]
+
+
+def _seeds(seed: int, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    return mix(np.uint64(mix(seed)) ^ mix(rows.astype(np.uint64) + np.uint64(1)))
+
+
+def _in_threads(
+    agents: dict[str, Agent], positions: Positions, repeats: int, seed: int, jobs: int
+) -> Iterator[tuple[str, int, Answers]]:
+    if not agents:
+        return
+    is_cancelled = threading.Event()
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        running = {
+            pool.submit(
+                answer_all, agent, positions.take(rows % len(positions)), _seeds(seed, rows), is_cancelled.is_set
+            ): (spec, place)
+            for spec, agent in agents.items()
+            for place, rows in enumerate(_chunks(agent, positions, repeats, True))
+        }
+        try:
+            for done in as_completed(running):
+                yield *running[done], done.result()
+        except BaseException:
+            is_cancelled.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _ask_again(
+    spec: str, files: Sequence[UserFile], place: int, positions: Positions, seeds: NDArray[np.uint64]
+) -> tuple[str, int, Answers]:
+    """Ask an agent made anew, in another process, perhaps on another machine, to which users' files have travelled."""
+    (here,) = placed_specs([spec], files)
+    return spec, place, answer_all(make_agent(parse_spec(here)), positions, seeds)

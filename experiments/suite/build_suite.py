@@ -1,0 +1,312 @@
+"""Makes suites: games of many sources from every opening, and the exact results of positions in them.
+
+Openings that are alike by symmetry, an orbit, are one unit of work: from each come as many positions, of every source
+and at every stage of the game, so that the suite is balanced by ply and by who stands to win the opening. What a unit
+finds depends on the seed and the orbit alone. The file is written every few seconds, so that whatever ends the work,
+the same call goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from experiments.plan.openings import Ids, orbit_ids, placement_openings
+from experiments.play.parallel_map import spread
+from experiments.roster import parse_agent
+from experiments.suite.position_sources import FIELD, SOURCES, Source, field_answers, play_source
+from experiments.suite.suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, split_of, write_table
+from isolation.compiling.specialise import native_function
+from isolation.editions.classic_board import Board
+from isolation.exact.solver import Meter, check_position, value, valued_moves
+from isolation.games.batch_moves import Positions
+from isolation.rules.geometry import parse_size
+from isolation.rules.limits import Limit
+
+GAMES = 8
+"""Games of each source from each orbit of openings."""
+BAND = 2
+"""Plies in a stage of the game, from which at most one position of each sort comes for each source and orbit."""
+TRIES = 6
+"""Positions looked at for one that is wanted."""
+_WRITE_EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a suite is made: all that its positions depend on.
+
+    Attributes:
+        size: of the board.
+        first_ply, last_ply: of the earliest and the latest positions: the plies played before them.
+        seed: of games and choices.
+        openings: at most so many orbits of openings, drawn at random; None for all.
+        limit: nodes for each move's result; positions that it leaves undecided are left out.
+        sources: whose games.
+        field: specs of the reference field.
+    """
+
+    size: str
+    first_ply: int
+    last_ply: int
+    seed: int = 1
+    openings: int | None = None
+    limit: int = 20_000_000
+    sources: tuple[Source, ...] = SOURCES
+    field: tuple[str, ...] = FIELD
+
+
+def usual_plies(size: str) -> tuple[int, int]:
+    """The stages of a game that tell: on 7x7 after 10 to 31 plies; hardly any earlier position has a wrong move."""
+    rows, columns = parse_size(size)
+    return max(2, round(rows * columns * 10 / 49)), max(2, round(rows * columns * 31 / 49))
+
+
+def build_suite(
+    recipe: Recipe,
+    path: Path,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    show: Callable[[int, int], None] = lambda done, orbits: None,
+) -> pa.Table:
+    """Make the suite of a recipe, or what is missing of it in the file, and return it as a table.
+
+    Args:
+        jobs, cluster: see `spreading.spread`.
+        show: called with the number of orbits dealt with so far, and of all.
+
+    Raises:
+        ValueError: the recipe makes no sense, or the file holds something else or was made in another way.
+    """
+    check_recipe(recipe)
+    orbits = _orbits(recipe)
+    table, finished = _resumed(recipe, path)
+    missing = {orbit: openings for orbit, openings in orbits.items() if orbit not in finished}
+    for agent in {spec for source in recipe.sources for spec in source.specs} | set(recipe.field):
+        parse_agent(agent).compiled(parse_size(recipe.size))
+    native_function("solve", None, *parse_size(recipe.size))
+    written = time.monotonic()
+    show(len(finished), len(orbits))
+    try:
+        calls = ((recipe, orbit, openings) for orbit, openings in missing.items())
+        for orbit, part in spread(_positions_of, calls, jobs, cluster):
+            table = pa.concat_tables([table, part])
+            finished.add(orbit)
+            show(len(finished), len(orbits))
+            if time.monotonic() - written > _WRITE_EVERY:
+                _write(recipe, path, table, finished)
+                written = time.monotonic()
+    finally:
+        if missing:
+            table = _write(recipe, path, table, finished)
+    return table
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Refuse what cannot be made.
+
+    Raises:
+        ValueError: plies out of range, a field that is too large, or a board that the solver does not serve.
+    """
+    check_position(Board.from_moves([], recipe.size))
+    if not 2 <= recipe.first_ply <= recipe.last_ply:
+        raise ValueError(
+            f"plies {recipe.first_ply + 1} to {recipe.last_ply + 1}: a suite begins at ply 3 or later, and then ends"
+        )
+    if not 0 < len(recipe.field) <= MOST_MEMBERS:
+        raise ValueError(f"a reference field has 1 to {MOST_MEMBERS} members, not {len(recipe.field)}")
+    Meter(Limit(nodes=recipe.limit))
+
+
+def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
+    """The openings by orbit; the orbits in an order of their own, which does not depend on how many are wanted."""
+    found = placement_openings(recipe.size)
+    ids = orbit_ids(found.cells, recipe.size)
+    orbits: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for row, orbit in enumerate(ids.tolist()):
+        orbits[orbit].append(found[row])
+    order = sorted(orbits)
+    return {orbit: orbits[orbit] for orbit in order[: recipe.openings]}
+
+
+def _resumed(recipe: Recipe, path: Path) -> tuple[pa.Table, set[int]]:
+    """What the file has, and which orbits are dealt with."""
+    if not path.exists():
+        return SCHEMA.empty_table(), set()
+    table = read_table(path)
+    size, made = how_made(table)
+    finished = set(made.pop("finished", ()))
+    if (size, made) != (recipe.size, _as_made(recipe)):
+        raise ValueError(f"{path} was made in another way: delete it, or choose another file with --out")
+    return table.replace_schema_metadata(None), finished
+
+
+def _as_made(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as the file has it."""
+    made: dict[str, Any] = json.loads(json.dumps(asdict(recipe)))
+    return made
+
+
+def _write(recipe: Recipe, path: Path, table: pa.Table, finished: Iterable[int]) -> pa.Table:
+    table = _distinct(table.sort_by("orbit"), recipe.size)
+    write_table(path, table, recipe.size, {**_as_made(recipe), "finished": sorted(finished)})
+    return table
+
+
+def _distinct(table: pa.Table, size: str) -> pa.Table:
+    """One row for each position up to symmetry: the first, so that no two orbits share one."""
+    if not len(table):
+        return table
+    _, first = np.unique(_ids(table["moves"].to_pylist(), size), return_index=True)
+    return table.take(pa.array(np.sort(first)))
+
+
+def _ids(games: Sequence[Sequence[int]], size: str) -> Ids:
+    """A name for each position up to symmetry."""
+    cells = np.full((len(games), max(map(len, games))), -1, np.int16)
+    for row, moves in zip(cells, games, strict=True):
+        row[: len(moves)] = moves
+    return orbit_ids(cells, size)
+
+
+def _positions_of(recipe: Recipe, orbit: int, openings: list[tuple[int, ...]]) -> tuple[int, pa.Table]:
+    """The positions that come from the openings of an orbit."""
+    generator = np.random.default_rng([recipe.seed, orbit])
+    won: list[_Found] = []
+    lost: list[_Found] = []
+    seen: set[int] = set()
+    for source in recipe.sources:
+        starts = [openings[i] for i in generator.integers(len(openings), size=GAMES)]
+        games = play_source(source, starts, recipe.size, int(generator.integers(1 << 63)))
+        _choose(recipe, source.name, games, generator, seen, won, lost)
+    seed = int(generator.integers(1 << 63))
+    kept_by = _kept_by(recipe, won, seed)
+    rows = [one.row([0] * len(one.legal), int(kept)) for one, kept in zip(won, kept_by, strict=True)]
+    rows += [one.row(errs, 0) for one, errs in zip(lost, _errs(recipe, lost, seed), strict=True) if len(set(errs)) > 1]
+    winner = _opening_winner(openings[0], recipe)
+    split = str(split_of(np.array([orbit], np.uint64))[0])
+    more = {"orbit": orbit, "opening_winner": winner, "split": split}
+    return orbit, pa.Table.from_pylist([{**row, **more} for row in rows], SCHEMA)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A position with the exact result of every move; if it is lost, of every answer to every move as well."""
+
+    moves: tuple[int, ...]
+    legal: tuple[int, ...]
+    keeps: tuple[bool, ...]
+    answers: tuple[tuple[int, ...], ...]
+    """For each move of a lost position, the answers that keep the opponent's win."""
+    source: str
+
+    def row(self, errs: Sequence[int], kept_by: int) -> dict[str, Any]:
+        """As the file has it, but for what belongs to its opening."""
+        return {
+            "moves": self.moves, "legal": self.legal, "keeps": [int(keeps) for keeps in self.keeps], "errs": errs,
+            "kept_by": kept_by, "source": self.source,
+        }  # fmt: skip
+
+
+def _choose(
+    recipe: Recipe, source: str, games: Sequence[Sequence[int]], generator: np.random.Generator, seen: set[int],
+    won: list[_Found], lost: list[_Found],
+) -> None:  # fmt: skip
+    """Add a telling position and a troubled one for every stage of these games, if there are any."""
+    for first in range(recipe.first_ply, recipe.last_ply + 1, BAND):
+        plies = range(first, min(first + BAND, recipe.last_ply + 1))
+        candidates = [tuple(game[:ply]) for game in games for ply in plies if len(game) > ply]
+        if not candidates:
+            continue
+        ids = _ids(candidates, recipe.size).tolist()
+        wanted = [won, lost]
+        for row in generator.permutation(len(candidates))[: TRIES * len(wanted)]:
+            if ids[row] in seen:
+                continue
+            seen.add(ids[row])
+            found = _solved(candidates[row], source, recipe)
+            if found is None:
+                continue
+            sort = won if any(found.keeps) else lost
+            if any(sort is other for other in wanted):
+                sort.append(found)
+                wanted = [other for other in wanted if other is not sort]
+            if not wanted:
+                break
+
+
+def _solved(moves: tuple[int, ...], source: str, recipe: Recipe) -> _Found | None:
+    """A position with the results of its moves; None if all are alike, or the limit leaves one unknown.
+
+    A lost position is left out, too, if no answer to any of its moves could be wrong.
+    """
+    board = Board.from_moves(moves, recipe.size)
+    keeps = _move_results(board, recipe)
+    if keeps is None or len(keeps) < 2 or all(keeps.values()):
+        return None
+    answers: list[tuple[int, ...]] = []
+    if not any(keeps.values()):
+        could_err = False
+        for cell in keeps:
+            after = _move_results(board.successor(cell), recipe)
+            if after is None:
+                return None
+            answers.append(tuple(reply for reply, wins in after.items() if wins))
+            could_err |= not all(after.values())
+        if not could_err:
+            return None
+    return _Found(moves, tuple(keeps), tuple(keeps.values()), tuple(answers), source)
+
+
+def _move_results(board: Board, recipe: Recipe) -> dict[int, bool] | None:
+    """For each legal cell, ascending, whether the mover wins after it; None if the limit leaves one unknown."""
+    meter = Meter(Limit(nodes=recipe.limit))
+    results = {move.cell: move.keeps for move in valued_moves(board, meter)}
+    if None in results.values():
+        return None
+    return {cell: bool(results[cell]) for cell in sorted(results)}
+
+
+def _kept_by(recipe: Recipe, won: Sequence[_Found], seed: int) -> NDArray[np.int16]:
+    """Which members of the field keep the win in each position, a bit each."""
+    if not won:
+        return np.zeros(0, np.int16)
+    answers = field_answers(recipe.field, Positions.of([one.moves for one in won], recipe.size), seed)
+    kept = [[cell in _winning(one) for one, cell in zip(won, row, strict=True)] for row in answers.tolist()]
+    return _bits(np.array(kept))
+
+
+def _winning(one: _Found) -> set[int]:
+    return {cell for cell, keeps in zip(one.legal, one.keeps, strict=True) if keeps}
+
+
+def _errs(recipe: Recipe, lost: Sequence[_Found], seed: int) -> list[list[int]]:
+    """For each move of each position, which members of the field err in their answer to it, a bit each."""
+    if not lost:
+        return []
+    after = [(*one.moves, cell) for one in lost for cell in one.legal]
+    right = [set(cells) for one in lost for cells in one.answers]
+    answers = field_answers(recipe.field, Positions.of(after, recipe.size), seed)
+    errs = [[cell not in cells for cell, cells in zip(row, right, strict=True)] for row in answers.tolist()]
+    bits = iter(_bits(np.array(errs)).tolist())
+    return [[next(bits) for _ in one.legal] for one in lost]
+
+
+def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """[members, n] as n sets of bits."""
+    return (flags.T @ (1 << np.arange(len(flags)))).astype(np.int16)
+
+
+def _opening_winner(opening: tuple[int, ...], recipe: Recipe) -> int:
+    won = value(Board.from_moves(opening, recipe.size), Meter(Limit(nodes=recipe.limit)))
+    return 0 if won is None else 1 if won else 2

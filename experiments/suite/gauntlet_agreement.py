@@ -1,0 +1,66 @@
+"""How far the order in which a suite puts agents is that of a gauntlet they have played.
+
+`python -m experiments.suite.gauntlet_agreement RUN...` writes the table of what was found so far, which ships with the
+project, from gauntlets that have been played.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from experiments.plan.agent_facts import AgentFacts, run_facts
+from experiments.record import log
+from experiments.record.run_directory import load_run
+from experiments.suite.agent_answers import ask_all
+from experiments.suite.screening import score
+from experiments.suite.shipped_agreement import FILE, Agreement
+from experiments.suite.suite_file import Suite, read_suite
+from isolation.files.shipped_data import write_shipped
+
+
+def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
+    """The agreement of a suite with a gauntlet, on its baseline and contenders.
+
+    Raises:
+        ValueError: there is no such run, it was played on another board, or it has fewer than three such agents.
+    """
+    info = load_run(run)
+    everybody = (run_facts(name, entry) for name, entry in info.agents.items())
+    facts = [one for one in everybody if {"baseline", "contender"} & set(one.roles)]
+    size = info.requested["board"]
+    if size != suite.size or len(facts) < 3:
+        raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
+    rates = win_rates(run, facts)
+    scores = [score(suite, asked) for asked in ask_all([one.spec for one in facts], suite.positions, jobs=jobs)]
+    halves = ([one.kept.estimate for one in scores], [one.trouble for one in scores], [one.both for one in scores])
+    correlations = (float(spearmanr(rates, values).statistic) for values in halves)
+    return Agreement(size, facts[0].limit_text, len(facts), int(info.requested["pairs"]), *correlations)
+
+
+def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
+    """The share of its games that each agent has won."""
+    games = log.read_games(run, ("agent_1", "agent_2", "winner"))
+    names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
+    winner = names[np.arange(len(names)), games["winner"].to_numpy() - 1]
+    return [float((winner == one.name).sum() / (names == one.name).any(axis=1).sum()) for one in agents]
+
+
+def write_agreements(runs: Sequence[str]) -> None:
+    """Write what these gauntlets say of the shipped suites of their boards."""
+    found = [agreement_with(run, read_suite(load_run(run).requested["board"], "screen"), jobs=2) for run in runs]
+    names = [field.name for field in fields(Agreement)]
+    lines = [",".join(names)]
+    for one in found:
+        row = asdict(one)
+        lines.append(",".join(f"{row[name]:.3f}" if isinstance(row[name], float) else str(row[name]) for name in names))
+    write_shipped(FILE, "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    write_agreements(sys.argv[1:])

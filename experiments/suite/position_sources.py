@@ -1,0 +1,138 @@
+"""Whose games the positions of a suite come from, and the field whose errors measure trouble.
+
+Agents that are judged by a suite should not have chosen its positions. So these come from agents of many kinds, of any
+strength, that also play at random now and then; and which source a position comes from is kept with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.roster import parse_agent
+from isolation.games.batch_moves import NO_ANSWER, Positions, answer_all
+from isolation.players.agents import Agent
+from isolation.rules.geometry import cells_of, full_mask, knight_masks, parse_size
+from isolation.rules.seeds import mix
+
+
+@dataclass(frozen=True)
+class Source:
+    """Agents that play each other.
+
+    Attributes:
+        name: as the suite has it.
+        specs: of the agents; each player of a game is any of them.
+        errors: a player moves at random at each ply with any of these chances, drawn for each player of each game.
+    """
+
+    name: str
+    specs: tuple[str, ...]
+    errors: tuple[float, ...] = (0.0,)
+
+
+_HEURISTICS = (
+    "open", "improved", "center", "net_advantage", "horizon", "edge_distance", "late_own", "territory",
+    "two_step_mobility",
+)  # fmt: skip
+
+SOURCES = (
+    Source("shipped", tuple(f"ID:{name}@nodes={nodes}" for name in _HEURISTICS for nodes in (100, 1000, 10_000))),
+    Source(
+        "classic",
+        ("random", "greedy", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"),
+    ),
+    Source("mcts", ("MCTS@nodes=50", "MCTS@nodes=200", "MCTS@nodes=1000", "MCTS:improved@nodes=500")),
+    Source("mixture", ("ID:improved@nodes=300", "ID:territory@nodes=300", "random"), (0.1, 0.3, 0.6)),
+    Source("perfect", ("perfect@nodes=200000",), (0.05, 0.2)),
+)
+"""Where the positions of a suite come from."""
+
+FIELD = (
+    "greedy",
+    "AB:null@depth=3",
+    "AB:open@depth=3",
+    "AB:open@depth=5",
+    "AB:improved@depth=3",
+    "AB:improved@depth=5",
+    "ID:improved@nodes=100",
+    "ID:improved@nodes=1000",
+    "ID:improved@nodes=10000",
+    "ID:center@nodes=1000",
+    "ID:two_step_mobility@nodes=300",
+    "ID:territory@nodes=100",
+    "ID:territory@nodes=1000",
+    "MCTS@nodes=100",
+    "MCTS@nodes=1000",
+)
+"""The reference field: who is asked what to do after each move of a lost position."""
+
+
+def sources_of(specs: Sequence[str]) -> tuple[Source, ...]:
+    """The usual sources, or these agents, which also play at random now and then."""
+    return (Source("own", tuple(specs), (0.0, 0.1, 0.3)),) if specs else SOURCES
+
+
+def field_of(specs: Sequence[str]) -> tuple[str, ...]:
+    """The usual reference field, or these agents."""
+    return tuple(specs) or FIELD
+
+
+def play_source(source: Source, openings: Sequence[tuple[int, ...]], size: str, seed: int) -> list[list[int]]:
+    """A game from each opening: all its cells; agents that fail end it."""
+    generator = np.random.default_rng(seed)
+    agents = [parse_agent(spec) for spec in source.specs]
+    who = generator.integers(len(agents), size=(len(openings), 2))
+    errors = generator.choice(source.errors, size=(len(openings), 2))
+    games = [list(opening) for opening in openings]
+    going = np.arange(len(games))
+    for ply in range(len(openings[0]), np.prod(parse_size(size)) + 1):
+        going = np.array([game for game in going if _legal(games[game], size)], np.int64)
+        if not len(going):
+            break
+        positions = Positions.of([games[game] for game in going], size)
+        side = ply % 2
+        slips = generator.random(len(going)) < errors[going, side]
+        draws = generator.random(len(going))
+        seeds = generator.integers(1 << 63, size=len(going)).astype(np.uint64)
+        cells = _chosen(agents, np.where(slips, -1, who[going, side]), positions, seeds)
+        for place, game in enumerate(going):
+            if slips[place]:
+                legal = _legal(games[game], size)
+                games[game].append(legal[int(draws[place] * len(legal))])
+            elif cells[place] != NO_ANSWER:
+                games[game].append(int(cells[place]))
+        going = going[slips | (cells != NO_ANSWER)]
+    return games
+
+
+def field_answers(specs: Sequence[str], positions: Positions, seed: int) -> NDArray[np.int16]:
+    """What each member of a field plays in each position: [members, positions]."""
+    found = np.full((len(specs), len(positions)), NO_ANSWER, np.int16)
+    for row, spec in zip(found, specs, strict=True):
+        seeds = np.array([mix(seed ^ mix(place + 1)) for place in range(len(positions))], np.uint64)
+        row[:] = answer_all(parse_agent(spec), positions, seeds).cells
+    return found
+
+
+def _chosen(
+    agents: Sequence[Agent], who: NDArray[np.int64], positions: Positions, seeds: NDArray[np.uint64]
+) -> NDArray[np.int16]:
+    """The move of the agent that is to choose it in each position, by its index; -1 where nobody is."""
+    cells = np.full(len(who), NO_ANSWER, np.int16)
+    for index in np.unique(who[who >= 0]):
+        rows = np.flatnonzero(who == index)
+        cells[rows] = answer_all(agents[index], positions.take(rows), seeds[rows]).cells
+    return cells
+
+
+def _legal(moves: Sequence[int], size: str) -> list[int]:
+    """The cells the side to move may go to, after both placements."""
+    rows, columns = parse_size(size)
+    blank = full_mask(rows, columns)
+    for cell in moves:
+        blank &= ~(1 << cell)
+    return list(cells_of(knight_masks(rows, columns)[moves[-2]] & blank))

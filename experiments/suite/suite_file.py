@@ -1,0 +1,221 @@
+"""Suites as files: Parquet, a row a position, ordered by the orbit of its opening.
+
+| column | type | meaning |
+|---|---|---|
+| `moves` | int16 list | the cells played so far, from the empty board; the side to move follows from their number |
+| `legal` | int16 list | the cells the side to move may go to, ascending |
+| `keeps` | int8 list | for each of them, 1 if the mover wins after it with perfect play, 0 if not |
+| `errs` | int16 list | for each of them, which members of the reference field err in their answer to it: bit i for the i-th member; 0 for all in won positions |
+| `kept_by` | int16 | which members of the field, asked in this position, keep the win; 0 in lost positions |
+| `orbit` | uint64 | of the opening, the first two plies, up to symmetry: the same in every run and every suite |
+| `opening_winner` | int8 | who wins the opening with perfect play, 1 or 2; 0 if unknown |
+| `split` | string | `fit` or `screen`; it depends on the orbit alone, so that no two suites of a board mix them |
+| `source` | string | whose games it comes from |
+
+The file's metadata hold the board's size and how it was made, the names and specs of the field included.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from experiments.plan.openings import mixed
+from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
+from isolation.files.shipped_data import read_shipped
+from isolation.games.batch_moves import Positions
+
+Split = Literal["fit", "screen"]
+
+SCHEMA = pa.schema(
+    [
+        ("moves", pa.list_(pa.int16())),
+        ("legal", pa.list_(pa.int16())),
+        ("keeps", pa.list_(pa.int8())),
+        ("errs", pa.list_(pa.int16())),
+        ("kept_by", pa.int16()),
+        ("orbit", pa.uint64()),
+        ("opening_winner", pa.int8()),
+        ("split", pa.string()),
+        ("source", pa.string()),
+    ]
+)
+MOST_MEMBERS = 15
+"""Members of a reference field: a bit each in an int16."""
+
+_SIZE = b"isolation.size"
+_MADE = b"isolation.suite"
+_LEVEL = 19
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Positions of one board with the exact result of every move; n of them, with m legal moves in all.
+
+    Attributes:
+        name: of the shipped suite, or the file's.
+        positions: by the moves that lead to them.
+        legal: int16[m], the legal moves of all positions, one after another.
+        starts: int64[n + 1]; position i has the legal moves starts[i] to starts[i + 1].
+        keeps: bool[m], whether the mover wins after the move.
+        errs: int16[m], which members of the field err in their answer to the move, a bit each.
+        kept_by: int16[n], which members of the field keep the win, a bit each; 0 in lost positions.
+        orbit: uint64[n], of the opening up to symmetry.
+        opening_winner: int8[n], 1 or 2; 0 if unknown.
+        split: str[n], `fit` or `screen`.
+        source: str[n], whose games it comes from.
+        field: the specs of the reference field.
+        made: how the suite was made.
+    """
+
+    name: str
+    positions: Positions
+    legal: NDArray[np.int16]
+    starts: NDArray[np.int64]
+    keeps: NDArray[np.bool_]
+    errs: NDArray[np.int16]
+    kept_by: NDArray[np.int16]
+    orbit: NDArray[np.uint64]
+    opening_winner: NDArray[np.int8]
+    split: NDArray[np.str_]
+    source: NDArray[np.str_]
+    field: tuple[str, ...]
+    made: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.orbit)
+
+    @property
+    def size(self) -> str:
+        """Of the board, ROWSxCOLUMNS."""
+        return self.positions.size
+
+    @cached_property
+    def is_telling(self) -> NDArray[np.bool_]:
+        """bool[n]: won, with a move that loses; the others are lost, with moves that make it easier than others."""
+        won: NDArray[np.bool_] = np.add.reduceat(self.keeps, self.starts[:-1]) > 0 if len(self) else np.zeros(0, bool)
+        return won
+
+    @cached_property
+    def position_of(self) -> NDArray[np.int64]:
+        """int64[m]: the position each legal move belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    @cached_property
+    def errors(self) -> NDArray[np.float64]:
+        """float64[m]: the share of the reference field that errs in its answer to the move."""
+        return members(self.errs) / max(1, len(self.field))
+
+    def take(self, rows: NDArray[np.int64]) -> Suite:
+        """Some of the positions, in this order."""
+        moves = np.diff(self.starts)[rows]
+        starts = np.concatenate(([0], np.cumsum(moves))).astype(np.int64)
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], moves)
+        of_moves = {name: getattr(self, name)[places] for name in ("legal", "keeps", "errs")}
+        of_positions = {name: getattr(self, name)[rows] for name in _OF_POSITIONS}
+        return replace(self, positions=self.positions.take(rows), starts=starts, **of_moves, **of_positions)
+
+    def sample(self, count: int, seed: int) -> Suite:
+        """So many of the positions, drawn at random; a larger sample contains the smaller ones."""
+        drawn = np.random.default_rng(seed).permutation(len(self))[:count]
+        return self.take(np.sort(drawn))
+
+
+_OF_POSITIONS = ("kept_by", "orbit", "opening_winner", "split", "source")
+
+
+def read_suite(name: str | Path, split: Split | None = None) -> Suite:
+    """A suite by the board of a shipped one, as in `7x7`, or by its file.
+
+    Args:
+        split: only these positions; both splits otherwise. What is fitted on `fit` may be judged on `screen`.
+
+    Raises:
+        ValueError: no such suite ships, there is no such file, or it is damaged or holds something else.
+    """
+    path = Path(name)
+    shipped = shipped_suites()
+    if str(name) in shipped:
+        path = shipped[str(name)]
+        read_shipped(path)
+    elif not path.exists():
+        raise ValueError(
+            f"no suite is called {name}: there are {', '.join(shipped)}, and files that isolation suite build has made"
+        )
+    suite = _suite(str(name) if str(name) in shipped else path.name, read_table(path))
+    return suite if split is None else suite.take(np.flatnonzero(suite.split == split))
+
+
+def shipped_suites() -> dict[str, Path]:
+    """The suites that ship with the package: their files by board."""
+    return {path.stem: path for path in sorted(Path(__file__).with_name("data").glob("*x*.parquet"))}
+
+
+def split_of(orbit: NDArray[np.uint64]) -> NDArray[np.str_]:
+    """The split that openings belong to: it depends on their orbits alone, and halves them."""
+    return np.where(mixed(orbit) & np.uint64(1), "fit", "screen")
+
+
+def members(bits: NDArray[np.int16]) -> NDArray[np.int64]:
+    """How many members of the field are in each set of bits."""
+    count: NDArray[np.int64] = (
+        np.unpackbits(bits.astype("<i2").view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.int64)
+    )
+    return count
+
+
+def read_table(path: Path) -> pa.Table:
+    """The file as a table, with its metadata.
+
+    Raises:
+        ValueError: it cannot be read as a suite.
+    """
+    try:
+        table = read_parquet(path, SCHEMA)
+    except (OSError, DamagedFileError) as error:
+        raise ValueError(f"{path}: cannot be read as a suite: {error}") from None
+    if _SIZE not in (table.schema.metadata or {}):
+        raise ValueError(f"{path}: cannot be read as a suite: it does not say of which board")
+    return table
+
+
+def write_table(path: Path, table: pa.Table, size: str, made: dict[str, Any]) -> None:
+    """Write a suite, whole or not at all.
+
+    Raises:
+        ValueError: it cannot be written there.
+    """
+    metadata = {_SIZE: size.encode(), _MADE: json.dumps(made, sort_keys=True).encode()}
+    write_parquet(path, table.replace_schema_metadata(metadata), _LEVEL)
+
+
+def how_made(table: pa.Table) -> tuple[str, dict[str, Any]]:
+    """The board of a suite, and how it was made."""
+    metadata = table.schema.metadata
+    return metadata[_SIZE].decode(), json.loads(metadata.get(_MADE, b"{}"))
+
+
+def _suite(name: str, table: pa.Table) -> Suite:
+    size, made = how_made(table)
+    table = table.combine_chunks()
+    moves, before = _flat(table["moves"])
+    legal, starts = _flat(table["legal"])
+    keeps, errs = _flat(table["keeps"])[0].astype(bool), _flat(table["errs"])[0]
+    kept_by, orbit, winner = (table[column].to_numpy() for column in ("kept_by", "orbit", "opening_winner"))
+    split, source = (np.array(table[column].to_pylist(), str) for column in ("split", "source"))
+    field = tuple(made.get("field", ()))
+    positions = Positions(size, moves, before)
+    return Suite(name, positions, legal, starts, keeps, errs, kept_by, orbit, winner, split, source, field, made)
+
+
+def _flat(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    lengths = pc.list_value_length(column).to_numpy()
+    return pc.list_flatten(column).to_numpy(), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)

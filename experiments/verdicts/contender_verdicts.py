@@ -1,0 +1,85 @@
+"""Is each contender of a run better than the baseline, by how much, and how sure is that?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.comparison_family import compare_all, compare_each
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.game_pairs import opponents_of
+from experiments.statistics.run_results import Findings
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Every contender beside the baseline: over shared opponents, or where there are none, head to head."""
+
+    baseline: str
+    comparisons: tuple[Comparison, ...]
+    duels: tuple[Duel, ...]
+    controls: tuple[str, ...]
+
+    @property
+    def claims(self) -> tuple[Comparison, ...]:
+        """The comparisons that are not controls."""
+        return tuple(one for one in self.comparisons if one.contender not in self.controls)
+
+    @property
+    def family(self) -> int:
+        """How many contenders share the chance of a false claim: all that are not controls."""
+        return len(self.claims) + sum(duel.contender not in self.controls for duel in self.duels)
+
+
+def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
+    """Compare every contender with the baseline; p-values and joint intervals are over all of them, controls aside.
+
+    Raises:
+        ValueError: there is no baseline, or nobody to compare with it.
+    """
+    baseline, pairs = findings.baseline, findings.pairs
+    if baseline is None:
+        known = ", ".join(pairs.agents)
+        raise ValueError(f"no baseline to compare with: name one with --baseline; there are {known or 'no games'}")
+    if not findings.played:
+        return Verdicts(baseline, (), (), ())
+    met = opponents_of(pairs, baseline)
+    shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}
+    chosen = [name for name in findings.contenders if shared[name] or name in met]
+    if not chosen:
+        raise ValueError(f"nobody has met {baseline} or one of its opponents: name another with --baseline")
+    chance = {
+        name: [other for other in {*shared[name], baseline} if not findings.repeats_itself([name, baseline, other])]
+        for name in chosen
+    }
+    controls, pool = findings.having("control"), findings.population
+    found = compare_all(
+        pairs, baseline, chosen, controls, alpha=alpha, chance=chance,
+        pools=dict.fromkeys(chosen, pool) if pool else {}, also=findings.pooled_controls,
+    )  # fmt: skip
+    return Verdicts(
+        baseline,
+        tuple(one for one in found if isinstance(one, Comparison)),
+        tuple(one for one in found if isinstance(one, Duel)),
+        controls,
+    )
+
+
+def judge_each(findings: Findings, alpha: float = ALPHA) -> tuple[Duel, ...]:
+    """Where nobody is the baseline, as in a round-robin: every two agents that met, adjusted for each other.
+
+    Of two agents the one that won more of their games stands first. Empty where somebody is the baseline.
+    """
+    pairs = findings.pairs
+    if any("baseline" in facts.roles for facts in findings.agents.values()) or findings.baseline is not None:
+        return ()
+    met = [(one, other) for one, other in combinations(pairs.agents, 2) if one in opponents_of(pairs, other)]
+    duels = compare_each(pairs, met, alpha=alpha, pools=[findings.pool_of(names) for names in met])
+    turned = [
+        (duel.baseline, duel.contender) if duel.rate.estimate < 0.5 else names
+        for duel, names in zip(duels, met, strict=True)
+    ]
+    return compare_each(pairs, turned, alpha=alpha, pools=[findings.pool_of(names) for names in turned])

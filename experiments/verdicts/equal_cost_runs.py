@@ -1,0 +1,57 @@
+"""What is known of contenders at equal cost: the verdicts of a run that lies beside, and that charged for time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.plan.agent_facts import read_facts, run_facts
+from experiments.record.run_directory import FACTS, RunInfo, load_run
+from experiments.statistics.run_results import Findings, load_findings
+from experiments.verdicts.contender_verdicts import judge
+
+_SAME = ("board", "format", "openings", "limit")
+"""Keys that make two runs the same question, but for the cost."""
+
+
+@dataclass(frozen=True)
+class EqualCost:
+    """A run at equal cost, and what it says of contenders, by the names they have elsewhere."""
+
+    run: Path
+    claims: dict[str, Comparison | Duel]
+
+
+def known_at_equal_cost(findings: Findings, names: Iterable[str]) -> EqualCost | None:
+    """What the latest run at equal cost in the same folder says of these contenders; None if it says nothing.
+
+    It asks the same question of the same baseline, and its contenders differ from these in their limits only.
+    """
+    wanted = {findings.agents[name].apart_from_limit: name for name in names}
+    for info in _beside(findings):
+        facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry["roles"]]
+        called = {one.name: wanted[one.apart_from_limit] for one in facts if one.apart_from_limit in wanted}
+        verdicts = judge(load_findings([info.path])) if called else None
+        claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels] if verdicts else []
+        if found := {called[one.contender]: one for one in claims if one.contender in called}:
+            return EqualCost(info.path, found)
+    return None
+
+
+def _beside(findings: Findings) -> Iterator[RunInfo]:
+    """Runs of the same question at equal cost in the folder of a run, the latest first."""
+    first, baseline = findings.sources[0].info, findings.agents[findings.baseline or ""]
+    found = []
+    for facts in first.path.parent.glob(f"*/{FACTS}"):
+        with suppress(ValueError):  # what cannot be read says nothing
+            found.append(load_run(facts.parent))
+    for info in sorted(found, key=lambda info: info.created_at, reverse=True):
+        asked = info.requested
+        baselines = [read_facts(entry["settings"]) for entry in info.agents.values() if "baseline" in entry["roles"]]
+        is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)
+        if asked.get("equal_cost") and is_same and [one.settings for one in baselines] == [baseline.settings]:
+            yield info

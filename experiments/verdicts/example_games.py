@@ -1,0 +1,198 @@
+"""Games behind numbers: of each opponent and each first placement, one that shows what the number counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from experiments.inference.argument_checks import Ints
+from experiments.record.log import over_parts
+from experiments.statistics.first_placements import FirstPlacements, Placement, commonest_size, over_first_placements
+from experiments.statistics.run_results import Findings
+from isolation.rules.geometry import format_size
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class TellingGame:
+    """A game that shows something.
+
+    Attributes:
+        run: its run, as a place in `Findings.sources`.
+        game_id: its id in that run.
+        size: of the board, ROWSxCOLUMNS.
+        agents: who placed first, and who placed second.
+        winner: 1 or 2.
+        moves: the cells played.
+        instead: the baseline's game in the same run, from the same opening, on the same side and against the same
+            opponent, which ended the other way; None if there is none.
+    """
+
+    run: int
+    game_id: int
+    size: str
+    agents: tuple[str, str]
+    winner: int
+    moves: tuple[int, ...]
+    instead: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Played:
+    """The games of findings as arrays: who placed first and second, from which opening, who won, after how many plies.
+
+    Agents are places in `names`, openings whole numbers from 0.
+    """
+
+    names: tuple[str, ...]
+    sides: tuple[Ints, Ints]
+    opening: Ints
+    winner: Ints
+    plies: Ints
+
+
+def games_by_opponent(findings: Findings, leads: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], TellingGame]:
+    """By agent and opponent, a game that the agent won, or lost if its lead is negative, as short as any.
+
+    If possible, it is one that ended the other way for the baseline in the agent's place.
+    """
+    played = _played(findings)
+    chosen: dict[tuple[str, str], tuple[int, int | None]] = {}
+    for (agent, opponent), lead in leads.items():
+        won = lead >= 0
+        found = _games(played, agent, opponent, won)
+        if found.size:
+            twins = _by_start(played, findings.baseline, opponent, not won)[_starts(played, found, agent)]
+            best = np.lexsort((found, played.plies[found], twins < 0))[0]
+            chosen[agent, opponent] = int(found[best]), int(twins[best]) if twins[best] >= 0 else None
+    return _told(findings, chosen)
+
+
+def games_by_placement(findings: Findings, found: Iterable[Placement]) -> dict[tuple[int, bool], TellingGame]:
+    """By first cell and whether it was placed first, a game of the best two who opened so."""
+    size = commonest_size(findings)
+    if size is None:
+        return {}
+    rank = {name: place for place, name in enumerate(findings.ranked)}
+    played = _played(findings)
+    of_names = np.array([rank.get(name, len(rank)) for name in played.names])
+    ranks = of_names[played.sides[0]] + of_names[played.sides[1]]
+    places_of = [_places_of(findings, run) for run in range(len(findings.sources))]
+    wanted = {(one.cell, one.placed_first): one.cells for one in found}
+
+    def best(part: FirstPlacements) -> dict[tuple[int, bool], tuple[int, ...]]:
+        """Of each placement that is there the best game: by the ranks of its players, its plies, and its place."""
+        places = places_of[part.run](part.game_ids)
+        kept: dict[tuple[int, bool], tuple[int, ...]] = {}
+        for (cell, is_first), alike in wanted.items():
+            own = places[np.isin(part.cells[0 if is_first else 1], alike) & (places >= 0)]
+            if own.size:
+                first = own[np.lexsort((own, played.plies[own], ranks[own]))[0]]
+                kept[cell, is_first] = int(ranks[first]), int(played.plies[first]), int(first)
+        return kept
+
+    least = _least(over_first_placements(findings, size, best, _least))
+    return _told(findings, {key: (least[key][-1], None) for key in wanted if key in least})
+
+
+def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, ...]]:
+    """The least that any part has for each key."""
+    found: dict[Key, tuple[int, ...]] = {}
+    for part in parts:
+        for key, value in part.items():
+            found[key] = min(value, found.get(key, value))
+    return found
+
+
+def _places_of(findings: Findings, run: int) -> Callable[[Ints], Ints]:
+    """From ids of a run's games to where they stand in the frame; −1 for repetitions, which do not."""
+    own = np.flatnonzero(findings.games["run"].to_numpy() == run)
+    ids = findings.games["own_id"].to_numpy()[own]
+    order = np.argsort(ids)
+
+    def places(game_ids: Ints) -> Ints:
+        if not ids.size:
+            return np.full(game_ids.size, -1)
+        near = order[np.minimum(np.searchsorted(ids, game_ids, sorter=order), ids.size - 1)]
+        return np.where(ids[near] == game_ids, own[near], -1)
+
+    return places
+
+
+def _played(findings: Findings) -> _Played:
+    games = findings.games
+    names = tuple(games["agent_1"].cat.categories)
+    return _Played(
+        names,
+        (np.asarray(games["agent_1"].cat.codes, np.int64), np.asarray(games["agent_2"].cat.codes, np.int64)),
+        np.unique(games["opening_id"].to_numpy(), return_inverse=True)[1],
+        games["winner"].to_numpy(),
+        games["plies"].to_numpy(),
+    )
+
+
+def _games(played: _Played, agent: str, opponent: str, won: bool) -> Ints:
+    """The games of two agents that the first of them won, or lost."""
+    one, other = played.names.index(agent), played.names.index(opponent)
+    first, second = played.sides
+    meets = ((first == one) & (second == other)) | ((first == other) & (second == one))
+    return np.flatnonzero(meets & ((played.winner == np.where(first == one, 1, 2)) == won))
+
+
+def _starts(played: _Played, games: Ints, agent: str) -> Ints:
+    """Of games of an agent, the opening and its side in one number."""
+    return np.asarray(2 * played.opening[games] + (played.sides[0][games] == played.names.index(agent)))
+
+
+def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> Ints:
+    """By opening and side, an agent's game against an opponent that it won, or lost; −1 where there is none."""
+    games = np.full(2 * len(played.opening) + 2, -1, np.int64)
+    if agent in played.names and agent is not None:
+        found = _games(played, agent, opponent, won)
+        games[_starts(played, found, agent)] = found
+    return games
+
+
+def _told(findings: Findings, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, TellingGame]:
+    """The games at these places of the frame, each with the one that ended the other way, if there is one."""
+    own_ids, runs = (findings.games[column].to_numpy() for column in ("own_id", "run"))
+    moves = _moves(findings, [place for place, _ in chosen.values()])
+    told = {}
+    for key, (place, twin) in chosen.items():
+        row = findings.games.iloc[place]
+        told[key] = TellingGame(
+            run=int(row["run"]),
+            game_id=int(row["own_id"]),
+            size=format_size(*divmod(int(row["size"]), 1000)),
+            agents=(str(row["agent_1"]), str(row["agent_2"])),
+            winner=int(row["winner"]),
+            moves=moves[place],
+            instead=None if twin is None or runs[twin] != row["run"] else int(own_ids[twin]),
+        )
+    return told
+
+
+def _moves(findings: Findings, places: list[int]) -> dict[int, tuple[int, ...]]:
+    """The moves of the games at these places of the frame."""
+    rows = findings.games.iloc[places]
+    found: dict[tuple[int, int], tuple[int, ...]] = {}
+    for number, source in enumerate(findings.sources):
+        wanted = pa.array(rows.loc[rows["run"] == number, "own_id"].to_numpy(), pa.int64())
+        for table in over_parts(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
+            for own, moves in zip(table["game_id"].to_pylist(), table["moves"].to_pylist(), strict=True):
+                found[number, own] = tuple(moves)
+    runs, ids = rows["run"].tolist(), rows["own_id"].tolist()
+    return {place: found[run, own] for place, run, own in zip(places, runs, ids, strict=True)}
+
+
+def _these(wanted: pa.Array, _: Path, table: pa.Table) -> pa.Table:
+    """The games of a part with these ids."""
+    return table.filter(pc.is_in(table["game_id"], value_set=wanted))

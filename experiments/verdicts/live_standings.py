@@ -1,0 +1,55 @@
+"""How agents stand while a run is being played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.inference.sequential.confidence_sequence import confidence_sequence
+from experiments.plan.schedule import pair_points
+from experiments.plan.tournament_plan import Plan
+
+
+@dataclass(frozen=True)
+class LiveStanding:
+    """One agent's share of points over the openings whose games are all played, with an anytime-valid 95 % interval."""
+
+    name: str
+    openings: int
+    rate: float
+    low: float
+    high: float
+
+
+def live_standings(plan: Plan, points: NDArray[np.int8]) -> list[LiveStanding]:
+    """How the agents that are measured stand, best first: contenders, baseline and control.
+
+    The interval holds however often one looks: it reads the completed openings in the order of the schedule, each as
+    the share of points the agent won from it against all its opponents.
+    """
+    pairs = pair_points(points)
+    found = []
+    for place, entrant in enumerate(plan.entrants):
+        won = _games_won(plan, pairs, place)
+        if won is not None and set(entrant.roles) != {"opponent"}:
+            pool = plan.population if plan.is_census else None
+            low, high = confidence_sequence(won.mean(axis=1) / 2, pool=pool).last
+            # divided once, as in the tables of a run, so that both round alike
+            rate = float(won.sum() / (2 * won.size)) if len(won) else float("nan")
+            found.append(LiveStanding(entrant.agent.name, len(won), rate, low, high))
+    return sorted(found, key=lambda standing: -np.nan_to_num(standing.rate))
+
+
+def _games_won(plan: Plan, pairs: NDArray[np.int8], place: int) -> NDArray[np.int64] | None:
+    """Games of a pair that one agent won, by completed opening and match of its; None if it has no match."""
+    matches = plan.schedule.matches
+    own = [number for number, match in enumerate(matches) if place in (match.first, match.second)]
+    if not own:
+        return None
+    columns = pairs[:, own]
+    done = columns[(columns >= 0).all(axis=1)].astype(np.int64)
+    seconds = np.array([matches[number].second == place for number in own])
+    won: NDArray[np.int64] = np.where(seconds, 2 - done, done)
+    return won

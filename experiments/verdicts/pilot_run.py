@@ -1,0 +1,114 @@
+"""What a run says, as a pilot, is still to be played to find an effect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from experiments.inference.argument_checks import Floats, Ints
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.sample_size import FixedPlan, openings_after_pilot, pairs_after_pilot
+from experiments.record.arrow_numpy import to_numpy
+from experiments.record.log import over_batches
+from experiments.statistics.effort import list_chunks
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.contender_verdicts import judge, judge_each
+
+_FEWEST_OPENINGS = 6
+"""With fewer no difference can be significant: five that all went one way have p = 2/2⁵ = 0.0625."""
+_PAUSE = 60e6
+"""Microseconds in which nothing was begun, beyond the moves of the batch before, after which a run had been stopped."""
+
+
+@dataclass(frozen=True)
+class ContenderPlan:
+    """What one contender of a pilot still has to play.
+
+    Head to head (`is_duel`) `played` and `more` count pairs, and `more` takes two games each; else openings, each met
+    by contender and baseline against every opponent. `plan` is the whole, the pilot's part included. `games` are those
+    still to be played.
+    """
+
+    contender: str
+    is_duel: bool
+    plan: FixedPlan
+    played: int
+    more: int
+    games: int
+
+
+def plan_contenders(
+    pilot: Findings, effect: float, power: float = 0.8, alpha: float = 0.05
+) -> tuple[ContenderPlan, ...]:
+    """What every contender needs to find `effect`, a share of games won, by the pilot's own variance.
+
+    In a round-robin these are every two agents that met.
+
+    Verdicts hold together; each contender that passes its share of `alpha`, which its plan keeps, passes.
+
+    Raises:
+        ValueError: nobody can be compared with a baseline, or somebody has too few openings.
+    """
+    if each := judge_each(pilot, alpha):
+        return tuple(
+            _duel_plan(f"{one.contender} – {one.baseline}", one, effect, power, alpha / len(each)) for one in each
+        )
+    verdicts = judge(pilot, alpha)
+    share = alpha / max(verdicts.family, 1)
+    plans = []
+    for duel in (duel for duel in verdicts.duels if duel.contender not in verdicts.controls):
+        plans.append(_duel_plan(duel.contender, duel, effect, power, share))
+    for one in verdicts.claims:
+        _check_size(one.contender, one.openings)
+        openings = openings_after_pilot(one, effect, power, share)
+        baseline_share = one.baseline_openings / one.openings if one.paired and one.openings else 1.0
+        games = round(openings.more * 2 * len(one.opponents) * (1 + baseline_share))
+        plans.append(ContenderPlan(one.contender, False, openings.plan, one.openings, openings.more, games))
+    if not plans:
+        raise ValueError("the pilot holds no complete pairs yet; without one, leave it out")
+    return tuple(plans)
+
+
+def _duel_plan(name: str, duel: Duel, effect: float, power: float, alpha: float) -> ContenderPlan:
+    _check_size(name, duel.pairs.n)
+    pairs = pairs_after_pilot(duel.pairs, effect, power, alpha)
+    return ContenderPlan(name, True, pairs.plan, duel.pairs.n, pairs.more, 2 * pairs.more)
+
+
+def _check_size(name: str, openings: int) -> None:
+    if openings < _FEWEST_OPENINGS:
+        raise ValueError(
+            f"too little data: the pilot has {openings} complete opening{'s' * (openings != 1)} of {name}, at least "
+            f"{_FEWEST_OPENINGS} are needed; play more, or leave --pilot out"
+        )
+
+
+def games_a_second(findings: Findings, unknown: float) -> float:
+    """How fast the runs' games were played by the clock on the wall, from the first game to the last; `unknown` if the
+    log has no times. Pauses of more than a minute, as before a run was resumed, are left out."""
+    seconds = math.fsum(_wall_seconds(source.info.path) for source in findings.sources)
+    return findings.played / seconds if seconds else unknown
+
+
+def _wall_seconds(run: Path) -> float:
+    """Wall time in which games of a run were played: from batch to batch, and the moves of those begun last."""
+    parts = over_batches(run, ("started_at", "time_us"), _starts_and_times, list)
+    if not parts:
+        return 0.0
+    starts, times = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    batches, batch_of = np.unique(starts, return_inverse=True)
+    thought = np.bincount(batch_of, times)
+    steps = np.diff(batches)
+    is_pause = steps - thought[:-1] > _PAUSE
+    return float(np.where(is_pause, thought[:-1], steps).sum() + thought[-1]) / 1e6
+
+
+def _starts_and_times(table: pa.Table) -> tuple[Ints, Floats]:
+    """When games' batches began, and how long their moves took, in microseconds."""
+    sums = [np.diff(np.append(0, np.cumsum(values))[offsets]) for offsets, values in list_chunks(table, "time_us")]
+    starts = to_numpy(table["started_at"].cast(pa.int64()))
+    return starts, np.concatenate([*sums, np.zeros(0)])

@@ -1,0 +1,113 @@
+"""What changed between two runs: their designs, their agents, and the games that both have."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.inference.cluster_intervals import Interval
+from experiments.record.log import read_games
+from experiments.record.run_directory import RunInfo, is_imported
+
+_ROLES = {"contenders": "contender", "baseline": "baseline", "opponents": "opponent"}
+"""The keys of the design that name agents, and what those are there for."""
+_KNOWN_OF_IMPORTED = ("board",)
+"""What is known of how games of elsewhere came to be."""
+_GAME = ["agent_1", "agent_2", "opening", "rows", "columns"]
+
+
+@dataclass(frozen=True)
+class DesignChange:
+    """A key of the design, or the code or the version of something, that is not the same in both runs."""
+
+    what: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class SharedGames:
+    """Games that both runs have: same players by name, same sides, same opening; those played alike move by move.
+
+    `unchanged` are the agents all of whose games are in both, and went alike.
+    """
+
+    games: int
+    same_winner: int
+    same_moves: int
+    unchanged: frozenset[str]
+
+
+def design_changes(before: RunInfo, after: RunInfo) -> tuple[DesignChange, ...]:
+    """What was asked for otherwise, agents with other settings, agents of one run only, and other versions.
+
+    Agents are asked for alike if their completed specs are the same. Of imported games little is known, and only that
+    is compared.
+    """
+    imported = is_imported(before) or is_imported(after)
+    keys = _KNOWN_OF_IMPORTED if imported else dict.fromkeys((*before.requested, *after.requested))
+    found = [DesignChange(key, _asked(before, key), _asked(after, key)) for key in keys]
+    names = dict.fromkeys((*before.agents, *after.agents))
+    settings = [[info.agents.get(name, {}).get("settings") for name in names] for info in (before, after)]
+    agents = map(DesignChange, names, *settings)
+    if imported:
+        return tuple(change for change in (*found, *agents) if _is_known(change) and change.before != change.after)
+    found += agents
+    tools = dict.fromkeys((*before.versions, *after.versions))
+    found += [DesignChange(f"version of {tool}", before.versions.get(tool), after.versions.get(tool)) for tool in tools]
+    return tuple(change for change in found if change.before != change.after)
+
+
+def _asked(info: RunInfo, key: str) -> Any:
+    """What a run was asked for by a key, agents by their completed specs where any were asked for."""
+    asked = info.requested.get(key)
+    if key not in _ROLES or not asked:
+        return asked
+    return sorted(entry["spec"] for entry in info.agents.values() if _ROLES[key] in entry["roles"])
+
+
+def _is_known(change: DesignChange) -> bool:
+    """Whether a change is one where a run is imported: of its players nothing is known but their names."""
+    return change.what in _KNOWN_OF_IMPORTED or None in (change.before, change.after)
+
+
+def shared_games(before: Path, after: Path) -> SharedGames:
+    """How many games both runs have, and how far they went alike."""
+    one, other = (_keyed(path) for path in (before, after))
+    both = one.add_suffix("_before").join(other.add_suffix("_after"), how="inner")
+    same_winner = both["winner_before"] == both["winner_after"]
+    same_moves = both["moves_before"] == both["moves_after"]
+    counts = [_games_of(games) for games in (one, other, both[same_moves & same_winner])]
+    unchanged = frozenset(name for name in counts[2] if len({count[name] for count in counts}) == 1)
+    return SharedGames(len(both), int(same_winner.sum()), int(same_moves.sum()), unchanged)
+
+
+def difference_of(before: Interval, after: Interval) -> Interval:
+    """The difference of two rates that were measured apart, by their own intervals.
+
+    Newcombe, R. G. (1998), "Interval estimation for the difference between independent proportions", method 10. Where
+    the runs share openings it is too wide rather than too narrow.
+    """
+    change = after.estimate - before.estimate
+    down = math.hypot(after.estimate - after.low, before.high - before.estimate)
+    up = math.hypot(after.high - after.estimate, before.estimate - before.low)
+    return Interval(change, max(change - down, -1.0), min(change + up, 1.0), after.confidence)
+
+
+def _games_of(games: pd.DataFrame) -> Counter[str]:
+    """How many games each agent played."""
+    return Counter(name for place in _GAME[:2] for name in games.index.get_level_values(place))
+
+
+def _keyed(path: Path) -> pd.DataFrame:
+    games = read_games(path, [*_GAME, "winner", "moves"])
+    for column in ("opening", "moves"):
+        games[column] = [cells.tobytes() for cells in games[column]]
+    for column in ("agent_1", "agent_2"):
+        games[column] = games[column].astype(str)
+    return games.drop_duplicates(_GAME).set_index(_GAME)

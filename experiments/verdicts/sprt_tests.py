@@ -1,0 +1,197 @@
+"""Sequential tests of a run's contenders, read from its log in the order in which it was played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from experiments.inference.argument_checks import Floats, Ints
+from experiments.inference.game_pairs import Record, opponents_of, record_of
+from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
+from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
+from experiments.inference.sequential.sprt import SprtPath
+from experiments.inference.sequential.sprt_estimate import StoppedEstimate, stopped_estimate
+from experiments.statistics.run_results import Findings
+
+
+@dataclass(frozen=True, eq=False)
+class SequentialTest:
+    """One contender's test against the baseline.
+
+    Head to head (`is_duel`) it reads pairs, and `low` and `high` are Elo by the path's model; in a gauntlet it reads
+    openings, all games from one against all opponents, and they are percentage points. `live` is the anytime-valid
+    interval over the same observations, of the score or, in a gauntlet, of (1 + difference)/2. `exhausted`: all the
+    run's openings were played; `census`: those are all there are, so that the share is exact. `is_stop_rule`: the run
+    was played with `sprt`; else it played the pairs asked for, whatever the test says of them afterwards.
+    """
+
+    contender: str
+    baseline: str
+    is_duel: bool
+    low: float
+    high: float
+    path: SprtPath
+    live: ConfidenceSequence
+    exhausted: bool
+    census: bool
+    is_stop_rule: bool
+
+    @property
+    def observations(self) -> int:
+        """Pairs or openings played."""
+        return int(self.path.outcomes.size)
+
+    @cached_property
+    def estimate(self) -> StoppedEstimate | None:
+        """The median-unbiased estimate once the test is over, in Elo or percentage points.
+
+        None while it is open, and where it stopped nothing, so that the plain mean is as good.
+        """
+        if not self.is_stop_rule or not (self.path.decision or self.exhausted) or self.census:
+            return None
+        found = stopped_estimate(self.path)
+        if found is None or self.is_duel:
+            return found
+        estimate, low, high = (100 * (2 * end - 1) for end in (found.estimate, found.low, found.high))
+        return StoppedEstimate(estimate, low, high, found.confidence)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the ratio stands beyond a bound, but would not if half a lost and half a won pair were added."""
+        if self.path.decision or not self.observations:
+            return False
+        last = float(self.path.llr[-1])
+        return not self.path.sprt.lower_bound < last < self.path.sprt.upper_bound
+
+
+def run_tests(
+    findings: Findings, low: float, high: float, alpha: float = 0.05, beta: float = 0.05, model: str = "logistic"
+) -> list[SequentialTest]:
+    """The test of every contender: between `low` and `high` Elo of this model head to head, else percentage points.
+
+    Raises:
+        ValueError: there is no baseline, nobody to test, or the bounds do not rise.
+    """
+    if findings.baseline is None:
+        known = ", ".join(findings.pairs.agents)
+        raise ValueError(
+            f"no baseline to test against: name one with --baseline; there are {known or 'no games'}. In a round-robin "
+            "`isolation compare RUN` compares each with each, `isolation ratings RUN` rates all"
+        )
+    names = [name for name in findings.contenders if "control" not in findings.agents[name].roles]
+    if not findings.played:
+        names = [name for name, facts in findings.agents.items() if "contender" in facts.roles]
+    if not names:
+        raise ValueError(f"nobody to test against {findings.baseline}")
+    return [_test(findings, name, findings.baseline, low, high, alpha, beta, model) for name in names]
+
+
+def own_tests(findings: Findings) -> list[SequentialTest]:
+    """The tests that a run was to stop by; none of runs without."""
+    if not _is_stop_rule(findings) or findings.baseline is None:
+        return []
+    return run_tests(findings, *bounds_of(findings), model=model_of(findings))
+
+
+def _is_stop_rule(findings: Findings) -> bool:
+    return any(source.info.requested.get("sprt") for source in findings.sources)
+
+
+def model_of(findings: Findings) -> str:
+    """Which Elo the runs' own test was to be of."""
+    asked = (source.info.requested.get("elo_model") for source in findings.sources)
+    return next(filter(None, asked), "logistic")
+
+
+def anytime_leads(findings: Findings) -> dict[str, tuple[float, float, bool]]:
+    """For each contender the ends of a 95 % interval that holds however often one looks, and whether it is of the score
+    head to head; else it is of the lead on the baseline."""
+    if findings.baseline is None or findings.baseline not in findings.pairs.agents:
+        return {}
+    base, number = _record(findings, findings.baseline), findings.pairs.code(findings.baseline)
+    controls = [_record(findings, control) for control in findings.pooled_controls]
+    found = {}
+    for name in findings.contenders:
+        own = _record(findings, name)
+        if _is_duel(findings, own, base, number):
+            found[name] = *confidence_sequence(own.wins[own.opponent == number] / 2).last, True
+        elif "control" not in findings.agents[name].roles:
+            leads, most = opening_leads(own, base, controls[0] if len(controls) == 1 else None)
+            low, high = confidence_sequence((leads + most) / (2 * most)).last
+            found[name] = 2 * low - 1, 2 * high - 1, False
+    return found
+
+
+def bounds_of(findings: Findings) -> tuple[float, float]:
+    """The two differences the run itself was to be tested between; 0 and 20 Elo, or 0 and 3 points, without."""
+    asked = [source.info.requested.get("sprt") for source in findings.sources]
+    for bounds in asked:
+        if bounds:
+            return float(bounds[0]), float(bounds[1])
+    return (0.0, 3.0) if _formats(findings) == {"gauntlet"} else (0.0, 20.0)
+
+
+def anytime_rate(findings: Findings, name: str) -> tuple[float, float]:
+    """An interval of 95 % of an agent's win rate that holds however often one looks.
+
+    An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
+    """
+    won, games = rates_by_opening(findings, name)
+    return confidence_sequence(won / games).last
+
+
+def rates_by_opening(findings: Findings, name: str) -> tuple[Floats, Floats]:
+    """Of each opening whose games are all in, those won and those played."""
+    record = _record(findings, name)
+    opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
+    played = np.bincount(unit, minlength=opening.size)
+    done = played >= len(opponents_of(findings.pairs, name))
+    order = np.argsort(first, kind="stable")
+    chosen = order[done[order]]
+    won = np.bincount(unit, record.wins, opening.size).astype(np.float64)
+    return won[chosen], 2.0 * played[chosen].astype(np.float64)
+
+
+def _test(
+    findings: Findings, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str
+) -> SequentialTest:
+    own, base = _record(findings, name), _record(findings, baseline)
+    number = findings.pairs.code(baseline) if baseline in findings.pairs.agents else -1
+    is_duel = _is_duel(findings, own, base, number)
+    known = None
+    if is_duel:
+        path = duel_path(own, number, low, high, alpha, beta, model)
+        pool = findings.pool_of([name, baseline])
+        known = pool if pool and pool >= path.outcomes.size else None
+    else:
+        controls = [_record(findings, control) for control in findings.pooled_controls]
+        path = gauntlet_path(own, base, low, high, alpha, beta, controls[0] if len(controls) == 1 else None)
+        # with the control's openings, observations are not those of the openings there are
+        pool = None if controls else findings.pool_among(name)
+        known = pool if pool and findings.repeats_itself([baseline]) and pool >= path.outcomes.size else None
+    live = confidence_sequence(path.outcomes / (path.classes - 1), pool=known)
+    played_out = findings.played + findings.repeated == findings.planned
+    census = known is not None and known == path.outcomes.size
+    return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, _is_stop_rule(findings))
+
+
+def _is_duel(findings: Findings, own: Record, base: Record, baseline: int) -> bool:
+    """Whether pairs with the baseline are what to read: never in a gauntlet with opponents that both have met."""
+    has_met = bool((own.opponent == baseline).any())
+    if _formats(findings) == {"gauntlet"}:
+        return has_met and not np.isin(own.opponent, base.opponent).any()
+    return has_met or _formats(findings) == {"head-to-head"}
+
+
+def _formats(findings: Findings) -> set[str]:
+    return {source.info.requested["format"] for source in findings.sources}
+
+
+def _record(findings: Findings, name: str) -> Record:
+    """The agent's complete pairs; none if it has not played yet."""
+    if name in findings.pairs.agents:
+        return record_of(findings.pairs, name)
+    nothing: Ints = np.empty(0, np.int64)
+    return Record(nothing, nothing, nothing, nothing)

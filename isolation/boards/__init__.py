@@ -1,0 +1,1 @@
+"""Boards: the plain board, and how it is drawn and written."""

@@ -1,0 +1,505 @@
+"""The board: a mutable position of any size, with the classic methods and a modern API in cell ints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from operator import index
+from typing import Any, Generic, Self, TypeVar, overload
+
+from isolation.rules.fen import FenPosition, parse_fen, write_fen
+from isolation.rules.geometry import (
+    Move,
+    cells_of,
+    check_size,
+    format_size,
+    full_mask,
+    knight_mask,
+    move_of,
+    parse_size,
+)
+from isolation.rules.outcome import Outcome, Reason
+
+Locations = tuple[int | None, int | None]
+T = TypeVar("T")
+_new = object.__new__
+
+
+class MoveList(list[Move]):
+    """(row, column) moves in row-major order: a list that is also a set of cells under ``&``, ``|`` and ``-``.
+
+    The operators take any iterable of moves; their results have no duplicates and the left operand's kind of order.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def _order(move: Move) -> Any:
+        return move
+
+    def __and__(self, other: Iterable[Move]) -> Self:
+        return self._ordered(set(self).intersection(other))
+
+    def __or__(self, other: Iterable[Move]) -> Self:
+        return self._ordered(set(self).union(other))
+
+    def __sub__(self, other: Iterable[Move]) -> Self:
+        return self._ordered(set(self).difference(other))
+
+    def _ordered(self, moves: set[Move]) -> Self:
+        return type(self)(sorted(moves, key=self._order))
+
+
+class BlankList(MoveList):
+    """Moves column by column, as the classic engines list blank cells."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _order(move: Move) -> Any:
+        return move[1], move[0]
+
+
+class _Fact(Generic[T]):
+    """A property that subclasses written before it existed may shadow with an attribute of their own."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, board: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, board: object, owner: type) -> T: ...
+
+    def __get__(self, board: object | None, owner: type) -> Self | T:
+        return self if board is None else self._compute(board)
+
+
+class Board:
+    """A game of knight's Isolation between two players, any objects, told apart by identity, then by ``==``.
+
+    The classic API speaks of players and (row, column) moves, the modern one of player indices 0 and 1 and of cells,
+    row-major ints; see `isolation.rules.geometry`. Subclasses may override any classic method: `copy`, `forecast_move`
+    and `apply_move` are honoured by everything that makes moves here.
+
+    Boards are equal, and hash alike, when their positions are: so classic players look positions up in dictionaries.
+    A board is mutable all the same, as the classic API wants it, and its hash moves with it. One that serves as a key
+    must not be changed any more: make moves on copies, as `forecast_move` and `successor` do.
+
+    Attributes:
+        width, height: columns and rows.
+        move_count: plies played so far.
+        players: the two player objects.
+        blank: mask of the open cells.
+        locations: the cells of player 1 and player 2, None before placement.
+        active_index: 0 if player 1 is to move, 1 if player 2 is.
+
+    >>> board = Board.from_moves([24, 14])
+    >>> board.get_legal_moves()
+    [(1, 2), (1, 4), (2, 1), (2, 5), (4, 1), (4, 5), (5, 2), (5, 4)]
+    >>> board.successor(9)
+    Board.from_moves([24, 14, 9], size="7x7")
+    """
+
+    _copies_fields = True
+    """Whether copies may be made field by field: not of subclasses, which may have fields or ways of their own."""
+    _is_viewed = False
+    """Whether a subclass has derived values that `_forget_views` must drop when the position changes."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls._copies_fields = False
+
+    def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
+        """Start a game on an empty board.
+
+        Raises:
+            ValueError: a side is not a whole number or is below 1.
+        """
+        self.height, self.width = check_size(height, width)
+        self.players: tuple[Any, Any] = (player_1, player_2)
+        self.move_count = 0
+        self.blank = full_mask(self.height, self.width)
+        self.locations: Locations = (None, None)
+        self.active_index = 0
+        self._grid = _grid(self.height, self.width)
+        # What each ply changed, oldest first: its cell, and locations and blank before it.
+        self._past: tuple[tuple[int, Locations, int], ...] = ()
+        # Cells visited by player 2 before _past begins, where old code has set the position; None if from the start.
+        self._setup: int | None = None
+
+    @classmethod
+    def from_moves(cls, cells: Sequence[int], size: str = "7x7", players: tuple[Any, Any] = (1, 2)) -> Self:
+        """The position after the given cells were played, player 1 first.
+
+        Raises:
+            ValueError: a bad size, or an illegal cell; the message names the ply, the cell and why.
+        """
+        rows, columns = parse_size(size)
+        board = cls(*players, width=columns, height=rows)
+        for ply, cell in enumerate(cells, start=1):
+            try:
+                board.play_cell(cell)
+            except ValueError as error:
+                raise ValueError(f"illegal move at ply {ply} on {format_size(rows, columns)}: {error}") from None
+        return board
+
+    @classmethod
+    def from_fen(cls, text: str, players: tuple[Any, Any] = (1, 2)) -> Self:
+        """Return the position of a FEN (see `isolation.rules.fen`); only the two knights on it make its history known.
+
+        >>> Board.from_fen("7/7/7/3N3/7/7/n6 w").history
+        (24, 42)
+
+        Raises:
+            ValueError: the text is not a FEN of a position of this game.
+        """
+        found = parse_fen(text)
+        board = cls(*players, width=found.columns, height=found.rows)
+        placed = [cell for cell in found.locations if cell is not None]
+        visited = board.blank.bit_count() - found.blank.bit_count()
+        if visited == len(placed) and found.active_index == visited % 2:
+            for cell in placed:
+                board.play_cell(cell)
+            return board
+        board.blank, board.locations, board.active_index = found.blank, found.locations, found.active_index
+        board.move_count, board._setup = visited, 0
+        return board
+
+    # The classic API
+
+    @property
+    def active_player(self) -> Any:
+        """The player to move."""
+        return self.players[self.active_index]
+
+    @property
+    def inactive_player(self) -> Any:
+        """The player who waits."""
+        return self.players[1 - self.active_index]
+
+    def get_opponent(self, player: Any) -> Any:
+        """The other player.
+
+        Raises:
+            RuntimeError: not a player of this game.
+        """
+        first, second = self.players
+        if player is first:
+            return second
+        return first if player is second else self.players[1 - self._index_of(player)]
+
+    def get_player_location(self, player: Any) -> Move | None:
+        """Where the player stands; None before its placement.
+
+        Raises:
+            RuntimeError: not a player of this game.
+        """
+        cell = self.locations[self._index_of(player)]
+        return None if cell is None else divmod(cell, self.width)
+
+    def get_legal_moves(self, player: Any = None) -> MoveList:
+        """The moves of a player, by default the one to move.
+
+        Raises:
+            RuntimeError: not a player of this game.
+        """
+        # The players are compared here, for this is what searches in Python ask most.
+        first, second = self.players
+        if player is None:
+            cell = self.locations[self.active_index]
+        else:
+            cell = self.locations[0 if player is first else 1 if player is second else self._index_of(player)]
+        if cell is None:
+            return self.get_blank_spaces()
+        grid = self._grid
+        return MoveList(grid.moves[grid.knight[cell] & self.blank])
+
+    def get_blank_spaces(self) -> MoveList:
+        """The open cells, column by column."""
+        blank = self.blank
+        return BlankList([move for bit, move in self._grid.by_column if blank & bit])
+
+    def move_is_legal(self, move: Move) -> bool:
+        """Whether the cell is on the board and open (classic: not whether the player to move reaches it)."""
+        row, column = move
+        if not (0 <= row < self.height and 0 <= column < self.width):
+            return False
+        return bool(self.blank >> (row * self.width + column) & 1)
+
+    def copy(self) -> Self:
+        """An independent copy, of the same class; the players are shared."""
+        new = _new(type(self))
+        if not self._copies_fields:
+            new.__dict__.update(self.__dict__)
+            if new._is_viewed:
+                new._forget_views()
+            return new
+        new.height = self.height
+        new.width = self.width
+        new.players = self.players
+        new.move_count = self.move_count
+        new.blank = self.blank
+        new.locations = self.locations
+        new.active_index = self.active_index
+        new._grid = self._grid
+        new._past = self._past
+        new._setup = self._setup
+        return new
+
+    def forecast_move(self, move: Move) -> Self:
+        """A copy with the move applied."""
+        if not self._copies_fields:  # it may copy and apply moves in a way of its own
+            new = self.copy()
+            new.apply_move(move)
+            return new
+        # What `copy` and `apply_move` do, at once: searches in Python do little else.
+        row, column = move
+        height, width, locations = self.height, self.width, self.locations
+        if not (0 <= row < height and 0 <= column < width):
+            raise IndexError(f"({row}, {column}) is not on the {height}x{width} board")
+        cell = index(row * width + column)
+        blank, grid = self.blank, self._grid
+        new = _new(type(self))
+        new.height, new.width, new.players = height, width, self.players
+        new.move_count = self.move_count + 1
+        new.blank = blank & grid.others[cell]
+        if self.active_index:
+            new.locations, new.active_index = (locations[0], cell), 0
+        else:
+            new.locations, new.active_index = (cell, locations[1]), 1
+        new._grid, new._setup = grid, self._setup
+        new._past = self._past + ((cell, locations, blank),)  # noqa: RUF005 -- unpacked, it takes twice as long
+        return new
+
+    def apply_move(self, move: Move) -> None:
+        """Move the player to move there. As in the classic engines the move's legality is not checked.
+
+        Raises:
+            IndexError: the cell is not on the board.
+        """
+        row, column = move
+        if not (0 <= row < self.height and 0 <= column < self.width):
+            raise IndexError(f"({row}, {column}) is not on the {self.height}x{self.width} board")
+        if self._is_viewed:
+            self._forget_views()
+        cell = index(row * self.width + column)
+        locations = self.locations
+        self._past += ((cell, locations, self.blank),)
+        self.blank &= self._grid.others[cell]
+        if self.active_index:
+            self.locations = (locations[0], cell)
+            self.active_index = 0
+        else:
+            self.locations = (cell, locations[1])
+            self.active_index = 1
+        self.move_count += 1
+
+    def is_winner(self, player: Any) -> bool:
+        """Whether the player waits and the player to move has no move."""
+        active = self.active_index
+        cell = self.locations[active]
+        if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
+            return False
+        return self._index_of(player, strict=False) == 1 - active
+
+    def is_loser(self, player: Any) -> bool:
+        """Whether the player is to move and has no move."""
+        active = self.active_index
+        cell = self.locations[active]
+        if self._grid.knight[cell] & self.blank if cell is not None else self.blank:
+            return False
+        return self._index_of(player, strict=False) == active
+
+    def utility(self, player: Any) -> float:
+        """Positive infinity if the player has won, negative infinity if it has lost, else 0.0."""
+        if self._can_move():
+            return 0.0
+        if self.is_winner(player):
+            return float("inf")
+        return float("-inf") if self.is_loser(player) else 0.0
+
+    # The modern API
+
+    @_Fact
+    def size(self) -> str:
+        """The size as ROWSxCOLUMNS."""
+        return format_size(self.height, self.width)
+
+    @_Fact
+    def history(self) -> tuple[int, ...]:
+        """The cells played so far; empty where old code has set the position, so that it is not known."""
+        return tuple(cell for cell, _, _ in self._past) if self._setup is None else ()
+
+    @_Fact
+    def fen(self) -> str:
+        """The position as a FEN, which `from_fen` reads back."""
+        return write_fen(FenPosition(self.height, self.width, self.blank, self.locations, self.active_index))
+
+    def moves_mask(self, player_index: int) -> int:
+        """The mask of the cells the player of that index could move to now; before its placement, the blank cells."""
+        cell = self.locations[player_index]
+        return self.blank if cell is None else self._grid.knight[cell] & self.blank
+
+    def legal_cells(self) -> tuple[int, ...]:
+        """The cells the player to move can go to, ascending, also before placement."""
+        cell = self.locations[self.active_index]
+        if cell is None:
+            return tuple(cells_of(self.blank))
+        grid = self._grid
+        return grid.cells[grid.knight[cell] & self.blank]
+
+    def successor(self, cell: int) -> Self:
+        """A copy with a legal cell played."""
+        return self.forecast_move(divmod(cell, self.width))
+
+    def play_cell(self, cell: int) -> None:
+        """Play a cell for the player to move.
+
+        Raises:
+            ValueError: the cell is not legal, and why.
+        """
+        if reason := self._refusal(cell):
+            raise ValueError(reason)
+        self.apply_move(move_of(index(cell), self.width))
+
+    def undo(self) -> int:
+        """Take the last ply back and return its cell.
+
+        Raises:
+            ValueError: no ply is known that could be taken back.
+        """
+        if not self._past:
+            raise ValueError("there is no move to take back")
+        if self._is_viewed:
+            self._forget_views()
+        cell, self.locations, self.blank = self._past[-1]
+        self._past = self._past[:-1]
+        self.active_index = 1 - self.active_index
+        self.move_count -= 1
+        return cell
+
+    def outcome(self) -> Outcome | None:
+        """The result, or None while the player to move can move."""
+        if self.moves_mask(self.active_index):
+            return None
+        return Outcome(winner=1 if self.active_index else 2, reason=Reason.NO_MOVES.word)
+
+    def reach(self, cells: Iterable[Move]) -> MoveList:
+        """The blank cells a knight's move away from any of these (row, column) cells, in row-major order."""
+        knight, width = self._grid.knight, self.width
+        mask = 0
+        for row, column in cells:
+            mask |= knight[row * width + column]
+        return MoveList([divmod(cell, width) for cell in cells_of(mask & self.blank)])
+
+    def links(self, cells: Iterable[Move]) -> int:
+        """How many pairs of these (row, column) cells are a knight's move apart; a cell given twice counts once."""
+        given = {row * self.width + column for row, column in cells}
+        mask = sum(1 << cell for cell in given)
+        return sum((self._grid.knight[cell] & mask).bit_count() for cell in given) // 2
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same position: size, open cells, locations and side to move."""
+        return self._position() == other._position() if isinstance(other, Board) else NotImplemented
+
+    def __hash__(self) -> int:
+        """The hash of the position as it is now: a board that is a key of a dictionary must not be changed."""
+        return hash(self._position())
+
+    def __repr__(self) -> str:
+        if self._setup is None:
+            cells = [cell for cell, _, _ in self._past]
+            return f'{type(self).__name__}.from_moves({cells}, size="{self.height}x{self.width}")'
+        return (
+            f"<{type(self).__name__} {self.height}x{self.width}, players on cells {self.locations}, "
+            f"player {self.active_index + 1} to move>"
+        )
+
+    def _forget_views(self) -> None:
+        """Drop what a subclass has derived from the position."""
+
+    def _position(self) -> tuple[int, int, int, Locations, int]:
+        return self.height, self.width, self.blank, self.locations, self.active_index
+
+    def _can_move(self) -> int:
+        """Whether the player to move can; some mask that is not empty if it can."""
+        cell = self.locations[self.active_index]
+        return self.blank if cell is None else self._grid.knight[cell] & self.blank
+
+    def _index_of(self, player: Any, strict: bool = True) -> int:
+        first, second = self.players
+        if player is first:
+            return 0
+        if player is second:
+            return 1
+        if player == first:
+            return 0
+        if player == second:
+            return 1
+        if strict:
+            raise RuntimeError(f"{player!r} is not a player of this game")
+        return -1
+
+    def _refusal(self, cell: int) -> str:
+        """Why the player to move cannot go to that cell; empty if it can."""
+        cells = self.height * self.width
+        if isinstance(cell, bool) or not hasattr(cell, "__index__"):
+            return f"{cell!r} is not a cell, a number from 0 to {cells - 1}"
+        if not 0 <= cell < cells:
+            return f"cell {cell} is not on the board, whose cells are 0 to {cells - 1}"
+        if not self.blank >> index(cell) & 1:
+            return f"cell {cell} is already visited"
+        if not self.moves_mask(self.active_index) >> index(cell) & 1:
+            return f"cell {cell} is not a knight's move from cell {self.locations[self.active_index]}"
+        return ""
+
+
+_SMALL = 128
+"""Cells of a board of which everything is worked out at once."""
+
+
+class _Memo(dict[int, T], Generic[T]):
+    """Values made from int keys when first asked for."""
+
+    def __init__(self, make: Callable[[int], T]) -> None:
+        self._make = make
+
+    def __missing__(self, key: int) -> T:
+        value = self[key] = self._make(key)
+        return value
+
+
+class _Grid:
+    """What all boards of one size share: tables filled as they are needed, since boards may be large."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.size = (rows, columns)
+        # By cell: where a knight could move to, and the other cells.
+        self.knight = _by_cell(lambda cell: knight_mask(cell, rows, columns), rows * columns)
+        board = full_mask(rows, columns)
+        self.others = _by_cell(lambda cell: board ^ 1 << cell, rows * columns)
+        # Keyed by masks of knight moves, of which there are at most 256 per cell.
+        self.moves: _Memo[tuple[Move, ...]] = _Memo(lambda mask: tuple(move_of(c, columns) for c in cells_of(mask)))
+        self.cells: _Memo[tuple[int, ...]] = _Memo(lambda mask: tuple(cells_of(mask)))
+
+    @cached_property
+    def by_column(self) -> list[tuple[int, Move]]:
+        """Every cell as (bit, move), column by column."""
+        rows, columns = self.size
+        return [(1 << row * columns + column, (row, column)) for column in range(columns) for row in range(rows)]
+
+    def __reduce__(self) -> tuple[Callable[[int, int], _Grid], tuple[int, int]]:
+        return _grid, self.size
+
+
+def _by_cell(make: Callable[[int], int], cells: int) -> Sequence[int] | _Memo[int]:
+    """Values by cell: of small boards in a list, which is quickest."""
+    return [make(cell) for cell in range(cells)] if cells <= _SMALL else _Memo(make)
+
+
+@lru_cache(maxsize=64)
+def _grid(rows: int, columns: int) -> _Grid:
+    return _Grid(rows, columns)

@@ -1,0 +1,284 @@
+"""A position as a picture made of simple shapes, which `render` writes as SVG and other programs paint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import hypot, isfinite, isnan
+from typing import TYPE_CHECKING
+
+from isolation.rules.geometry import cells_of, full_mask, move_of
+from isolation.rules.notation import column_name
+
+if TYPE_CHECKING:
+    from isolation.boards.board import Board
+
+SIDE = 48
+"""Of a cell, in the picture's units; the knight is drawn on a grid of this size."""
+KNIGHT = (
+    "M13 41 L37 41 C37 30 36 22 32 16 C29 11 25 9 21 9 L18 5 L16 10 C12 13 9 19 7 25"
+    " C6 28 9 31 12 29 L18 25 C20 24 23 24 25 22 C24 28 15 31 13 41 Z"
+)
+"""A knight's head as a path of absolute M, L, C and Z."""
+
+_MARGIN = 26  # left and above, for the labels
+_EDGE = 6  # right and below
+_CAPTION = 28
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a board picture: in SVG any that CSS knows, in other pictures #rrggbb."""
+
+    background: str = "#ffffff"
+    open: str = "#f3ede0"
+    visited: str = "#857d70"
+    grid: str = "#5d574c"
+    last_move: str = "#f0c75e"
+    legal: str = "#3f7d58"
+    label: str = "#5d574c"
+    player_1: str = "#ffffff"
+    player_2: str = "#22313f"
+    number_1: str = "#ffffff"
+    number_2: str = "#0d1216"
+    outline: str = "#1b1b1b"
+    text: str = "#1b1b1b"
+    arrow: str = "#a8325e"
+    good: str = "#3b82c4"
+    bad: str = "#e08a2e"
+
+
+LIGHT = Theme()
+DARK = Theme(
+    background="#16191d",
+    open="#3a4048",
+    visited="#1d2125",
+    grid="#565e68",
+    last_move="#8a6d1f",
+    legal="#7fc79b",
+    label="#b4bcc6",
+    player_2="#0d1116",
+    number_2="#8a949f",
+    outline="#c9d1d9",
+    text="#f0f3f6",
+    arrow="#e77aa3",
+    good="#3f8fd6",
+    bad="#d58531",
+)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a picture shows beside the pieces, the visited cells and the last move.
+
+    Attributes:
+        legal: a dot on every legal move.
+        numbers: on each visited cell the ply at which it was visited, in the colour of who went there.
+        arrows: (from, to) cells.
+        values: numbers on cells, over a colour from bad to good for the side to move; ±inf is a win or a loss.
+        caption: a line below the board.
+    """
+
+    legal: bool = True
+    numbers: bool = True
+    arrows: tuple[tuple[int, int], ...] = ()
+    values: Mapping[int, float] = field(default_factory=dict)
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A filled rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    opacity: float = 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """A thin horizontal or vertical line."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    stroke: str
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text centred on a point."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A closed outline of absolute M, L, C and Z, moved by (x, y); without a stroke where that is empty."""
+
+    x: float
+    y: float
+    path: str
+    fill: str
+    stroke: str = ""
+    opacity: float = 1
+
+
+Shape = Rect | Line | Circle | Text | Outline
+
+
+def extent(board: Board, marks: Marks) -> tuple[int, int]:
+    """The width and height of the picture."""
+    below = _CAPTION if marks.caption else 0
+    return _MARGIN + board.width * SIDE + _EDGE, _MARGIN + board.height * SIDE + _EDGE + below
+
+
+def draw(board: Board, theme: Theme = LIGHT, marks: Marks | None = None) -> list[Shape]:
+    """The shapes of a picture, the lowest first: layers, each a function of the board, one over the other."""
+    marks = marks or Marks()
+    width, height = extent(board, marks)
+    layers = (_squares, _last_move, _heat, _grid, _labels, _legal_moves, _numbers, _pieces, _values, _arrows, _caption)
+    return [Rect(0, 0, width, height, theme.background), *(s for layer in layers for s in layer(board, theme, marks))]
+
+
+def show_value(value: float) -> str:
+    """A value in the little room of a cell.
+
+    >>> [show_value(value) for value in (3.0, -0.25, 12345.6, float("inf"), -1e300)]
+    ['3', '−0.25', '12346', 'win', '−1e+300']
+    """
+    if not isfinite(value):
+        return "?" if isnan(value) else "win" if value > 0 else "loss"
+    text = f"{value:.0f}" if 1000 <= abs(value) < 100_000 else f"{value:.3g}"
+    return text.replace("-", "−", 1)
+
+
+def strength(value: float, values: Mapping[int, float]) -> float:
+    """How strongly a value colours its cell, −1 to 1: its share of the largest finite one, or all of it if proven."""
+    if isnan(value):
+        return 0.0
+    if not isfinite(value):
+        return 1.0 if value > 0 else -1.0
+    largest = max(abs(other) for other in values.values() if isfinite(other))
+    return value / largest if largest else 0.0
+
+
+def _corner(board: Board, cell: int) -> tuple[int, int]:
+    row, column = move_of(cell, board.width)
+    return _MARGIN + column * SIDE, _MARGIN + row * SIDE
+
+
+def _centre(board: Board, cell: int) -> tuple[int, int]:
+    x, y = _corner(board, cell)
+    return x + SIDE // 2, y + SIDE // 2
+
+
+def _filled(board: Board, cell: int, colour: str, opacity: float = 1) -> Rect:
+    return Rect(*_corner(board, cell), SIDE, SIDE, colour, opacity)
+
+
+def _squares(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    yield Rect(_MARGIN, _MARGIN, board.width * SIDE, board.height * SIDE, theme.open)
+    for cell in cells_of(full_mask(board.height, board.width) & ~board.blank):
+        if cell not in board.locations:
+            yield _filled(board, cell, theme.visited)
+
+
+def _last_move(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    arrival = board.locations[1 - board.active_index]
+    if len(board.history) > 2:
+        yield _filled(board, board.history[-3], theme.last_move, opacity=0.45)
+    if arrival is not None:
+        yield _filled(board, arrival, theme.last_move)
+
+
+def _heat(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for cell, value in marks.values.items():
+        share = strength(value, marks.values)
+        yield _filled(board, cell, theme.good if share > 0 else theme.bad, opacity=round(0.08 + 0.62 * abs(share), 3))
+
+
+def _grid(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    right, bottom = _MARGIN + board.width * SIDE, _MARGIN + board.height * SIDE
+    for row in range(board.height + 1):
+        yield Line(_MARGIN, _MARGIN + row * SIDE, right, _MARGIN + row * SIDE, theme.grid)
+    for column in range(board.width + 1):
+        yield Line(_MARGIN + column * SIDE, _MARGIN, _MARGIN + column * SIDE, bottom, theme.grid)
+
+
+def _labels(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for column in range(board.width):
+        yield Text(_MARGIN + column * SIDE + SIDE // 2, _MARGIN // 2, column_name(column), 14, theme.label)
+    for row in range(board.height):
+        yield Text(_MARGIN // 2, _MARGIN + row * SIDE + SIDE // 2, str(row), 14, theme.label)
+
+
+def _legal_moves(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for cell in board.legal_cells() if marks.legal else ():
+        if cell not in marks.values:
+            yield Circle(*_centre(board, cell), 6, theme.legal)
+
+
+def _numbers(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for ply, cell in enumerate(board.history if marks.numbers else (), start=1):
+        if cell not in board.locations:
+            colour = theme.number_1 if ply % 2 else theme.number_2
+            yield Text(*_centre(board, cell), str(ply), 18, colour)
+
+
+def _pieces(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for cell, colour in zip(board.locations, (theme.player_1, theme.player_2), strict=True):
+        if cell is not None:
+            x, y = _corner(board, cell)
+            yield Outline(x + 2, y, KNIGHT, colour, theme.outline)
+
+
+def _values(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for cell, value in marks.values.items():
+        text = show_value(value)
+        yield Text(*_centre(board, cell), text, 15 if len(text) < 6 else 11, theme.text)
+
+
+def _arrows(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    for start, end in marks.arrows:
+        if start != end:
+            yield Outline(0, 0, _arrow(_centre(board, start), _centre(board, end)), theme.arrow, opacity=0.85)
+
+
+def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The outline of an arrow, which begins a little off the start so that what stands there stays legible."""
+    (x1, y1), (x2, y2) = start, end
+    length = hypot(x2 - x1, y2 - y1)
+    along, across = ((x2 - x1) / length, (y2 - y1) / length), ((y1 - y2) / length, (x2 - x1) / length)
+    corners = [(14, -3), (length - 28, -3), (length - 28, -10), (length - 12, 0), (length - 28, 10), (length - 28, 3)]
+    points = [
+        f"{x1 + far * along[0] + side * across[0]:.1f} {y1 + far * along[1] + side * across[1]:.1f}"
+        for far, side in [*corners, (14, 3)]
+    ]
+    return f"M{points[0]} " + " ".join(f"L{point}" for point in points[1:]) + " Z"
+
+
+def _caption(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+    if marks.caption:
+        width, height = extent(board, marks)
+        # A letter is about 0.6 of its size wide; a caption longer than the board is set smaller.
+        size = min(14.0, round(width / (0.6 * len(marks.caption)), 1))
+        yield Text(width / 2, height - _CAPTION / 2 - 2, marks.caption, size, theme.label)

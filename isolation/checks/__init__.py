@@ -1,0 +1,1 @@
+"""Checks of agents and engines, and their speed and cost."""

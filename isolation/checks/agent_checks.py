@@ -1,0 +1,322 @@
+"""Checks of a user's code: what may be wrong with a heuristic or a classic player, in plain words."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from isolation.checks.speed import random_openings
+from isolation.compiling.determinism import why_unrepeatable
+from isolation.editions.classic_board import Board
+from isolation.editions.edition import THIRD, TOO_LATE, Edition, edition_of, open_player, seat
+from isolation.editions.third.conversion import state_of
+from isolation.editions.third.sample_players import minimax_value
+from isolation.rules.geometry import format_size
+from isolation.rules.limits import Limit
+from isolation.search import search
+from isolation.search.interpreted import value_of_move
+from isolation.usercode.output_capture import WantsToEnd, unending
+from isolation.usercode.timeouts import TookTooLong, at_most
+from isolation.usercode.user_exceptions import name_of, origin, origin_of_value, shown, told
+
+Heuristic = Callable[[Any, Any], float]
+SAMPLE = 300
+MOVES_AT = (2, 10, 18, 24, 28)
+"""After how many plies players are asked for moves; those of the third edition also for their placements."""
+COMPARED_AT = (4, 10, 16, 22, 28)
+"""After how many plies searches are compared: from few, wrong ones show that never see the end of the game."""
+DEPTHS = (1, 2, 3)
+SEARCHES = ("minimax", "alphabeta")
+STATE_SEARCHES = ("minimax", "alphabeta", "alpha_beta", "alphabeta_search", "alpha_beta_search")
+"""What players call their searches to a fixed depth, of games and of states."""
+LONGEST_CALL = 2.0
+LONGEST_CHECK = 3.0
+LONGEST_MOVE = 5.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked: what, whether it is well, what was seen, and the first position where it is not.
+
+    One that is a note and not well should be known, and keeps nobody from playing.
+    """
+
+    check: str
+    ok: bool
+    seen: str
+    is_note: bool = False
+    fen: str = ""
+
+
+def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[Finding]:
+    """Whether a heuristic raises, or returns something that is not a number, before and after both placements."""
+    from isolation.compiling.compile_heuristic import sample_positions
+
+    return [
+        _check_values("values", heuristic, list(sample_positions(size, SAMPLE))),
+        _noted(_check_values("values before both players are placed", heuristic, _early_positions(size))),
+    ]
+
+
+def _noted(finding: Finding) -> Finding:
+    """Something only games from the empty board come to, as people play them; tournaments place both players first."""
+    if finding.ok:
+        return finding
+    return replace(finding, seen=f"{finding.seen}; games from two plies on never ask there", is_note=True)
+
+
+def _early_positions(size: tuple[int, int]) -> list[Board]:
+    return [Board(1, 2, width=size[1], height=size[0]), Board.from_moves([0], format_size(*size))]
+
+
+def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Finding:
+    started, asked = time.perf_counter(), 0
+    failures: list[tuple[str, Board]] = []
+    for board in boards:
+        if time.perf_counter() - started > LONGEST_CHECK:
+            break
+        if why := _failing_for_any(heuristic, board):
+            failures.append((why, board))
+        asked += 1
+    of = f"{asked} test positions"
+    if asked < len(boards):
+        of += f", as many as {LONGEST_CHECK:g} s were enough for"
+    if not failures:
+        return Finding(check, True, f"returned a number in all of {of}, for both players")
+    why, board = failures[0]
+    return Finding(check, False, f"{why}; it fails in {len(failures):,} of {of}", fen=board.fen)
+
+
+def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
+    """How a heuristic fails at a position for the first player that it fails for; empty if it returns numbers."""
+    for player in board.players:
+        if why := _failing(heuristic, board, player):
+            return f"{why} at {board!r} for player {player}"
+    return ""
+
+
+def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
+    """How a heuristic fails at a position for a player; empty if it returns a number."""
+    try:
+        with at_most(LONGEST_CALL), unending():
+            value = heuristic(board.copy(), player)
+    except Exception as error:
+        return _explain(error)
+    if _is_number(value):
+        return ""
+    with unending():  # without a timeout: an alarm while calls are watched once made Python spin for good
+        where = origin_of_value(lambda: heuristic(board.copy(), player))
+    return f"{_unfit(value)} ({where})" if where else _unfit(value)
+
+
+def _unfit(value: object) -> str:
+    """What is wrong with a value that is no number."""
+    if value is None:
+        return "returns None, as where a function ends without a return, instead of a number"
+    if isinstance(value, float):
+        return "returns NaN, which is not a number,"
+    text = shown(value)
+    return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return not math.isnan(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+def check_player(factory: Callable[[], Any]) -> list[Finding]:
+    """Whether a classic player has the signature, moves legally and in time, and searches as the reference does.
+
+    Time is that of the processor, so that a busy machine slows nobody's moves. One slow move among many is a note: the
+    first time that code runs often takes longer.
+    """
+    try:
+        player = _made(factory)
+    except Exception as error:
+        return [Finding("construction", False, f"making one {_explain(error)}")]
+    edition = edition_of(player)
+    findings = [Finding("signature", True, f"{edition.asked_by.partition('(')[0]} of the {edition.name} edition")]
+    findings += _check_moves(player, factory, edition)
+    if callable(getattr(player, "score", None)):
+        names = STATE_SEARCHES if edition is THIRD else SEARCHES
+        findings += [_compare_search(factory, name, edition) for name in names if callable(getattr(player, name, None))]
+    return findings
+
+
+def _made(factory: Callable[[], Any], seat: int = 0) -> Any:
+    with at_most(LONGEST_MOVE), unending():
+        return open_player(factory, seat)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """How long a move took, in milliseconds of the processor and by the clock on the wall, and where."""
+
+    cpu_ms: float
+    wall_ms: float
+    board: Board
+
+
+def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> list[Finding]:
+    """Ask for moves from the opening to the end of the game; of the third edition, whose players know their side and
+    what they have put into their context, a fresh player each time.
+    """
+    made, limit = [], edition.usual_limit
+    for board in _boards_to_move_on(edition):
+        legal_moves = board.get_legal_moves()
+        started, wall_started = time.process_time(), time.perf_counter()
+
+        def time_left(started: float = started) -> float:
+            return limit - 1e3 * (time.process_time() - started)
+
+        try:
+            player = _made(factory, board.active_index) if edition is THIRD else player
+            with at_most(LONGEST_MOVE), unending():
+                move = edition.ask(player, seat(board, player), time_left)
+        except Exception as error:
+            return [Finding("moves", False, f"{_explain(error)} at {board!r}")]
+        made.append(_Move(1e3 * (time.process_time() - started), 1e3 * (time.perf_counter() - wall_started), board))
+        if not isinstance(move, tuple) or move not in legal_moves:
+            return [Finding("moves", False, f"{_played(move)} at {board!r}, where {legal_moves} are legal")]
+    moves = Finding("moves", True, f"legal on {len(made)} positions")
+    return [moves, _UNTIMED if edition is THIRD else _check_times(made, limit)]
+
+
+_UNTIMED = Finding("time", True, "not asked; the last action on the queue counts")
+
+
+def _boards_to_move_on(edition: Edition) -> list[Board]:
+    plies = (0, 1, *MOVES_AT, *(2 * plies for plies in MOVES_AT[1:])) if edition is THIRD else MOVES_AT
+    each, size = 2 if edition is THIRD else 4, edition.usual_size
+    openings = (cells for count in plies for cells in random_openings(each, count, size, seed=count))
+    return [Board.from_moves(cells, size) for cells in openings]
+
+
+def _check_times(made: list[_Move], limit: float) -> Finding:
+    """Whether moves were in time, by the processor's; one that was not, among many, is told and no more."""
+    slowest = max(made, key=lambda move: move.cpu_ms)
+    late = sum(move.cpu_ms > limit for move in made)
+    seen = f"the slowest of {len(made)} moves took {slowest.cpu_ms:.0f} ms of processor time, of {limit:.0f} ms"
+    waiting = sum(move.wall_ms > limit for move in made)
+    if not late and 2 * waiting > len(made):
+        seen += f"; {waiting} lasted longer by the wall clock, which only a limit in ms would hold against it"
+    if late:
+        seen += f", at {slowest.board!r}"
+        seen += f"; {late} were late" if late > 1 else "; no other was late"
+    return Finding("time", not late, seen, is_note=late == 1)
+
+
+def _played(answer: object) -> str:
+    """What a player did that answered with something else than a legal move."""
+    if answer is None:
+        return "returns None, as a method does that is still to be written,"
+    if answer is TOO_LATE:
+        return f"puts no action on its queue within {THIRD.usual_limit:g} ms of processor time"
+    return f"plays {shown(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
+
+
+def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -> Finding:
+    """Compare a player's fixed-depth search with the reference, from the opening to the end of the game."""
+    check = f"fixed-depth {method}"
+    compared, started, size = 0, time.process_time(), edition.usual_size
+    wrong_in = _wrong_action if edition is THIRD else _wrong_answer
+    try:
+        player = _made(factory)
+        player.time_left = lambda: math.inf
+        for opening in (cells for plies in _compared_at(edition) for cells in random_openings(32, plies, size, plies)):
+            board = Board.from_moves(opening, size, players=(player, "opponent"))
+            for depth in DEPTHS:
+                if time.process_time() - started > LONGEST_CHECK:
+                    seen = f"as good as the reference in the {compared} comparisons that {LONGEST_CHECK:g} s allowed"
+                    return Finding(check, True, seen)
+                if wrong := wrong_in(player, method, board, depth):
+                    return _told_of_chance(Finding(check, False, wrong), player)
+                compared += 1
+    except _NotComparable as answered:
+        return Finding(check, True, str(answered))
+    except Exception as error:
+        return Finding(check, False, _explain(error))
+    seen = f"as good as the reference at depths {DEPTHS[0]} to {DEPTHS[-1]}, in {compared} comparisons"
+    return Finding(check, True, seen)
+
+
+def _compared_at(edition: Edition) -> Sequence[int]:
+    """After how many plies searches are compared: games on the third edition's board last twice as long."""
+    return [2 * plies for plies in COMPARED_AT] if edition is THIRD else COMPARED_AT
+
+
+class _NotComparable(Exception):
+    """A search answers in a way that has no reference."""
+
+
+def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
+    """What is wrong with what a player's search answers; empty if nothing is."""
+    where = f"at depth {depth} of {board!r}"
+    try:
+        with at_most(LONGEST_MOVE), unending():
+            answer = getattr(player, method)(board.copy(), depth)
+    except Exception as error:
+        return f"{_explain(error)} {where}"
+    with at_most(LONGEST_MOVE), unending():
+        is_value_and_move = isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], tuple)
+        move = answer[1] if is_value_and_move else answer
+        legal_moves = board.get_legal_moves()
+        if not isinstance(move, tuple) or move not in legal_moves:
+            return f"{_played(move)} {where}, where {legal_moves} are legal"
+        best = search(board, player.score, Limit(depth=depth), interpreted=True)
+        worth = value_of_move(board, player.score, move[0] * board.width + move[1], depth)
+    if worth == best.score:
+        return ""
+    better = divmod(best.move, board.width)
+    return f"plays {move}, worth {worth:g}, {where}; {better} is worth {best.score:g}"
+
+
+def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
+    """What is wrong with what a search of (state, depth) answers, as in the third edition; empty if nothing is.
+
+    Raises:
+        _NotComparable: it answers with values.
+    """
+    state = state_of(board)
+    where = f"at depth {depth} of {state!r}"
+    if state.terminal_test():
+        return ""
+    try:
+        with at_most(LONGEST_MOVE), unending():
+            answer = getattr(player, method)(state, depth)
+    except Exception as error:
+        return f"{_explain(error)} {where}"
+    if isinstance(answer, float):
+        raise _NotComparable(f"not compared: it answers {answer:g}, a value and no action")
+    actions = state.actions()
+    if answer not in actions:
+        return f"{_played(answer)} {where}, where {[int(action) for action in actions]} are the actions"
+    with at_most(LONGEST_MOVE), unending():
+        worth = {action: minimax_value(player, state.result(action), depth - 1) for action in actions}
+    best = max(actions, key=worth.__getitem__)
+    if worth[answer] == worth[best]:
+        return ""
+    return f"plays {int(answer)}, worth {worth[answer]:g}, {where}; {int(best)} is worth {worth[best]:g}"
+
+
+def _told_of_chance(finding: Finding, player: Any) -> Finding:
+    """A difference that the score itself explains, if it does not say the same of a position every time, is a note."""
+    why = why_unrepeatable(player.score)
+    if not why:
+        return finding
+    return replace(finding, seen=f"{finding.seen}; but the score may say otherwise another time: {why}", is_note=True)
+
+
+def _explain(error: BaseException) -> str:
+    """What a call did that ended in an exception."""
+    if isinstance(error, NotImplementedError):
+        return "raises NotImplementedError, as what is still to be written does,"
+    if isinstance(error, TookTooLong | WantsToEnd):
+        return str(error)
+    where = origin(error)
+    return f"raises {told(error)} ({where})" if where else f"raises {told(error)}"

@@ -1,0 +1,67 @@
+"""A second look at a user's heuristic: asked for the same positions twice, does it choose alike?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from isolation.compiling.source_rewriter import CompileError, rewrite
+from isolation.editions.classic_board import Board
+from isolation.players.agents import Agent, Forfeit, SearchAgent, closing
+from isolation.processes.agent_pickling import CannotCross
+from isolation.processes.subprocess_player import guard
+from isolation.rules.limits import Limit
+from isolation.search.result import SearchResult
+
+NODES = 40
+POSITIONS = 3
+SAMPLE = 60
+LONGEST_ANSWER = 2.0
+LONGEST_LOOK = 5.0
+
+
+def looked_at_twice(agent: Agent, size: tuple[int, int]) -> Agent:
+    """The agent, which is not deterministic any more if its heuristic answers the same question in two ways.
+
+    Only what the code itself does not tell is looked for, so only of users' code that does not compile; in a process of
+    its own, as it may hang or end it. Whoever cannot be asked is taken at its word.
+    """
+    if not isinstance(agent, SearchAgent) or not agent.is_user_code or not agent.is_deterministic or _compiles(agent):
+        return agent
+    asked = replace(agent, limit=Limit(nodes=NODES))
+    boards = _positions(size)
+    deadline = time.monotonic() + LONGEST_LOOK
+    seen: dict[int, tuple[int, float]] = {}
+    try:
+        with closing(guard(asked, size, LONGEST_ANSWER)) as player:
+            player.new_game()
+            for place in (*range(len(boards)), *range(len(boards))):
+                answer = _essence(player.choose(boards[place], 0))
+                if seen.setdefault(place, answer) != answer:
+                    return replace(agent, contradicts_itself=True)
+                if time.monotonic() > deadline:
+                    break
+    except (Forfeit, CannotCross):
+        return agent
+    return agent
+
+
+def _compiles(agent: SearchAgent) -> bool:
+    if agent.heuristic is None:
+        return True
+    try:
+        rewrite(agent.heuristic)
+    except CompileError:
+        return False
+    return True
+
+
+def _positions(size: tuple[int, int]) -> list[Board]:
+    """Positions of seeded games with the most moves to choose from."""
+    from isolation.compiling.compile_heuristic import sample_positions
+
+    return sorted(sample_positions(size, SAMPLE), key=lambda board: -len(board.legal_cells()))[:POSITIONS]
+
+
+def _essence(result: SearchResult) -> tuple[int, float]:
+    return result.move, result.score

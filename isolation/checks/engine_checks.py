@@ -1,0 +1,320 @@
+"""Does an engine speak its protocol? Named steps, each one assertion with what was sent, expected and seen."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from isolation.boards.joust_notation import read_move, write_move
+from isolation.editions.classic_board import Board
+from isolation.engines.program import Program
+from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of, variants_text
+from isolation.engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine
+from isolation.files.temp_folders import temporary_folder
+from isolation.processes.transport import Ended, Endless, Silence
+from isolation.usercode.user_exceptions import clean
+
+SECONDS = 10.0
+"""How long an answer is waited for that is not limited by time."""
+OTHERS_SECONDS = 2.0
+"""The same where the answer is not needed to play here."""
+QUIET = 0.3
+"""How long an endless search is listened to, which must not answer before it is told to stop."""
+NOT_TRIED = "not tried: it does not start again"
+MOVETIME = 200
+_SHOWN = 200
+_LAST_LINES = 3
+_SIZES = ("7x7", "5x6", "9x11")
+
+Check = Callable[[list[str]], str]
+"""What is wrong with the lines that were heard; empty if nothing is."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that an engine must do.
+
+    Attributes:
+        name: what it is, for people.
+        exchanges: lines to be sent, and how the line begins that is then waited for; an empty one is the end.
+        expected: what should come, for people.
+        check: of all lines heard in the last exchange.
+        seconds: how long each answer is waited for, if not `SECONDS`.
+        quiet: how long it is listened to before the last exchange.
+        is_needed: whether games are played with it here; the rest of its protocol is for other runners.
+    """
+
+    name: str
+    exchanges: tuple[tuple[tuple[str, ...], str], ...]
+    expected: str
+    check: Check = lambda heard: ""
+    seconds: float | None = None
+    quiet: float = 0.0
+    is_needed: bool = True
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of a step, and whether an engine needs it to play here."""
+
+    step: str
+    passed: bool
+    sent: str
+    expected: str
+    seen: str
+    is_needed: bool = True
+
+
+def check_engine(program: Program, start: Start = start_engine) -> Generator[Finding, None, None]:
+    """Take an engine through all steps; one that ends or falls silent is started anew for the next.
+
+    Raises:
+        ValueError: the engine cannot be started.
+    """
+    spoken = PROTOCOLS[program.protocol] if program.protocol else _spoken_by(program, start)
+    opening = [_greeting(spoken), *_setting_up(spoken, program)]
+    errors = temporary_folder("engine-errors").path / "errors.txt"
+    lines: EngineLines | None = None
+    try:
+        for place, step in enumerate(steps := [*opening, *_steps(spoken)]):
+            if lines is None:
+                errors.unlink(missing_ok=True)
+                lines = start(program, str(errors))
+                if not all(_take(one, lines).passed for one in opening[:place]):
+                    yield from (
+                        Finding(one.name, False, "", one.expected, NOT_TRIED, one.is_needed) for one in steps[place:]
+                    )
+                    return
+            found = _take(step, lines, errors)
+            yield found
+            if not found.passed or step.exchanges[-1][1] == "":
+                lines.end()
+                lines = None
+    finally:
+        if lines is not None:
+            lines.end()
+
+
+def _spoken_by(program: Program, start: Start) -> Protocol:
+    """The language of an engine that nobody has named: UGI unless it only knows UCI."""
+    for spoken in (UGI, UCI):
+        lines = start(program, "")
+        found = _take(_greeting(spoken), lines)
+        lines.end()
+        if found.passed:
+            return spoken
+    return UGI
+
+
+def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> Finding:
+    """Send what a step sends and judge what comes; `errors` is where the engine's standard error lies."""
+    sent = " | ".join(line for group, _ in step.exchanges for line in group)
+    heard: list[str] = []
+    wrong, seconds = "", SECONDS if step.seconds is None else step.seconds
+    for place, (group, until) in enumerate(step.exchanges):
+        heard = []
+        try:
+            if place and place == len(step.exchanges) - 1:
+                _expect_quiet(lines, step.quiet)
+            for line in group:
+                lines.send(line.encode(), seconds)
+            _hear(lines, until, seconds, heard)
+            if until == "bestmove":
+                _expect_no_more(lines)
+        except Silence:
+            wrong = f"nothing more within {seconds:g} s"
+        except Ended:
+            wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
+        except Endless:
+            wrong = "a line without end"
+        except _Unasked as error:
+            wrong = str(error)
+        if wrong:
+            break
+    wrong = wrong or step.check(heard)
+    last = heard[-1] if heard else "no line"
+    seen = f"{clean(last, _SHOWN)}; {wrong}" if wrong else clean(last, _SHOWN)
+    return Finding(step.name, not wrong, clean(sent, _SHOWN), step.expected, seen, step.is_needed)
+
+
+def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> None:
+    """Add lines to `heard` until one begins as awaited."""
+    deadline = time.monotonic() + seconds
+    while not (until and heard and heard[-1].split()[:1] == [until]):
+        heard.append(lines.receive(max(0.0, deadline - time.monotonic())).decode(errors="replace").strip())
+        if heard[-1].split()[:1] == ["bestmove"] and until != "bestmove":
+            raise _Unasked("a move that nobody has asked for")
+
+
+def _expect_quiet(lines: EngineLines, seconds: float) -> None:
+    """Listen for so long that no move comes."""
+    with suppress(Silence):
+        _hear(lines, "", seconds, [])
+
+
+def _expect_no_more(lines: EngineLines) -> None:
+    """See that one move was all: nothing but `readyok` is to come when it is asked for."""
+    heard: list[str] = []
+    lines.send(b"isready", SECONDS)
+    try:
+        _hear(lines, "readyok", SECONDS, heard)
+    except _Unasked:
+        raise _Unasked(f"a second one came: {clean(heard[-1], _SHOWN)}") from None
+
+
+class _Unasked(Exception):
+    """A move has come that nobody has asked for; it says so for people."""
+
+
+def _last_errors(errors: Path | None) -> str:
+    """The last lines of an engine's standard error, for people; empty if there are none."""
+    try:
+        text = errors.read_text(encoding="utf-8", errors="replace") if errors else ""
+    except OSError:
+        return ""
+    last = " | ".join(text.split("\n")[-_LAST_LINES - 1 :]).strip(" |")
+    return f"; at last it wrote to standard error: {clean(last, 2 * _SHOWN)}" if last else ""
+
+
+def _greeting(spoken: Protocol) -> Step:
+    name = f"answers to its greeting in {spoken.name.upper()}"
+    return Step(name, (((spoken.name,), spoken.greeted),), f"{spoken.greeted} within 10 s", _is_named)
+
+
+def _setting_up(spoken: Protocol, program: Program) -> Iterator[Step]:
+    """The steps that an engine is taken through again whenever it is started: its options, and the variants in UCI."""
+    given = {name.lower() for name, _ in program.options}
+    options = [f"setoption name {name} value {value}" for name, value in program.options]
+    if options:
+        yield _opened("takes its options", *options)
+    if spoken is UCI:
+        path = () if "variantpath" in given else (f"setoption name VariantPath value {_variants()}",)
+        yield _opened("takes variants", *path, "setoption name UCI_Variant value joust7x7")
+
+
+def _opened(name: str, *sent: str) -> Step:
+    return Step(name, (((*sent, "isready"), "readyok"),), "readyok, and no line that a file cannot be opened", _is_read)
+
+
+def _is_read(heard: list[str]) -> str:
+    return next((f"it says {clean(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
+
+
+def _is_named(heard: list[str]) -> str:
+    return "" if any(line.startswith("id name ") for line in heard) else "no line id name …"
+
+
+def _steps(spoken: Protocol) -> Iterator[Step]:
+    """All steps behind the opening ones, in their order."""
+    yield Step("is ready", ((("isready",), "readyok"),), "readyok")
+    yield Step("ignores what it does not know", ((("xyzzy 1 2", "isready"), "readyok"),), "readyok")
+    yield Step("begins a game", (((spoken.new_game, "isready"), "readyok"),), "readyok")
+    yield from _moving(spoken)
+    yield from _timing(spoken)
+    if spoken is UGI:
+        yield from _querying()
+    yield Step("quits", ((("quit",), ""),), "the end of its output", seconds=5.0)
+
+
+def _moving(spoken: Protocol) -> Iterator[Step]:
+    placed = Board.from_moves([24, 14])
+    for limit in ("depth 1", "depth 3", "nodes 1", "nodes 500"):
+        yield _asked(f"moves by {limit}", placed, spoken, f"go {limit}")
+    yield _asked("tells of its search", placed, spoken, "go depth 2", check=partial(_informs, placed))
+    if spoken is UGI:
+        moves = Board.from_moves([24, 14, 9])
+        sent = ("position startpos moves N@d4 N@a5 d4c6", "isready", "go depth 1")
+        check = partial(_is_legal, moves)
+        yield Step("replays moves", ((sent, "bestmove"),), "a legal move", check, OTHERS_SECONDS, is_needed=False)
+    for plies in (0, 1):
+        yield _asked(f"places knight {plies + 1}", Board.from_moves([24, 14][:plies]), spoken, "go nodes 100")
+    for size in _SIZES:
+        for board in _game(size):
+            yield _asked(f"moves on {size}, ply {board.move_count + 1}", board, spoken, "go nodes 50")
+
+
+def _timing(spoken: Protocol) -> Iterator[Step]:
+    board = Board.from_moves([24, 14])
+    clocks = ("p1time", "p2time", "p1inc", "p2inc") if spoken is UGI else ("wtime", "btime", "winc", "binc")
+    late = (MOVETIME + LATE_MS) / 1e3
+    name = f"moves within {MOVETIME} ms"
+    yield _asked(name, board, spoken, f"go movetime {MOVETIME}", seconds=late)
+    yield _asked("moves by the clock", board, spoken, f"go {clocks[0]} 2000 {clocks[1]} 2000", seconds=2.0)
+    increments = f"go {clocks[0]} 500 {clocks[1]} 500 {clocks[2]} 100 {clocks[3]} 100"
+    yield _asked("moves by the clock with increments", board, spoken, increments, seconds=(500 + LATE_MS) / 1e3)
+    searching = ((*_position(board, spoken), "go infinite", "isready"), "readyok")
+    yield Step(
+        "searches until it is stopped, and is ready meanwhile",
+        (searching, (("stop",), "bestmove")),
+        "readyok, and no bestmove before stop",
+        partial(_is_legal, board),
+        quiet=QUIET,
+    )
+
+
+def _querying() -> Iterator[Step]:
+    over = Board.from_fen("*N2/****/n3 b")
+    answers = (("p1turn", "false"), ("gameover", "true"), ("result", "p1win"))
+    for what, answer in answers:
+        sent = (f"position fen {over.fen}", f"query {what}", "isready")
+        said = f"response {answer}"
+        yield Step(f"says {what}", ((sent, "readyok"),), said, partial(_is_said, said), is_needed=False)
+
+
+def _asked(
+    name: str, board: Board, spoken: Protocol, go: str, check: Check | None = None, seconds: float | None = None
+) -> Step:
+    """A step in which a move is asked for, once the engine is ready."""
+    exchanges = (((*_position(board, spoken), "isready"), "readyok"), ((go,), "bestmove"))
+    return Step(name, exchanges, "a legal move", check or partial(_is_legal, board), seconds)
+
+
+def _position(board: Board, spoken: Protocol) -> tuple[str, ...]:
+    variant = (f"setoption name UCI_Variant value {variant_of(board)}",) if spoken is UCI else ()
+    return (*variant, f"position fen {board.fen}")
+
+
+def _game(size: str) -> Iterator[Board]:
+    """Some positions of a random game, the same every time."""
+    board, generator = Board.from_moves([0, 13], size), random.Random(1)
+    while board.legal_cells():
+        if board.move_count % 4 == 2:
+            yield board.copy()
+        board.play_cell(generator.choice(board.legal_cells()))
+
+
+def _is_legal(board: Board, heard: list[str]) -> str:
+    word = (heard[-1].split()[1:] or [""])[0]
+    try:
+        read_move(board, word)
+    except ValueError as error:
+        legal = " ".join(write_move(board, cell) for cell in board.legal_cells())
+        return f"{error}; legal are {clean(legal, 100)}"
+    return ""
+
+
+def _informs(board: Board, heard: list[str]) -> str:
+    info = Info()
+    for line in heard:
+        info = add_info(info, line) if line.startswith("info ") else info
+    missing = [name for name, there in (("depth", info.depth), ("nodes", info.nodes), ("pv", info.pv)) if not there] + (
+        ["score"] if info.score != info.score else []
+    )
+    if missing:
+        return f"no {', '.join(missing)} in its info"
+    return _is_legal(board, heard) or _is_legal(board, [f"bestmove {info.pv[0]}"])
+
+
+def _is_said(said: str, heard: list[str]) -> str:
+    return "" if said in heard else f"not {said}"
+
+
+def _variants(sizes: Sequence[tuple[int, int]] = ((7, 7), (5, 6), (9, 11))) -> Path:
+    path = temporary_folder("variants").path / "variants.ini"
+    path.write_text("\n".join(map(variants_text, sizes)), encoding="utf-8")
+    return path

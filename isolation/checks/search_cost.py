@@ -1,0 +1,194 @@
+"""What a search costs: processor time a node, measured of several agents in turn.
+
+Wall time says how busy the machine is. Processor time hardly does, but processors are slowed, too: by what shares a
+core and its caches. So agents take turns of some milliseconds, and are compared turn by turn: what slows one of them
+slows the others alike.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.checks.speed import random_openings
+from isolation.editions.classic_board import Board
+from isolation.games.batch_moves import Positions, answer_all, asking
+from isolation.players.agents import Agent, Forfeit, SearchAgent, as_loss
+from isolation.rules.geometry import parse_size
+from isolation.rules.outcome import Reason
+from isolation.usercode.timeouts import computing_at_most
+
+if TYPE_CHECKING:
+    from isolation.search.compiled import CompiledPlayer
+
+NODES = 10_000
+"""Of an agent's own limit, the most nodes a move that it is measured at; others than of nodes count as so many."""
+PYTHON_NODES = 100
+"""The same where it searches in Python."""
+STEADY = 0.1
+"""A cost whose interval is wider than this share of it is measured again, and said to be unsteady if it still is."""
+ROUNDS, FEWEST_ROUNDS = 20, 5
+_SETS = 2
+_POSITIONS, _MOST_POSITIONS, _PYTHON_POSITIONS = 30, 300, 4
+_TURN = 3_000_000
+_LONGEST = 1_000_000_000
+"""Nanoseconds that a turn takes at least, and those that all turns of an agent take at most, if `FEWEST_ROUNDS` do."""
+_PATIENCE = 10.0
+"""Seconds of processor time after which a first turn in Python is broken off."""
+
+Turn = Callable[[], tuple[int, int]]
+"""Searches, and returns how many nodes that visited and how many nanoseconds of processor time it took."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a node of an agent's search costs. For MCTS a node is a simulation.
+
+    Attributes:
+        nanoseconds: processor time a node, the least of all rounds: what else the machine did disturbed that least.
+        times: over the reference's, the median of all rounds.
+        low, high: the 95 % interval of that median, from its order statistics.
+    """
+
+    nanoseconds: float
+    times: float
+    low: float
+    high: float
+
+    @property
+    def spread(self) -> float:
+        """How wide the interval is, as a share of the cost."""
+        return (self.high - self.low) / self.times
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the rounds agree well enough."""
+        return self.spread <= STEADY
+
+    def over(self, other: Cost) -> Cost:
+        """The same with another agent as the reference; the interval is at least as wide as it should be."""
+        if self == other:
+            return Cost(self.nanoseconds, 1.0, 1.0, 1.0)
+        return Cost(self.nanoseconds, self.times / other.times, self.low / other.high, self.high / other.low)
+
+
+def measure_costs(agents: Sequence[Agent], size: str = "7x7", *, interpreted: bool = False) -> list[Cost | str]:
+    """The cost of each agent's search, in the opening and the middle game; where it cannot be measured, why.
+
+    Each plays at its own limit, at most `NODES` a move. The reference is the first that can be measured. Agents whose
+    code and limit are the same are measured once, and so cost the same.
+
+    Args:
+        interpreted: search in Python, whether the heuristics compile or not.
+    """
+    turns: dict[str, tuple[Turn, int] | str] = {}
+    keys = [_key(agent) for agent in agents]
+    for key, agent in zip(keys, agents, strict=True):
+        if key not in turns:
+            turns[key] = _first_turn(agent, size, interpreted)
+    ready = {key: turn for key, turn in turns.items() if not isinstance(turn, str)}
+    costs: dict[str, Cost] = {}
+    for group, rounds in _groups(ready):
+        costs |= dict(zip(group, compare_turns([ready[key][0] for key in group], rounds), strict=True))
+    return [costs.get(key) or str(turns[key]) for key in keys]
+
+
+def compare_turns(turns: Sequence[Turn], rounds: int = ROUNDS) -> list[Cost]:
+    """The costs of what takes these turns, the first being the reference.
+
+    While one of them is not steady, as many rounds are added, up to twice as many.
+    """
+    taken = np.empty((0, len(turns)))
+    for _ in range(_SETS):
+        taken = np.vstack([taken, [[_a_node(*turn()) for turn in turns] for _ in range(rounds)]])
+        costs = [_cost(column, taken[:, 0]) for column in taken.T]
+        if all(cost.is_steady for cost in costs):
+            break
+    return costs
+
+
+def _a_node(nodes: int, nanoseconds: int) -> float:
+    return nanoseconds / nodes
+
+
+def _cost(own: NDArray[np.float64], reference: NDArray[np.float64]) -> Cost:
+    ratios = np.sort(own / reference)
+    rank = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))))  # of the sign test, at 95 %
+    return Cost(float(own.min()), float(np.median(ratios)), float(ratios[rank]), float(ratios[-1 - rank]))
+
+
+def _key(agent: Agent) -> str:
+    """The same for agents whose searches are."""
+    searching = agent.searching(NODES)
+    return json.dumps(searching.settings(), sort_keys=True) if searching else agent.name
+
+
+def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] | str:
+    """The turns of an agent, whose code is compiled and loaded by now, and nanoseconds of one; or why there is none."""
+    searching = agent.searching(NODES)
+    if searching is None:
+        return "it does not search by nodes that can be counted here"
+    try:
+        player = None if interpreted else searching.compiled(parse_size(size))
+        with computing_at_most(_PATIENCE):
+            search = _compiled_search(searching, player, size) if player else _python_search(searching, size)
+            nodes, taken = _timed(search, 1)
+    except Exception as error:
+        return as_loss(error).detail
+    if not nodes:
+        return "it visits no nodes"
+    repeats = math.ceil(_TURN / max(taken, 1))
+    return partial(_timed, search, repeats), repeats * taken
+
+
+def _timed(search: Callable[[], int], repeats: int) -> tuple[int, int]:
+    started = time.thread_time_ns()
+    nodes = sum(search() for _ in range(repeats))
+    return nodes, time.thread_time_ns() - started
+
+
+def _groups(ready: dict[str, tuple[Turn, int]]) -> list[tuple[list[str], int]]:
+    """Who is measured in turn with whom, and in how many rounds: all together, but the slow ones each by itself."""
+    rounds = {key: min(ROUNDS, max(FEWEST_ROUNDS, _LONGEST // taken)) for key, (_, taken) in ready.items()}
+    first, *others = list(ready) or [""]
+    if not first:
+        return []
+    together = [key for key in others if rounds[key] == ROUNDS]
+    return [
+        ([first, *together], rounds[first]),
+        *(([first, key], min(rounds[first], rounds[key])) for key in others if rounds[key] < ROUNDS),
+    ]
+
+
+def _positions(size: str, count: int) -> list[tuple[int, ...]]:
+    """So many positions of the opening, and as many of the middle game: always the same."""
+    rows, columns = parse_size(size)
+    plies = (2, max(2, rows * columns // 4))
+    return [cells for number in plies for cells in random_openings(count, number, size)]
+
+
+def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str) -> Callable[[], int]:
+    """What searches all positions, and returns how many nodes that visited."""
+    nodes = agent.limit.nodes or NODES
+    # searched again and again, few positions would be learned by heart by the processor, which predicts branches
+    count = min(_MOST_POSITIONS, max(_POSITIONS, _POSITIONS * NODES // nodes))
+    positions = Positions.of(_positions(size, count), size)
+    seeds = np.zeros(len(positions), np.uint64)
+    if detail := answer_all(agent, positions, seeds).detail:
+        raise Forfeit(Reason.ERROR, detail)
+    ask = asking(player, positions, seeds)
+    return lambda: int(ask().nodes.sum())
+
+
+def _python_search(agent: SearchAgent, size: str) -> Callable[[], int]:
+    boards = [Board.from_moves(cells, size) for cells in _positions(size, _PYTHON_POSITIONS)]
+    searching = agent.searching(PYTHON_NODES)
+    return lambda: sum(searching.find_in_python(board, 0).nodes for board in boards)

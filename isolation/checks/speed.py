@@ -1,0 +1,55 @@
+"""How fast whole games are played, and openings to measure with."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isolation.editions.classic_board import Board
+from isolation.rules.geometry import parse_size
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Things counted in a span of processor time."""
+
+    count: int
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """How many a second."""
+        return self.count / self.seconds
+
+
+def random_openings(count: int, plies: int, size: str = "7x7", seed: int = 1) -> list[tuple[int, ...]]:
+    """Random legal openings of so many plies after which the side to move can move; they may repeat."""
+    rows, columns = parse_size(size)
+    generator = random.Random(seed)
+    found: list[tuple[int, ...]] = []
+    while len(found) < count:
+        board = Board(1, 2, width=columns, height=rows)
+        for _ in range(plies):
+            if cells := board.legal_cells():
+                board.play_cell(generator.choice(cells))
+        if board.move_count == plies and board.legal_cells():
+            found.append(board.history)
+    return found
+
+
+def games_per_second(
+    agent_1: Agent, agent_2: Agent, openings: Sequence[Sequence[int]], size: str = "7x7", *, interpreted: bool = False
+) -> Speed:
+    """Whole games, one from each opening, by the processor's clock."""
+    from isolation.games.match import play_games
+
+    play_games(agent_1, agent_2, openings[:1], [0], size, interpreted=interpreted)
+    started = time.process_time()
+    play_games(agent_1, agent_2, openings, range(len(openings)), size, interpreted=interpreted)
+    return Speed(len(openings), time.process_time() - started)

@@ -1,0 +1,236 @@
+"""The folder where compiled code is kept between runs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import IO
+
+from platformdirs import user_cache_path
+
+from isolation.compiling import object_code
+from isolation.files.atomic_write import write_text, write_whole
+from isolation.files.temp_folders import temporary_folder
+from isolation.loading.load_user_code import expanded
+from isolation.usercode.parsing import SilentLoader
+
+ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
+_LONGEST_WAIT = 60.0
+_LOOKS_EVERY = 0.02
+"""Seconds that one process waits for what another is making, which may have been suspended, and between two looks."""
+_SEAL = hashlib.sha256().digest_size
+_loading = threading.RLock()
+
+
+@cache
+def folder() -> Path:
+    """Where compiled code lies: $ISOLATION_CACHE, or `isolation` in the user's cache folder; made if missing.
+
+    A folder that cannot be written is replaced by a temporary one for this process.
+    """
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    path = expanded(chosen) if chosen else user_cache_path("isolation", appauthor=False)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if os.access(path, os.W_OK):
+            return path.resolve()
+    except OSError:
+        pass
+    return temporary_folder("cache").path
+
+
+def files() -> list[Path]:
+    """Every file in the folder."""
+    return [path for path in folder().rglob("*") if path.is_file()]
+
+
+def size() -> int:
+    """Bytes in the folder."""
+    return sum(path.stat().st_size for path in files())
+
+
+def clear() -> None:
+    """Delete all compiled code."""
+    for path in folder().iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def engine_sources() -> list[Path]:
+    """The files that compiled code is made from, and those that judge whether a heuristic compiles, and say why not."""
+    package = Path(__file__).parents[1]
+    names = (
+        "rules/geometry",
+        "rules/outcome",
+        "rules/seeds",
+        "boards/board",
+        "editions/classic_board",
+        "editions/classic_state",
+        "editions/third/state",
+        "editions/third/conversion",
+        "compiling/comparison",
+        "compiling/compile_heuristic",
+        "compiling/numba_errors",
+        "compiling/compiler_faults",
+        "compiling/llvm_ir",
+        "compiling/linking",
+        "compiling/object_code",
+        "compiling/integer_ranks",
+        "compiling/sample_positions",
+        "compiling/specialise",
+    )
+    return [*(package / f"{name}.py" for name in names), *sorted((package / "native").rglob("*.py"))]
+
+
+@cache
+def engine_fingerprint() -> str:
+    """A hash of what compiled code depends on beside the heuristic: the engine's sources, Python, numba, processor."""
+    digest = hashlib.sha256()
+    for what in (platform.python_version(), version("numba"), version("llvmlite"), *object_code.processor()):
+        digest.update(what.encode())
+    for path in engine_sources():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def fingerprint(*texts: str) -> str:
+    """A name for code compiled from these texts by this engine."""
+    return hashlib.sha256("\0".join((engine_fingerprint(), *texts)).encode()).hexdigest()[:24]
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file so that it appears whole or not at all, its folder with it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One thread at a time makes and loads code: another would find it half made."""
+    with _loading:
+        yield
+
+
+def load(path: Path, text: str) -> ModuleType:
+    """Import the module with this text, kept at `path`, under a name of its own; once a process.
+
+    A damaged file is written anew, with a warning.
+    """
+    name = f"isolation_compiled_{path.parent.name}_{path.stem}"
+    with alone():
+        if name not in sys.modules:
+            if not path.exists():
+                write(path, text)
+            elif _content(path) != text.encode():
+                _discard_damaged(path)
+                write(path, text)
+            _execute(name, path)
+        return sys.modules[name]
+
+
+def kept(path: Path, make: Callable[[], bytes]) -> bytes:
+    """The content of a file, made if it is missing; made anew, with a warning, if it is damaged.
+
+    Damaged machine code may end the process that runs it, so a checksum stands before it.
+    """
+    found = _content(path)
+    code = found[_SEAL:]
+    if found and found[:_SEAL] == _checksum(code):
+        return code
+    if path.exists():
+        _discard_damaged(path)
+    code = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda file: file.write(_checksum(code) + code))
+    return code
+
+
+def kept_once(path: Path, text: str, make: Callable[[], bytes]) -> bytes:
+    """`kept`, beside the module with this text at `path`; what another process is making is waited for, for a minute.
+
+    So processes that begin with the same want the same once.
+    """
+    target = path.with_suffix(".bc")
+    if target.exists():
+        return kept(target, make)
+    if _content(path) != text.encode():
+        write(path, text)
+    with path.open("rb") as module, _claimed(module, time.monotonic() + _LONGEST_WAIT):
+        return kept(target, make)
+
+
+@contextmanager
+def _claimed(file: IO[bytes], deadline: float) -> Iterator[None]:
+    """Hold the lock on a file, or go on without it where that takes too long or there are no locks."""
+    import fcntl  # here, so that what only reads runs works where there is none
+
+    while time.monotonic() < deadline:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            time.sleep(_LOOKS_EVERY)
+        except OSError:
+            break
+    yield
+
+
+class _FromSource(SilentLoader):
+    """Reads the source, never bytecode, whose damage nobody would notice.
+
+    What Python warns of in people's code was told when that code was read.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
+
+
+def _execute(name: str, path: Path) -> None:
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _discard_damaged(path: Path) -> None:
+    warnings.warn(f"compiled code is damaged and is made anew: {path}", stacklevel=2)
+    discard(path)
+
+
+def discard(path: Path) -> None:
+    """Remove what lies there, if anything does."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _checksum(code: bytes) -> bytes:
+    return hashlib.sha256(code).digest()
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file; none if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,148 @@
+"""Compiled code compared with the Python function it came from."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from isolation.compiling.sample_positions import sample_positions
+from isolation.compiling.source.wide_integers import expression_outgrown
+from isolation.editions.classic_board import Board
+from isolation.rules.parameters import Parameter, tuned, untuned
+from isolation.usercode.timeouts import TookTooLong, computing_at_most
+from isolation.usercode.user_exceptions import heeding_ctrl_c, name_of
+
+Heuristic = Callable[[Any, Any], float]
+Evaluation = Callable[[Board, int], float | None]
+"""What compiled code gives for a position and player 0 or 1; None where it raises."""
+CHECKED_POSITIONS = 300
+LONGEST_CHECK = 3.0
+LONGEST_CALL = 2.0
+_LAST_DIGITS = 1e-9
+"""Up to what relative difference two numbers are said to differ in their last digits only."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a heuristic does not compile, or why what was compiled is not used.
+
+    Attributes:
+        reason: in words.
+        line: of the generated source: that stays what it is where the function moves in its file.
+        is_difference: it compiles, and computes something else than Python.
+        is_kept: it is so in every process; what took too long here and now, or is a fault of ours, may not be.
+    """
+
+    reason: str
+    line: int | None = None
+    is_difference: bool = False
+    is_kept: bool = True
+
+
+def compare(
+    variants: Sequence[tuple[Heuristic, Evaluation]], size: tuple[int, int], count: int = CHECKED_POSITIONS
+) -> Problem | None:
+    """Where compiled code does not what Python does, at sampled positions, for both players, in turn for each variant.
+
+    Values are the same to the last bit. Where either raises, so does the other: compiled code cannot say what, and
+    whoever meets an exception there gets Python's, by a call of the function.
+    """
+    started = time.process_time()
+    for number, board in enumerate(sample_positions(size, count)):
+        if problem := difference(*variants[number % len(variants)], [board]):
+            return problem
+        if time.process_time() - started > LONGEST_CHECK:
+            break
+    return None
+
+
+def difference(function: Heuristic, evaluate: Evaluation, boards: Iterable[Board]) -> Problem | None:
+    """The first of these positions, for either player, at which compiled code does not what Python does."""
+    for board in boards:
+        for index, player in enumerate(board.players):
+            try:
+                expected = _interpreted(function, board, player)
+            except TookTooLong as error:
+                return Problem(f"it {error} at {board!r}", is_kept=False)
+            if isinstance(expected, RecursionError):
+                # Compiled, this would not be an exception, but the end of the process.
+                return Problem(f"it calls itself without end, for player {index + 1} at {board!r}")
+            got = evaluate(board, index)
+            if not _is_same(expected, got):
+                reason = _differ(expected, got, f"{board!r}", index + 1)
+                if got is None:
+                    reason += _outgrown(function, board, player)
+                return Problem(reason, is_difference=True)
+    return None
+
+
+def samples_of(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heuristic]:
+    """The function under other parameters, ends of their ranges among them, by which it is checked as well."""
+    if not parameters:
+        return []
+    generator = random.Random(1)
+    ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
+    between = [{one.name: _between(one, generator) for one in parameters} for _ in range(2)]
+    return [tuned(function, values) for values in (*ends, *between)]
+
+
+def _between(parameter: Parameter, generator: random.Random) -> float:
+    """A value at random."""
+    if parameter.choices:
+        return generator.choice(parameter.choices)
+    value = parameter.low + generator.random() * (parameter.high - parameter.low)
+    return round(value) if parameter.is_whole else value
+
+
+def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:
+    with heeding_ctrl_c() as is_ctrl_c:
+        try:
+            with computing_at_most(LONGEST_CALL):
+                return float(function(board.copy(), player))
+        except TookTooLong:
+            raise
+        except BaseException as error:
+            if is_ctrl_c(error):
+                raise
+            return error
+
+
+def _is_same(expected: float | BaseException, got: float | None) -> bool:
+    if isinstance(expected, BaseException) or got is None:
+        return isinstance(expected, BaseException) and got is None
+    return expected == got or (math.isnan(expected) and math.isnan(got))
+
+
+def _differ(expected: float | BaseException, got: float | None, board: str, player: int) -> str:
+    if isinstance(expected, float) and got is not None:
+        apart = abs(expected - got) / max(abs(expected), abs(got))
+        if apart <= _LAST_DIGITS:
+            digit = math.floor(-math.log10(apart)) + 1
+            numbers = f"{expected!r} in Python, {got!r} compiled"
+            return f"compiled, it differs from Python in the {digit}th digit at {board}, for player {player}: {numbers}"
+    return f"compiled, it {_does(got)} where Python {_does(expected)}, for player {player} at {board}"
+
+
+def _outgrown(function: Heuristic, board: Board, player: Any) -> str:
+    """What exceeds 64 bits, and what helps, where compiled code gives up and Python computes on; empty if unknown.
+
+    It is told by its text: a line would not hold for another file with the same function, whose problem is this one.
+    """
+    try:
+        outgrown = expression_outgrown(untuned(function), lambda watched: _interpreted(watched, board, player))
+    except Exception:  # the function is one that cannot be watched: the difference itself is told all the same
+        return ""
+    if outgrown is None:
+        return ""
+    return f": {outgrown} exceeds 64 bits, all that compiled code has for integers; write float(x) ** n, float(x) * y"
+
+
+def _does(outcome: float | BaseException | None) -> str:
+    """What became of a call: a value, an exception, or None for one that compiled code cannot name."""
+    if isinstance(outcome, BaseException):
+        return f"raises {name_of(outcome)}"
+    return "raises an exception" if outcome is None else f"gives {outcome!r}"

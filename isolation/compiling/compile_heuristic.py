@@ -1,0 +1,225 @@
+"""Native code from a plain Python heuristic, checked against the function it came from before it is trusted."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
+from isolation.compiling.comparison import Problem, compare, samples_of
+from isolation.compiling.compiler_faults import refuses_heuristic
+from isolation.compiling.sample_positions import sample_positions
+from isolation.compiling.source_rewriter import CompileError, Rewritten, rewrite
+from isolation.compiling.specialise import NativeFunction, ScoreModule, native_function, pack
+from isolation.editions.classic_board import Board
+from isolation.loading.integrity import ChangedError, unchanged
+from isolation.native import workspaces
+from isolation.native.layout import FAILED
+from isolation.rules.geometry import format_size
+from isolation.rules.parameters import Tuned, values_of
+from isolation.usercode.user_exceptions import CompilerFault
+
+__all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "sample_positions"]
+
+Heuristic = Callable[[Any, Any], float]
+_UNKNOWN = object()
+_of_this_process: dict[Path, Problem] = {}
+"""Problems that are not kept, by the file that would hold them: another time, or elsewhere, there may be none."""
+
+
+_LINKED = """
+@_isolation.jit
+def linked(game, player, parameters):
+    return score(game, player{arguments})
+"""
+"""What compiled searches call, the same for every heuristic: the function given its parameters from an array."""
+
+
+@dataclass(frozen=True)
+class CompiledHeuristic:
+    """A heuristic that compiles.
+
+    Attributes:
+        function: the heuristic.
+        score: the generated module that specialised searches import; heuristics that differ in parameters share it.
+        parameters: float64[n], the values of its parameters in the order of `parameters_of`.
+    """
+
+    function: Heuristic
+    score: ScoreModule
+    parameters: NDArray[np.float64] = field(compare=False)
+
+    def evaluate(self, board: Board, player_index: int) -> float:
+        """The compiled value of a position with both players placed to player 0 or 1.
+
+        Raises:
+            ArithmeticError: the heuristic raised an exception.
+        """
+        value = self.value_of(board, player_index)
+        if value is None:
+            raise ArithmeticError(f"{self.function!r} raised an exception at {board!r}")
+        return value
+
+    def value_of(self, board: Board, player_index: int) -> float | None:
+        """The compiled value of a position, as `evaluate` gives it; None if the heuristic raised an exception."""
+        with workspaces.lent() as desk:
+            value = self._evaluation(board.height, board.width).call(
+                *pack(board), player_index, desk.address, workspaces.address_of(self.parameters)
+            )
+            return None if desk.numbers[FAILED] else value
+
+    def _evaluation(self, rows: int, columns: int) -> NativeFunction:
+        return native_function("evaluate", self.score, rows, columns)
+
+
+def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
+    """Compile a heuristic for boards of `size` (rows, columns), and check it on some hundred seeded positions.
+
+    Raises:
+        CompileError: why it cannot be compiled or must not be trusted, with the line of the reason where known.
+    """
+    if not isinstance(function, Hashable):  # such as an object of a dataclass, which is no function either
+        rewrite(function)
+    return _compile_tuned(function, size) if isinstance(function, Tuned) else _compile(function, size)
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _compile_tuned(function: Tuned, size: tuple[int, int]) -> CompiledHeuristic:
+    return with_parameters(_compile(function.function, size), function)
+
+
+def with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> CompiledHeuristic:
+    """The same compiled code for a function that differs in its parameters only."""
+    return CompiledHeuristic(function, compiled.score, np.array(list(values_of(function).values()), np.float64))
+
+
+def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
+    """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
+    for second_try in (False, True):
+        score = _score_module(rewrite(function, second_try))
+        code_cache.write(_problem_file(score, size), _written(Problem(reason)))
+
+
+def _score_module(rewritten: Rewritten) -> ScoreModule:
+    arguments = [
+        f", {'int' if parameter.is_whole else ''}(parameters[{place}])"
+        for place, parameter in enumerate(rewritten.parameters)
+    ]
+    text = rewritten.source + _LINKED.format(arguments="".join(arguments))
+    return ScoreModule(code_cache.folder() / code_cache.fingerprint(text), text)
+
+
+def _problem_file(score: ScoreModule, size: tuple[int, int]) -> Path:
+    """The file that says why a heuristic does not compile, and its line; null if it does."""
+    return score.folder / f"problem_{format_size(*size)}.json"
+
+
+def compiled_alone(function: Heuristic, size: tuple[int, int] = (7, 7)) -> CompiledHeuristic:
+    """Compile a heuristic without comparing it with Python, which is for those who do so themselves.
+
+    Raises:
+        CompileError: why it cannot be compiled, with the line of the reason where known.
+    """
+    rewritten = rewrite(function)
+    compiled = _uncompiled(function, rewritten)
+    if problem := _why_not_compiled(compiled, rewritten, size):
+        raise CompileError(problem.reason, rewritten.written_at(problem.line))
+    return compiled
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _compile(function: Heuristic, size: tuple[int, int]) -> CompiledHeuristic:
+    rewritten = rewrite(function)
+    compiled, problem = _tried(function, rewritten, size)
+    if problem is not None and problem.is_kept:
+        wider = rewrite(function, second_try=True)
+        widened, remaining = (compiled, problem) if wider.source == rewritten.source else _tried(function, wider, size)
+        if remaining is None:
+            return widened
+    if problem is not None:
+        line = rewritten.written_at(problem.line)
+        raise CompileError(problem.reason, line, is_difference=problem.is_difference)
+    return compiled
+
+
+def _tried(
+    function: Heuristic, rewritten: Rewritten, size: tuple[int, int]
+) -> tuple[CompiledHeuristic, Problem | None]:
+    """A heuristic as it was rewritten, and what keeps it from being used so."""
+    compiled = _uncompiled(function, rewritten)
+    file = _problem_file(compiled.score, size)
+    problem = _of_this_process.get(file) or _known_problem(file)
+    if problem is _UNKNOWN:
+        try:
+            with unchanged():
+                problem = _find_problem(compiled, rewritten, size)
+        except ChangedError as error:
+            problem = Problem(str(error))
+        if problem is None or problem.is_kept:
+            code_cache.write(file, _written(problem))
+        else:
+            _of_this_process[file] = problem
+    return compiled, problem
+
+
+def _uncompiled(function: Heuristic, rewritten: Rewritten) -> CompiledHeuristic:
+    """A heuristic as it was rewritten, at the defaults of its parameters, of which nothing is compiled so far."""
+    defaults = [parameter.default for parameter in rewritten.parameters]
+    return CompiledHeuristic(function, _score_module(rewritten), np.array(defaults, np.float64))
+
+
+def _written(problem: Problem | None) -> str:
+    """The text of the file that keeps a problem, or that there is none."""
+    return json.dumps(problem and {key: value for key, value in asdict(problem).items() if key != "is_kept"})
+
+
+def _known_problem(file: Path) -> Any:
+    """What the file says; `_UNKNOWN` if there is none, or it is damaged and was removed."""
+    if not file.exists():
+        return _UNKNOWN
+    with suppress(OSError, ValueError, TypeError):
+        known = json.loads(file.read_text(encoding="utf-8"))
+        problem = known if known is None else Problem(**known)
+        if problem is None or (
+            isinstance(problem.reason, str)
+            and isinstance(problem.line, int | None)
+            and isinstance(problem.is_difference, bool)
+        ):
+            return problem
+    warnings.warn(f"what was known of a heuristic is damaged and is found out anew: {file}", stacklevel=2)
+    code_cache.discard(file)
+    return _UNKNOWN
+
+
+def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:
+    """Why a heuristic does not compile or computes something else than its source; None if all is well."""
+    if problem := _why_not_compiled(compiled, rewritten, size):
+        return problem
+    others = samples_of(compiled.function, rewritten.parameters)
+    variants = [compiled, *(with_parameters(compiled, one) for one in others)]
+    return compare([(one.function, one.value_of) for one in variants], size)
+
+
+def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:
+    try:
+        compiled._evaluation(*size)
+    except CompilerFault as fault:
+        return Problem(str(fault), is_kept=False)
+    except RecursionError:  # how deep is too deep depends on who calls
+        return Problem("it is nested too deeply to be compiled", is_kept=False)
+    except CompileError as error:
+        return Problem(error.reason)
+    except Exception as error:
+        if not refuses_heuristic(error):
+            raise
+        return Problem(*rewritten.explain(error))
+    return None

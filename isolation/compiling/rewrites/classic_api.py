@@ -1,0 +1,171 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""The classic game object: its private names, moves made on a copy, who is to move; and the board of the third
+edition's states."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from difflib import get_close_matches
+from typing import Any
+
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.rewrite import Rewrite, at, call, name, support, target
+from isolation.editions.classic_board import Board
+from isolation.editions.third.state import DebugState
+
+_PRIVATE_ATTRIBUTES = {
+    "_active_player": "active_player",
+    "__active_player__": "active_player",
+    "_inactive_player": "inactive_player",
+    "__inactive_player__": "inactive_player",
+}
+_CONSTANTS: dict[str, int | None] = {
+    "_player_1": 0,
+    "__player_1__": 0,
+    "_player_2": 1,
+    "__player_2__": 1,
+    "BLANK": 0,
+    "NOT_MOVED": None,
+}
+_SIDES = {
+    "_active_player": "facing",
+    "__active_player__": "facing",
+    "_inactive_player": "awaiting",
+    "__inactive_player__": "awaiting",
+}
+"""Who is to move, as old code sets it."""
+_STATES = {"_board_state": "flat_state", "__board_state__": "visited_rows"}
+_MOVES_FROM = ("__get_moves__", "_Board__get_moves")
+_READABLE = {"active_player", "inactive_player", "height", "width", "move_count", "get_opponent", "get_player_location"}
+_READABLE |= {"get_legal_moves", "get_blank_spaces", "move_is_legal", "is_loser", "is_winner", "utility", "reach"}
+_READABLE |= {"copy", "forecast_move", "links"}
+
+
+class Play(Rewrite):
+    """Private names become public ones, and `g.apply_move(m)` becomes `g = g.forecast_move(m)`."""
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Rewrite a move made on a copy of the game."""
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "apply_move":
+            board = value.func.value
+            if not isinstance(board, ast.Name) or board.id not in self.copies:
+                refuse("it makes a move on the game it was given, not on a copy of its own", node)
+            value.func.attr = "forecast_move"
+            return at(node, ast.Assign([target(board.id)], self.visit(value)))
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Rewrite the setting of who is to move, several at once included."""
+        places = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
+        if len(node.targets) != 1 or not any(self._side(place) for place in places):
+            return self.generic_visit(node)
+        value = self.visit(node.value)
+        if len(places) == 1:
+            return at(node, self._turned(places[0], value))
+        held = [self.place.fresh("set") for _ in places]
+        self.scope.names.update(held)
+        first = ast.Assign([ast.Tuple([target(one) for one in held], ast.Store())], value)
+        return [at(node, first), *(at(node, self._turned(*pair)) for pair in zip(places, map(name, held), strict=True))]
+
+    def _side(self, place: ast.expr) -> str:
+        """The function that sets what an expression names, if that is who is to move in a game."""
+        if not isinstance(place, ast.Attribute) or self.kind(place.value) != "game":
+            return ""
+        own = isinstance(place.value, ast.Name) and place.value.id in self.scope.names
+        return _SIDES.get(place.attr, "") if own else ""
+
+    def _turned(self, place: ast.expr, value: ast.expr) -> ast.Assign:
+        side = self._side(place)
+        if not side:
+            return ast.Assign([place], value)
+        assert isinstance(place, ast.Attribute)
+        assert isinstance(place.value, ast.Name)
+        game = place.value.id
+        return ast.Assign([target(game)], support(side, name(game), value))
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Refuse changes to what the board keeps of its cells."""
+        base: ast.expr = node
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        is_state = isinstance(base, ast.Attribute) and base.attr in _STATES and self.kind(base.value) == "game"
+        if is_state and not isinstance(node.ctx, ast.Load):
+            refuse(f"it changes {ast.unparse(base)}", node)
+        return self.generic_visit(node)
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.copies = {
+            place.id
+            for statement in ast.walk(node)
+            if isinstance(statement, ast.Assign) and self.kind(statement.value) == "game"
+            for place in statement.targets
+            if isinstance(place, ast.Name) and not isinstance(statement.value, ast.Name)
+        }
+        super().apply(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Rewrite the classic's moves from a cell, and copies made with the copy module."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES_FROM and len(node.args) == 1:
+            cells = ast.Tuple([self.visit(node.args[0])], ast.Load())
+            return at(node, call(ast.Attribute(self.visit(node.func.value), "reach", ast.Load()), cells))
+        found = self.known(node.func)
+        if found is not None and len(node.args) == 1 and (found.value is copy.copy or found.value is copy.deepcopy):
+            if self.kind(node.args[0]) == "game":
+                return at(node, call(ast.Attribute(self.visit(node.args[0]), "copy", ast.Load())))
+            return at(node, call(self.place.builtin("list"), self.visit(node.args[0])))
+        if found is not None and found.value is DebugState.from_state and len(node.args) == 1:
+            return self.visit(node.args[0])
+        if state := _state_counted(node):
+            return at(node, support("count_open", self.visit(state)))
+        return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """Rewrite looking for a cell in the board of a state, a number with more bits than compiled code has."""
+        if isinstance(node.op, ast.BitAnd) and (looked := _cell_looked_for(node)):
+            state, cell = looked
+            return at(node, support("is_open", self.visit(state), self.visit(cell)))
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """Rewrite private names; refuse what a game or a player is not in compiled code."""
+        kind = self.kind(node.value)
+        if kind == "player":
+            refuse(f"it reads {ast.unparse(node)}, but in compiled code a player is only a number", node)
+        if kind == "game":
+            if isinstance(node.ctx, ast.Store):
+                refuse(f"it changes {ast.unparse(node)}", node)
+            if node.attr in _CONSTANTS:
+                return at(node, ast.Constant(_CONSTANTS[node.attr]))
+            if node.attr in _STATES:
+                return at(node, support(_STATES[node.attr], self.visit(node.value)))
+            node.attr = _PRIVATE_ATTRIBUTES.get(node.attr, node.attr)
+            if node.attr not in _READABLE:
+                near = [] if hasattr(Board, node.attr) else get_close_matches(node.attr, _READABLE, n=1, cutoff=0.75)
+                meant = f": did you mean {near[0]}?" if near else ""
+                refuse(f"it uses {ast.unparse(node)}, which games in compiled code do not have{meant}", node)
+        return self.generic_visit(node)
+
+
+def _state_counted(node: ast.Call) -> ast.expr | None:
+    """The state whose open cells are counted, ``bin(state.board).count("1")``."""
+    match node:
+        case ast.Call(
+            ast.Attribute(ast.Call(ast.Name("bin"), [ast.Attribute(state, "board")]), "count"), [ast.Constant("1")]
+        ):
+            return state
+    return None
+
+
+def _cell_looked_for(node: ast.BinOp) -> tuple[ast.expr, ast.expr] | None:
+    """The state and the cell of ``state.board & (1 << cell)`` and ``state.board >> cell & 1``."""
+    match (node.left, node.right):
+        case (ast.Attribute(state, "board"), ast.BinOp(ast.Constant(1), ast.LShift(), cell)):
+            return state, cell
+        case (ast.BinOp(ast.Constant(1), ast.LShift(), cell), ast.Attribute(state, "board")):
+            return state, cell
+        case (ast.BinOp(ast.Attribute(state, "board"), ast.RShift(), cell), ast.Constant(1)):
+            return state, cell
+    return None

@@ -1,0 +1,127 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Leave out what has no part in the value, such as docstrings and prints; take note of imports and functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import logging
+from typing import Any
+
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.function_source import Definition, bound_names
+from isolation.compiling.source.rewrite import Rewrite, at, target, written_out
+from isolation.compiling.source.scopes import Callee, Nested
+
+
+class Tidy(Rewrite):
+    """Inner definitions and imports become known names; statements without effect on the value go."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        bound = [name for statement in node.body for name in bound_names(statement)]
+        self.repeated = {name for name in bound if bound.count(name) > 1}
+        for name in self.repeated:
+            self._learn_game(name, bound.count(name), node)
+        super().apply(node)
+        node.body = node.body or [at(node, ast.Pass())]
+
+    def _learn_game(self, name: str, times: int, node: ast.FunctionDef) -> None:
+        """Take a variable for a game that is given a game every time."""
+        assigned = [
+            inner.value
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Assign) and [getattr(place, "id", "") for place in inner.targets] == [name]
+        ]
+        if len(assigned) == times and self.kind(assigned[0]) == "game":
+            self.scope.kinds[name] = "game"
+            if not all(self.kind(value) == "game" for value in assigned):
+                del self.scope.kinds[name]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Make an inner function known."""
+        defaults = self._kept_defaults(node)
+        self._learn(node.name, Callee(Nested(node, self.scope)), node)
+        return defaults
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Make a lambda known that is given a name, and which variables are games and players."""
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return node
+        name, kind = node.targets[0].id, self.kind(node.value)
+        if isinstance(node.value, ast.Lambda):
+            defaults = self._kept_defaults(node.value)
+            self._learn(name, Callee(Nested(node.value, self.scope)), node)
+            return defaults
+        if kind is not None and name not in self.repeated:
+            self.scope.kinds[name] = kind
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Drop the annotation."""
+        return at(node, ast.Assign([node.target], node.value)) if node.value else None
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        """Make an imported module known."""
+        for alias in node.names:
+            module = self._import(alias.name, ["*"] if alias.asname else [], 0, node)
+            self._learn(alias.asname or alias.name.partition(".")[0], module, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        """Make imported names known."""
+        for alias in node.names:
+            module = self._import(node.module or "", [alias.name], node.level, node)
+            if not hasattr(module, alias.name):
+                refuse(f"{node.module} has no {alias.name}", node)
+            self._learn(alias.asname or alias.name, getattr(module, alias.name), node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Drop prints, log messages, and strings and names standing alone."""
+        if isinstance(node.value, ast.Constant | ast.Name):
+            return None
+        if isinstance(node.value, ast.Call) and self._only_speaks(node.value.func):
+            return None
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        """Catch every exception where one kind is named: numba knows no other way."""
+        if node.name is not None:
+            refuse("it names an exception (except … as), which compiled code does not have", node)
+        node.type = None if node.type is None else at(node, ast.Name("Exception", ast.Load()))
+        return self.generic_visit(node)
+
+    def _import(self, module: str, names: list[str], level: int, node: ast.AST) -> Any:
+        """Import as the file itself would: it may have siblings and an `__import__` of its own."""
+        own = self.scope.file.get("__builtins__", builtins)
+        importer = own["__import__"] if isinstance(own, dict) else own.__import__
+        try:
+            return importer(module, self.scope.file, None, names, level)
+        except ImportError:
+            refuse(f"it imports {module}, which is not to be found", node)
+
+    def _kept_defaults(self, node: Definition) -> list[ast.stmt]:
+        """Variables for those defaults of an inner function that are computed where it is defined."""
+        kept: list[ast.stmt] = []
+        for defaults in (node.args.defaults, node.args.kw_defaults):
+            for place, default in enumerate(defaults):
+                if default is None or self.known(default) is not None or written_out(default) is not None:
+                    continue
+                variable = self.place.fresh("default")
+                self.scope.names.add(variable)
+                kept.append(self.visit_Assign(at(default, ast.Assign([target(variable)], default))))
+                defaults[place] = at(default, ast.Name(variable, ast.Load()))
+        return kept
+
+    def _learn(self, name: str, value: object, node: ast.AST) -> None:
+        if name in self.repeated:
+            refuse(f"{name} is given more than one meaning", node)
+        self.scope.known[name] = value
+
+    def _only_speaks(self, function: ast.expr) -> bool:
+        if self.builtin(function) == "print":
+            return True
+        found = self.known(function)
+        if found is not None:
+            return getattr(found.value, "__module__", None) in ("logging", "pprint", "warnings", "_warnings")
+        owner = self.known(function.value) if isinstance(function, ast.Attribute) else None
+        return owner is not None and isinstance(owner.value, logging.Logger)

@@ -1,0 +1,442 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Comprehensions, generators, and the builtins that consume them become loops in functions of their own.
+
+`sum(f(m) for m in moves if g(m))` becomes a call of
+
+    def loop(items):
+        total = 0
+        for m in items:
+            if g(m):
+                total += f(m)
+        return total
+
+so that nothing is allocated. Such a function is written as any inner function is: see the module `calling`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.function_source import changed_name
+from isolation.compiling.source.rewrite import (
+    Rewrite,
+    at,
+    call,
+    function,
+    is_written_out,
+    name,
+    statements,
+    support,
+    target,
+)
+
+_SET_METHODS = ("intersection", "union", "difference", "issubset", "issuperset", "isdisjoint")
+
+# From Python 3.12 on, sum() of floats carries the rounding errors along.
+COMPENSATED = sys.version_info >= (3, 12)
+
+
+@dataclass
+class Stream:
+    """What an iterable expression yields: an element for each round of nested loops."""
+
+    element: ast.expr
+    generators: list[ast.comprehension]
+
+    @property
+    def is_subset(self) -> bool:
+        """Whether it is some of the elements of one iterable, unaltered."""
+        return self._is_unaltered and not is_written_out(self.generators[0].iter)
+
+    @property
+    def written_out(self) -> list[ast.expr] | None:
+        """The elements, where each of them is to be written for itself."""
+        items = self.generators[0]
+        if (
+            not self._is_unaltered
+            or items.ifs
+            or not isinstance(items.iter, ast.List)
+            or not is_written_out(items.iter)
+        ):
+            return None
+        return items.iter.elts
+
+    @property
+    def _is_unaltered(self) -> bool:
+        return (
+            len(self.generators) == 1
+            and isinstance(self.element, ast.Name)
+            and isinstance(self.generators[0].target, ast.Name)
+            and self.element.id == self.generators[0].target.id
+        )
+
+
+class Iterate(Rewrite):
+    """A consumer of an iterable and the iterable together become one loop."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        changed = {changed_name(inner) for inner in ast.walk(node)}
+        augmented = [inner for inner in ast.walk(node) if isinstance(inner, ast.AugAssign)]
+        added_to = [one for one in augmented if not isinstance(one.op, ast.Sub | ast.BitAnd | ast.BitOr)]
+        self.changed = changed | {one.target.id for one in augmented if isinstance(one.target, ast.Name)}
+        self.changed_lists = changed | {one.target.id for one in added_to if isinstance(one.target, ast.Name)}
+        super().apply(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Build a list that will be changed as a list, whatever it is made from."""
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.changed:
+            made = self._changeable(node.value, node.targets[0].id)
+            if made is not None:
+                node.value = at(node.value, made)
+                return node
+        return self.generic_visit(node)
+
+    def _changeable(self, node: ast.expr, called: str) -> ast.expr | None:
+        """Make a list or set that can be changed where a set of cells would do otherwise.
+
+        What a game returns is a list to Python, too, which `-=`, `&=` and `|=` do not change: they make another.
+        """
+        if isinstance(node, ast.ListComp | ast.SetComp):
+            return self._build("list" if isinstance(node, ast.ListComp) else "set", node, self._stream(node))
+        if not isinstance(node, ast.Call):
+            return None
+        if isinstance(node.func, ast.Attribute):
+            made_by_games = ("get_legal_moves", "get_blank_spaces", "reach")
+            lists = node.func.attr == "copy" or (node.func.attr in made_by_games and called in self.changed_lists)
+            return support("new_list", self.visit(node)) if lists and self.kind(node) is None else None
+        kind = self.builtin(node.func)
+        if kind in ("list", "set") and len(node.args) == 1:
+            return support(f"new_{kind}", self.visit(node.args[0]))
+        return None
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Sort a list in place."""
+        value = node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "sort":
+            owner = value.func.value
+            if isinstance(owner, ast.Name) and self.scope.look_up(owner.id, owner) is None:
+                ordered = at(node, ast.Call(self.place.builtin("sorted"), [name(owner.id)], value.keywords))
+                return at(node, ast.Assign([target(owner.id)], self.visit(ordered)))
+        return self.generic_visit(node)
+
+    def visit_ListComp(self, node: Any) -> Any:
+        """Build a list, or a set of cells with the same order."""
+        stream = self._stream(node)
+        return self._build("subset" if stream.is_subset else "list", node, stream)
+
+    visit_GeneratorExp = visit_ListComp  # noqa: N815
+
+    def visit_SetComp(self, node: Any) -> Any:
+        """Build a set."""
+        stream = self._stream(node)
+        return self._build("subset_without_repeats" if stream.is_subset else "set", node, stream)
+
+    def visit_DictComp(self, node: Any) -> Any:
+        """Build a dictionary."""
+        return self._build("dict", node, Stream(ast.Tuple([node.key, node.value], ast.Load()), node.generators))
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Rewrite a builtin that consumes an iterable."""
+        kind = self._consumer(node)
+        rewrite = getattr(self, f"_consume_{kind}", None)
+        if rewrite is not None and not any(isinstance(argument, ast.Starred) for argument in node.args):
+            result = rewrite(node)
+            if result is not None:
+                return at(node, result)
+        method = node.func
+        if isinstance(method, ast.Attribute) and method.attr in _SET_METHODS and self.known(method.value) is None:
+            return at(node, support(method.attr, self.visit(method.value), *map(self.visit, node.args)))
+        return self.generic_visit(node)
+
+    def _consumer(self, node: ast.Call) -> str | None:
+        if self._is_product(node):
+            return "product"
+        found = self.known(node.func)
+        return "reduce" if found is not None and found.value is functools.reduce else self.builtin(node.func)
+
+    # --- consumers: each returns the call that replaces it, or None to leave it ------------------------------------
+
+    def _consume_len(self, node: ast.Call) -> ast.expr | None:
+        inner = node.args[0]
+        if isinstance(inner, ast.Call) and self.builtin(inner.func) in ("list", "tuple") and inner.args:
+            inner = inner.args[0]
+        if isinstance(inner, ast.ListComp | ast.GeneratorExp) or self._is_lazy(inner):
+            return self._build("count", node, self._stream(inner))
+        return None
+
+    def _consume_sum(self, node: ast.Call) -> ast.expr | None:
+        start = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords), ast.Constant(0))
+        stream = self._stream(node.args[0])
+        if isinstance(start, ast.List | ast.Tuple) and not start.elts:
+            item = self.place.fresh("item")
+            flat = Stream(name(item), [*stream.generators, _comprehension(item, stream.element)])
+            return self._build("list", node, flat)
+        return self._build("compensated_sum" if COMPENSATED else "sum", node, stream, self.visit(start))
+
+    def _consume_reduce(self, node: ast.Call) -> ast.expr | None:
+        combine, items, *start = node.args
+        kind = "reduce" if start else "reduce_from_first"
+        return self._build(kind, node, self._stream(items), *map(self.visit, start), combine=combine)
+
+    def _consume_any(self, node: ast.Call) -> ast.expr | None:
+        return self._build("any", node, self._stream(node.args[0]))
+
+    def _consume_all(self, node: ast.Call) -> ast.expr | None:
+        return self._build("all", node, self._stream(node.args[0]))
+
+    def _consume_max(self, node: ast.Call) -> ast.expr | None:
+        return self._extreme(node, ">")
+
+    def _consume_min(self, node: ast.Call) -> ast.expr | None:
+        return self._extreme(node, "<")
+
+    def _extreme(self, node: ast.Call, beyond: str) -> ast.expr | None:
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        if len(node.args) > 1 and "key" not in keywords:
+            return None
+        items = node.args[0] if len(node.args) == 1 else at(node, ast.Tuple(node.args, ast.Load()))
+        stream, key = self._stream(items), keywords.get("key")
+        if "default" in keywords:
+            default = self.visit(keywords["default"])
+            return self._build("extreme_or_default", node, stream, default, order=beyond, key=key)
+        return self._build("extreme", node, stream, order=beyond, key=key)
+
+    def _consume_sorted(self, node: ast.Call) -> ast.expr | None:
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        reverse = keywords.get("reverse", ast.Constant(False))
+        if not isinstance(reverse, ast.Constant):
+            return None
+        stream, order = self._stream(node.args[0]), "<" if reverse.value else ">"
+        return self._build("sorted", node, stream, order=order, key=keywords.get("key"))
+
+    def _consume_list(self, node: ast.Call) -> ast.expr | None:
+        return self._collect(node, "list", "as_list")
+
+    def _consume_tuple(self, node: ast.Call) -> ast.expr | None:
+        return self._collect(node, "list", "as_list")
+
+    def _consume_set(self, node: ast.Call) -> ast.expr | None:
+        return self._collect(node, "set", "as_set")
+
+    def _collect(self, node: ast.Call, kind: str, plain: str) -> ast.expr | None:
+        if not node.args:
+            return None
+        inner = node.args[0]
+        if not (isinstance(inner, ast.ListComp | ast.GeneratorExp | ast.SetComp) or self._is_lazy(inner)):
+            return support(plain, self.visit(inner))
+        if isinstance(inner, ast.SetComp):
+            return self._collect_set(inner, kind)
+        stream = self._stream(inner)
+        if stream.is_subset:
+            kind = "subset" if kind == "list" else "subset_without_repeats"
+        return self._build(kind, node, stream)
+
+    def _collect_set(self, node: ast.SetComp, kind: str) -> ast.expr:
+        made: ast.expr = self.visit(node)
+        return made if kind == "set" else support("as_list", made)
+
+    def _consume_next(self, node: ast.Call) -> ast.expr | None:
+        stream = self._stream(node.args[0])
+        if len(node.args) > 1:
+            return self._build("first_or_default", node, stream, self.visit(node.args[1]))
+        return self._build("first", node, stream)
+
+    def _consume_product(self, node: ast.Call) -> ast.expr | None:
+        return self._build("list", node, self._stream(node))
+
+    def _consume_reversed(self, node: ast.Call) -> ast.expr | None:
+        return support("backwards", self.visit(node.args[0]))
+
+    def _consume_map(self, node: ast.Call) -> ast.expr | None:
+        return self._build("list", node, self._stream(node))
+
+    def _consume_filter(self, node: ast.Call) -> ast.expr | None:
+        stream = self._stream(node)
+        return self._build("subset" if stream.is_subset else "list", node, stream)
+
+    # --- iterables -------------------------------------------------------------------------------------------------
+
+    def _is_lazy(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        return self.builtin(node.func) in ("map", "filter") or self._is_product(node)
+
+    def _is_product(self, node: ast.Call) -> bool:
+        found = self.known(node.func)
+        return found is not None and found.value is itertools.product and not node.keywords
+
+    def _stream(self, node: ast.expr) -> Stream:
+        """View an iterable as nested loops."""
+        if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp):
+            return Stream(node.elt, node.generators)
+        if isinstance(node, ast.Call):
+            kind = self.builtin(node.func)
+            if kind in ("list", "tuple", "iter") and len(node.args) == 1:
+                return self._stream(node.args[0])
+            if self._is_product(node):
+                items = [self.place.fresh("item") for _ in node.args]
+                rows = [_comprehension(item, source) for item, source in zip(items, node.args, strict=True)]
+                return Stream(ast.Tuple([name(item) for item in items], ast.Load()), rows)
+            if kind == "map" and len(node.args) >= 2:
+                return self._map(node)
+            if kind == "filter" and len(node.args) == 2:
+                item = self.place.fresh("item")
+                test = name(item) if _is_none(node.args[0]) else call(node.args[0], name(item))
+                return Stream(name(item), [_comprehension(item, node.args[1], test)])
+        item = self.place.fresh("item")
+        return Stream(name(item), [_comprehension(item, node)])
+
+    def _map(self, node: ast.Call) -> Stream:
+        items = [self.place.fresh("item") for _ in node.args[1:]]
+        element = call(node.args[0], *map(name, items))
+        if len(items) == 1:
+            return Stream(element, [_comprehension(items[0], node.args[1])])
+        together = ast.comprehension(
+            ast.Tuple([target(item) for item in items], ast.Store()),
+            call(self.place.builtin("zip"), *node.args[1:]),
+            [],
+            0,
+        )
+        return Stream(element, [together])
+
+    # --- loops -----------------------------------------------------------------------------------------------------
+
+    def _build(
+        self,
+        kind: str,
+        node: ast.AST,
+        stream: Stream,
+        *given: ast.expr,
+        order: str = "",
+        key: ast.expr | None = None,
+        combine: ast.expr | None = None,
+    ) -> ast.expr:
+        """Define the loop and return its call: on the first iterable, and on what else the consumer was given."""
+        if any(generator.is_async for generator in stream.generators):
+            refuse("it awaits", node)
+        items = stream.generators[0]
+        v = self.place.fresh
+        source, value, extra = v("items"), v("value"), [v("given") for _ in given]
+        before, each, after = (text.replace("BEYOND", order).strip() for text in _LOOPS[kind])
+        parts = {
+            "ITEMS": name(source),
+            "ELEMENT": stream.element,
+            "V_VALUE": name(value),
+            "KEY_OF_VALUE": name(value) if key is None or _is_none(key) else call(key, name(value)),
+            **{f"V_{word}": name(v(word.lower())) for word in _OWN_NAMES},
+            "GIVEN": name(extra[0] if extra else ""),
+        }
+        if combine is not None:
+            parts["COMBINED"] = call(combine, parts["V_TOTAL"], parts["ELEMENT"])
+        written = stream.written_out
+        if written is not None:
+            inner = [one for element in written for one in statements(each, **{**parts, "ELEMENT": element})]
+        else:
+            inner = self._looped(statements(each, **parts), source, stream)
+        body = [*statements(before, **parts), *inner, *statements(after, **parts)]
+        loop = self.place.define(kind, at(node, function(kind, [source, *extra], body)))
+        over = self.visit(items.iter) if written is None else ast.Constant(0)
+        return at(node, call(name(loop), over, *given))
+
+    def _looped(self, inner: list[ast.stmt], source: str, stream: Stream) -> list[ast.stmt]:
+        """Put statements into the loops of a stream, the outermost over a parameter."""
+        items, *others = stream.generators
+        for generator in reversed([ast.comprehension(items.target, name(source), items.ifs, 0), *others]):
+            for test in reversed(generator.ifs):
+                inner = [ast.If(test, inner, [])]
+            inner = [ast.For(generator.target, generator.iter, inner, [])]
+        return inner
+
+
+_OWN_NAMES = ("TOTAL", "REST", "FOUND", "BEST", "KEY", "BEST_KEY", "PAIR", "KEYS", "VALUES", "PLACE")
+
+# What goes before the loops, into the innermost, and after them. BEYOND is < or >.
+_LOOPS = {
+    "sum": ("V_TOTAL = GIVEN", "V_TOTAL += ELEMENT", "return V_TOTAL"),
+    "compensated_sum": (
+        "V_TOTAL = GIVEN; V_REST = 0.0",
+        "V_TOTAL, V_REST = _isolation.add(V_TOTAL, V_REST, ELEMENT)",
+        "return _isolation.added(V_TOTAL, V_REST)",
+    ),
+    "reduce": ("V_TOTAL = GIVEN", "V_TOTAL = COMBINED", "return V_TOTAL"),
+    "reduce_from_first": (
+        "V_FOUND = False",
+        """
+if not V_FOUND:
+    V_TOTAL = ELEMENT
+    V_FOUND = True
+else:
+    V_TOTAL = COMBINED
+""",
+        "if not V_FOUND:\n    raise ValueError('reduce() of nothing')\nreturn V_TOTAL",
+    ),
+    "count": ("V_TOTAL = 0", "V_TOTAL += 1", "return V_TOTAL"),
+    "any": ("", "if ELEMENT:\n    return True", "return False"),
+    "all": ("", "if not ELEMENT:\n    return False", "return True"),
+    "first": ("", "return ELEMENT", "raise ValueError('next() of nothing')"),
+    "first_or_default": ("", "return ELEMENT", "return GIVEN"),
+    "list": ("V_TOTAL = []", "V_TOTAL.append(ELEMENT)", "return V_TOTAL"),
+    "set": ("V_TOTAL = set()", "V_TOTAL.add(ELEMENT)", "return V_TOTAL"),
+    "dict": ("V_TOTAL = {}", "V_PAIR = ELEMENT; V_TOTAL[V_PAIR[0]] = V_PAIR[1]", "return V_TOTAL"),
+    "subset": (
+        "V_TOTAL = _isolation.none_of(ITEMS)",
+        "V_TOTAL = _isolation.with_element(V_TOTAL, ELEMENT)",
+        "return V_TOTAL",
+    ),
+    "subset_without_repeats": (
+        "V_TOTAL = _isolation.none_of_set(ITEMS)",
+        "V_TOTAL = _isolation.with_element(V_TOTAL, ELEMENT)",
+        "return V_TOTAL",
+    ),
+    "sorted": (
+        "V_KEYS = []; V_VALUES = []",
+        """
+V_VALUE = ELEMENT
+V_KEY = KEY_OF_VALUE
+V_PLACE = len(V_KEYS)
+V_VALUES.append(V_VALUE)
+V_KEYS.append(V_KEY)
+while V_PLACE > 0 and V_KEYS[V_PLACE - 1] BEYOND V_KEY:
+    V_KEYS[V_PLACE] = V_KEYS[V_PLACE - 1]
+    V_VALUES[V_PLACE] = V_VALUES[V_PLACE - 1]
+    V_PLACE -= 1
+V_KEYS[V_PLACE] = V_KEY
+V_VALUES[V_PLACE] = V_VALUE
+""",
+        "return V_VALUES",
+    ),
+}
+# BEST is assigned before it is compared in the text too, which numba insists on.
+_FIND_EXTREME = (
+    "V_FOUND = False",
+    """
+V_VALUE = ELEMENT
+V_KEY = KEY_OF_VALUE
+if not V_FOUND:
+    V_BEST = V_VALUE
+    V_BEST_KEY = V_KEY
+    V_FOUND = True
+elif V_KEY BEYOND V_BEST_KEY:
+    V_BEST = V_VALUE
+    V_BEST_KEY = V_KEY
+""",
+)
+_LOOPS |= {
+    "extreme": (*_FIND_EXTREME, "if not V_FOUND:\n    raise ValueError('max() or min() of nothing')\nreturn V_BEST"),
+    "extreme_or_default": (*_FIND_EXTREME, "if not V_FOUND:\n    return GIVEN\nreturn V_BEST"),
+}
+
+
+def _comprehension(item: str, source: ast.expr, *tests: ast.expr) -> ast.comprehension:
+    return ast.comprehension(target(item), source, list(tests), 0)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,117 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Decide tests whose outcome is known before the function runs: defaults that are None, switches, modes."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.function_source import bound_names
+from isolation.compiling.source.rewrite import Rewrite, at, target
+from isolation.compiling.source.scopes import Known, as_callee
+
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_PLAIN = (type(None), bool, int, float, str)
+
+
+class Fold(Rewrite):
+    """`given` holds parameters whose argument is known at every call, such as a default nobody overrides."""
+
+    def __init__(self, place: Any, given: dict[str, Any]) -> None:
+        super().__init__(place)
+        self.given = given
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Fold statement by statement: a parameter that is assigned is known only up to there."""
+        changed = {name for statement in node.body for name in bound_names(statement)} & self.given.keys()
+        start: list[ast.stmt] = []
+        for name, value in self.given.items():
+            self.scope.known[name] = value
+            if name in changed:
+                if as_callee(value) is not None:
+                    refuse(f"{name} is a function and is given another meaning", node)
+                start.append(at(node, ast.Assign([target(name)], self.place.value(value))))
+        node.body = start + self.rewrite_body(node.body)
+
+    def rewrite_body(self, statements: Any) -> list[ast.stmt]:
+        """Rewrite statements one after another, forgetting what they assign."""
+        rewritten: list[ast.stmt] = []
+        for statement in statements:
+            if isinstance(statement, ast.For | ast.While | ast.Try | ast.With):
+                self._forget(statement)
+            result = self.visit(statement)
+            self._forget(statement)
+            rewritten += result if isinstance(result, list) else [result] if result is not None else []
+        return rewritten
+
+    def _forget(self, statement: ast.stmt) -> None:
+        for name in bound_names(statement):
+            if name in self.given:
+                self.scope.known.pop(name, None)
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Keep the branch that is taken."""
+        node.test = self.visit(node.test)
+        found = self.decided(node.test)
+        if found is not None:
+            return self.rewrite_body(node.body if found.value else node.orelse)
+        before = dict(self.scope.known)
+        node.body = self.rewrite_body(node.body) or [at(node, ast.Pass())]
+        after = self.scope.known.keys()
+        self.scope.known.update({name: before[name] for name in before.keys() - after})
+        node.orelse = self.rewrite_body(node.orelse)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        """Keep the side that is taken."""
+        node.test = self.visit(node.test)
+        found = self.decided(node.test)
+        if found is not None:
+            return self.visit(node.body if found.value else node.orelse)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """Drop operands that cannot decide, and those that are never reached without a look at them."""
+        stops = isinstance(node.op, ast.Or)
+        kept: list[ast.expr] = []
+        for left, operand in zip(reversed(range(len(node.values))), node.values, strict=True):
+            value = self.visit(operand)
+            found = self.decided(value)
+            if found is None or left == 0 or bool(found.value) is stops:
+                kept.append(value)
+            if found is not None and bool(found.value) is stops:
+                break
+        return kept[0] if len(kept) == 1 else at(node, ast.BoolOp(node.op, kept))
+
+    def decided(self, node: ast.expr) -> Known | None:
+        """Return the value of a test that is known; a comparison that would fail has none."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.decided(node.operand)
+            return None if inner is None else Known(not inner.value)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            left, right = self.decided(node.left), self.decided(node.comparators[0])
+            compare = _COMPARISONS.get(type(node.ops[0]))
+            if left is None or right is None or compare is None:
+                return None
+            try:
+                return Known(compare(left.value, right.value))
+            except TypeError:
+                return None
+        if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
+            found = self.known(node)
+            if found is not None and (isinstance(found.value, _PLAIN) or as_callee(found.value) is not None):
+                return found
+        return None

@@ -1,0 +1,117 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Lists and sets that are empty at first and filled elsewhere: numba is told what they will hold."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from isolation.compiling.source.rewrite import Rewrite, at, name, support
+
+_PUTS = {"append", "add", "extend", "insert", "update"}
+_CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
+_NUMBERS = {"len", "abs", "round", "int", "sum", "float"}
+
+
+class Fill(Rewrite):
+    """`found = []` becomes an empty list of cells or numbers, where the function itself puts nothing into it.
+
+    What it will hold is told by what is joined to it or assigned instead, and is otherwise taken to be cells, as it
+    mostly is: if not, numba or the comparison with Python says so.
+    """
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        inside = list(ast.walk(node))
+        self.filled = {
+            inner.func.value.id
+            for inner in inside
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _PUTS
+            if isinstance(inner.func.value, ast.Name)
+        }
+        self.given: dict[str, list[ast.expr]] = {}
+        for inner in inside:
+            for place, value in _pairs(inner):
+                if isinstance(place, ast.Name) and not _is_empty(value):
+                    self.given.setdefault(place.id, []).append(value)
+        self.games = [argument.arg for argument in node.args.args if self.scope.kind(argument.arg) == "game"]
+        super().apply(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Say what empty lists and sets will hold."""
+        typed = [self._typed(place, value) for place, value in _pairs(node)]
+        if isinstance(node.targets[0], ast.Tuple) and typed:
+            node.value = at(node, ast.Tuple(typed, ast.Load()))
+        elif typed:
+            node.value = at(node, typed[0])
+        return node
+
+    def _typed(self, place: ast.expr, value: ast.expr) -> ast.expr:
+        """What a place is given, or an empty list or set that numba knows the type of."""
+        made = self._made(value)
+        if not made or not isinstance(place, ast.Name) or place.id in self.filled:
+            return value
+        given = self.given.get(place.id, [])
+        if made == "list" and given and self.games and all(map(self._are_cells, given)):
+            by_column = any("get_blank_spaces" in ast.unparse(other) for other in given)
+            return support("no_blanks" if by_column else "no_moves", name(self.games[0]))
+        return support(f"empty_{made}", _example(given))
+
+    def _made(self, node: ast.expr) -> str:
+        """Whether an expression is an empty list or an empty set; empty if it is neither."""
+        if isinstance(node, ast.Call) and _is_empty(node):
+            called = self.builtin(node.func)
+            return called if called in ("list", "set") else ""
+        return "list" if _is_empty(node) else ""
+
+    def _are_cells(self, node: ast.expr) -> bool:
+        """Whether an expression is a set of cells of the board, or some of one."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return node.func.attr in _CELLS and self.kind(node.func.value) == "game"
+        if isinstance(node, ast.Name):
+            given = self.given.get(node.id, [])
+            return len(given) == 1 and self._are_cells(given[0])
+        if isinstance(node, ast.ListComp) and len(node.generators) == 1:
+            items = node.generators[0]
+            unaltered = isinstance(items.target, ast.Name) and isinstance(node.elt, ast.Name)
+            return unaltered and ast.unparse(items.target) == ast.unparse(node.elt) and self._are_cells(items.iter)
+        return False
+
+
+def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The places that a statement gives values, each with its own."""
+    if isinstance(node, ast.AugAssign):
+        return [(node.target, node.value)]
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return []
+    place, value = node.targets[0], node.value
+    if isinstance(place, ast.Tuple):
+        matches = isinstance(value, ast.Tuple) and len(value.elts) == len(place.elts)
+        return list(zip(place.elts, value.elts, strict=True)) if matches and isinstance(value, ast.Tuple) else []
+    return [(place, value)]
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return (isinstance(node, ast.List) and not node.elts) or (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args and not node.keywords
+    )
+
+
+def _example(given: list[ast.expr]) -> ast.expr:
+    """An element like those that a list is given: a cell, a whole number or a fraction."""
+    elements: list[ast.expr] = []
+    for value in given:
+        for inner in ast.walk(value):
+            elements += (
+                inner.elts if isinstance(inner, ast.List) else [inner.elt] if isinstance(inner, ast.ListComp) else []
+            )
+    for element in elements:
+        if isinstance(element, ast.Constant) and isinstance(element.value, int | float):
+            return ast.Constant(element.value)
+        if isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and element.func.id in _NUMBERS:
+            return ast.Constant(0.0 if element.func.id == "float" else 0)
+        if isinstance(element, ast.BinOp):
+            return ast.Constant(0.0 if isinstance(element.op, ast.Div) else 0)
+        if isinstance(element, ast.Subscript):
+            return ast.Constant(0)
+    return ast.Tuple([ast.Constant(0), ast.Constant(0)], ast.Load())

@@ -1,0 +1,1 @@
+"""Rewrites of loops: fused fills, tables in place of sums, inlining."""

@@ -1,0 +1,226 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""Loops over functions: `for feature, weight in PARTS` is written out, once for each of them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from isolation.compiling.source.compile_error import CompileError
+from isolation.compiling.source.function_source import bound_names, changed_name
+from isolation.compiling.source.rewrite import Rewrite, at, mark_written_out
+from isolation.compiling.source.scopes import as_callee
+
+_MOST_ROUNDS = 32
+
+
+class Unroll(Rewrite):
+    """A loop or comprehension over a list, tuple or dictionary that holds functions and never changes."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        bound = Counter(name for statement in node.body for name in bound_names(statement))
+        changed = {changed_name(inner) for inner in ast.walk(node)}
+        self.lists = {
+            statement.targets[0].id: statement.value
+            for statement in node.body
+            if isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Name)
+            and isinstance(statement.value, ast.List | ast.Tuple | ast.Dict)
+            and bound[statement.targets[0].id] == 1
+            and statement.targets[0].id not in changed
+            and self._holds_functions(statement.value)
+        }
+        super().apply(node)
+        read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        unread = [written for name, written in self.lists.items() if name not in read]
+        node.body = [one for one in node.body if not (isinstance(one, ast.Assign) and one.value in unread)]
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Write a loop's body once for each of its rows."""
+        leaves = any(isinstance(inner, ast.Break | ast.Continue) for inner in ast.walk(node))
+        rounds = None if leaves or node.orelse else self._rounds(node.target, node.iter, node.body)
+        if rounds is None:
+            return self.generic_visit(node)
+        return [
+            self.visit(_Filled(given).visit(copy.deepcopy(statement))) for given in rounds for statement in node.body
+        ]
+
+    def visit_ListComp(self, node: Any) -> Any:
+        """Write a comprehension's elements one after another."""
+        first = node.generators[0]
+        plain = len(node.generators) == 1 and not first.ifs and not isinstance(node, ast.SetComp | ast.DictComp)
+        rounds = self._rounds(first.target, first.iter, [node.elt]) if plain else None
+        if rounds is None:
+            return super().visit_ListComp(node)
+        elements = [self.visit(_Filled(given).visit(copy.deepcopy(node.elt))) for given in rounds]
+        return at(node, mark_written_out(ast.List(elements, ast.Load())))
+
+    visit_GeneratorExp = visit_ListComp  # noqa: N815
+
+    def _rounds(self, place: ast.expr, items: ast.expr, body: list[Any]) -> list[dict[str, ast.expr]] | None:
+        """What the variables of a loop stand for in each of its rounds, if it is over functions."""
+        if not self._is_about_functions(items, body):
+            return None
+        rows = self._rows(items)
+        by_index = self._indices(place, items, body)
+        if by_index is not None:
+            rows = by_index
+        elif rows is None or not any(map(self._holds_functions, rows)):
+            return None
+        rounds = [_matched(place, row) for row in rows]
+        stored = {
+            name.id
+            for statement in body
+            for name in ast.walk(statement)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+        used = {name.id for row in rows for name in ast.walk(row) if isinstance(name, ast.Name)}
+        own = {name.id for name in ast.walk(place) if isinstance(name, ast.Name)}
+        if len(rows) > _MOST_ROUNDS or None in rounds or stored & (used | own):
+            return None
+        return [given for given in rounds if given is not None]
+
+    def _is_about_functions(self, items: ast.expr, body: list[Any]) -> bool:
+        """Whether an iterable, or what the body of a loop over it looks into, mentions tables of functions."""
+        looked_up = [inner.value for part in body for inner in ast.walk(part) if isinstance(inner, ast.Subscript)]
+        mentioned = [*ast.walk(items), *looked_up]
+        return any(
+            (isinstance(one, ast.Name) and one.id in self.lists)
+            or (isinstance(one, ast.Name | ast.Attribute) and _has_function(self._table(one)))
+            or (isinstance(one, ast.List | ast.Tuple) and self._holds_functions(one))
+            for one in mentioned
+        )
+
+    def _rows(self, node: ast.expr) -> list[ast.expr] | None:
+        """The elements of an iterable as expressions, if they are all known."""
+        if isinstance(node, ast.Name) and node.id in self.lists:
+            node = self.lists[node.id]
+        if isinstance(node, ast.List | ast.Tuple):
+            return list(node.elts) if all(map(_may_be_copied, node.elts)) else None
+        if isinstance(node, ast.Dict):
+            return None if None in node.keys else [key for key in node.keys if key is not None]
+        if isinstance(node, ast.Call) and not node.keywords:
+            return self._rows_of_call(node)
+        return self._known_rows(self._table(node))
+
+    def _rows_of_call(self, node: ast.Call) -> list[ast.expr] | None:
+        called = self.builtin(node.func)
+        columns = [self._rows(argument) for argument in node.args]
+        known = [column for column in columns if column is not None]
+        if called == "zip" and known and len(known) == len(columns):
+            return [ast.Tuple(list(row), ast.Load()) for row in zip(*known, strict=False)]
+        if called == "enumerate" and len(columns) == 1 and columns[0] is not None:
+            return [ast.Tuple([ast.Constant(at), row], ast.Load()) for at, row in enumerate(columns[0])]
+        if called in ("list", "tuple") and len(columns) == 1:
+            return columns[0]
+        if not isinstance(node.func, ast.Attribute) or node.args:
+            return None
+        listed, owner = node.func.attr, node.func.value
+        if listed not in ("keys", "values", "items"):
+            return None
+        written = self.lists.get(owner.id) if isinstance(owner, ast.Name) else None
+        if isinstance(written, ast.Dict) and None not in written.keys:
+            both = zip(written.keys, written.values, strict=True)
+            items = [ast.Tuple([key, value], ast.Load()) for key, value in both if key is not None]
+            rows: list[ast.expr] = [item if listed == "items" else item.elts[listed == "values"] for item in items]
+            return rows if all(map(_may_be_copied, rows)) else None
+        table = self._table(owner)
+        return self._known_rows(list(getattr(table, listed)())) if isinstance(table, Mapping) else None
+
+    def _indices(self, place: ast.expr, items: ast.expr, body: list[Any]) -> list[ast.expr] | None:
+        """The indices of a loop over `range` or keys whose body looks functions up by them."""
+        if not isinstance(place, ast.Name):
+            return None
+        looked_up = [
+            inner.value
+            for statement in body
+            for inner in ast.walk(statement)
+            if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Name) and inner.slice.id == place.id
+        ]
+        if not any(_has_function(self._table(base)) for base in looked_up):
+            return None
+        if isinstance(items, ast.Call) and self.builtin(items.func) == "range" and len(items.args) == 1:
+            end = items.args[0]
+            known = self.known(end)
+            if isinstance(end, ast.Call) and self.builtin(end.func) == "len" and len(end.args) == 1:
+                table = self._table(end.args[0])
+                return None if table is None else [ast.Constant(index) for index in range(len(table))]
+            if known is not None and isinstance(known.value, int):
+                return [ast.Constant(index) for index in range(min(known.value, _MOST_ROUNDS + 1))]
+        return self._rows(items)
+
+    def _table(self, node: ast.expr) -> Any:
+        """The known list, tuple or dictionary that an expression stands for; variables of comprehensions are none."""
+        try:
+            found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        except CompileError:
+            return None
+        return found.value if found is not None and isinstance(found.value, list | tuple | Mapping) else None
+
+    def _known_rows(self, table: Any) -> list[ast.expr] | None:
+        if table is None or len(table) > _MOST_ROUNDS:
+            return None
+        return [self._expression(value) for value in table]
+
+    def _expression(self, value: Any) -> ast.expr:
+        if isinstance(value, list | tuple) and _has_function(value):
+            return ast.Tuple([self._expression(part) for part in value], ast.Load())
+        return self.place.value(value)
+
+    def _holds_functions(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.List | ast.Tuple):
+            return any(map(self._holds_functions, node.elts))
+        if isinstance(node, ast.Dict):
+            return any(map(self._holds_functions, node.values))
+        try:
+            return isinstance(node, ast.Name | ast.Attribute | ast.Lambda) and self.callee(node) is not None
+        except CompileError:
+            return False
+
+
+def _has_function(value: Any) -> bool:
+    """Whether a value is a user's function or holds one."""
+    if isinstance(value, Mapping):
+        return any(map(_has_function, value.values()))
+    return any(map(_has_function, value)) if isinstance(value, list | tuple) else as_callee(value) is not None
+
+
+def _may_be_copied(node: ast.AST) -> bool:
+    """Whether an expression may stand in several places: it computes nothing."""
+    kinds = (ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.USub, ast.UnaryOp, ast.Load, ast.Lambda)
+    return isinstance(node, ast.Lambda) or (
+        isinstance(node, kinds) and all(map(_may_be_copied, ast.iter_child_nodes(node)))
+    )
+
+
+def _matched(place: ast.expr, row: ast.expr) -> dict[str, ast.expr] | None:
+    """What each variable of a loop's target stands for in a row; None if they do not match."""
+    if isinstance(place, ast.Name):
+        return {place.id: row}
+    if not isinstance(place, ast.Tuple | ast.List) or not isinstance(row, ast.Tuple | ast.List):
+        return None
+    if len(place.elts) != len(row.elts):
+        return None
+    found: dict[str, ast.expr] = {}
+    for part, value in zip(place.elts, row.elts, strict=True):
+        matched = _matched(part, value)
+        if matched is None:
+            return None
+        found |= matched
+    return found
+
+
+class _Filled(ast.NodeTransformer):
+    """A loop's body with its variables replaced by what they stand for."""
+
+    def __init__(self, given: dict[str, ast.expr]) -> None:
+        self.given = given
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if isinstance(node.ctx, ast.Load) and node.id in self.given:
+            return copy.deepcopy(self.given[node.id])
+        return node

@@ -1,0 +1,339 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""The last rewrite: every name that is not a variable becomes a constant, a helper, or something numba knows."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import math
+from collections.abc import Mapping
+from types import FunctionType, ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from isolation.compiling.rewrites import constants
+from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
+from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, parameters
+from isolation.compiling.source.rewrite import (
+    Place,
+    Rewrite,
+    at,
+    call,
+    holds_constants,
+    is_asked,
+    is_fresh,
+    name,
+    support,
+    written_out,
+)
+from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Nested, builtin_name, variables_read
+from isolation.rules.parameters import opened
+from isolation.usercode.parsing import parse_expression
+
+_BUILTINS = {abs, bool, complex, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range}
+_BUILTINS |= {reversed, round, set, slice, sum, tuple, zip}
+_UNREPEATABLE = CHANCE_AND_TIME | {
+    "os": "the computer it runs on",
+    "sys": "the computer it runs on",
+    "threading": "other threads",
+}
+
+_UNKNOWN: dict[type[ast.AST], str] = {
+    ast.ClassDef: "a class of its own",
+    ast.With: "with",
+    ast.Match: "match",
+    ast.Starred: "* to pack or unpack",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Await: "await",
+    ast.AsyncFor: "async",
+    ast.AsyncWith: "async",
+}
+
+
+class Writer(Protocol):
+    """Where helpers and constants go: the module being written."""
+
+    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind]) -> str:
+        """Write a function, with these parameters known, and return its name."""
+
+    def composite(self, composite: Any, node: ast.AST) -> str:
+        """Write a composite as a function of (game, player) and return its name."""
+
+    def constant(self, value: ast.expr, what: str) -> str:
+        """Write a module-level constant and return its name."""
+
+    def table(self, value: constants.Table, node: ast.AST, what: str) -> str:
+        """Write the look-up functions of a dictionary and return the prefix of their names."""
+
+
+class Call(Rewrite):
+    """Names and calls become those of the generated module."""
+
+    def __init__(self, place: Place, writer: Writer) -> None:
+        super().__init__(place)
+        self.writer = writer
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        """Write a known value in place of its name."""
+        if not isinstance(node.ctx, ast.Load) or node.id == SUPPORT:
+            return node
+        found = self.known(node)
+        return node if found is None else self._constant(found.value, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """Write a known attribute of a module, such as math.pi, in its place."""
+        if isinstance(node.value, ast.Name) and node.value.id == SUPPORT:
+            return node
+        if isinstance(node.ctx, ast.Store):
+            known = self.known(node.value)
+            refusal = refuse if known is None else refuse_unrepeatable
+            refusal(f"it changes {ast.unparse(node)}" + (", which outlives the call" if known else ""), node)
+        found = self.known(node)
+        if found is not None:
+            return self._constant(found.value, node)
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Look up in a dictionary that never changes."""
+        table = self._table(node.value)
+        if table is None:
+            return self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            refuse_unrepeatable(f"it changes {ast.unparse(node.value)}, which outlives the call", node)
+        found = self.known(node.slice)
+        if found is not None and isinstance(found.value, str):
+            if found.value not in table:
+                refuse(f"{ast.unparse(node.value)} has no {found.value!r}", node)
+            return self._constant(table[found.value], node)
+        return at(node, call(self._of_table(table, "look_up", node.value), self.visit(node.slice)))
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """Look for an element in a tuple or table."""
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            table = self._table(node.comparators[0])
+            element = self.visit(node.left)
+            if table is None:
+                found: ast.expr = support("contains", self.visit(node.comparators[0]), element)
+            else:
+                found = call(self._of_table(table, "has", node.comparators[0]), element)
+            return at(node, found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found))
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Call what is known: a helper, a composite, a builtin, a function of a library."""
+        if isinstance(node.func, ast.Attribute):
+            method = self._method(node, node.func)
+            if method is not None:
+                return method
+        found = self.known(node.func)
+        if found is None:
+            if isinstance(node.func, ast.Name) and node.func.id != SUPPORT:
+                refuse(f"it calls {node.func.id}, a function not known before it runs", node)
+            return self.generic_visit(node)
+        _refuse_chance(found.value, node)
+        callee = self.callee(node.func)
+        if callee is not None:
+            return self._call_helper(callee, node)
+        if hasattr(opened(found.value), "phases"):
+            composite = self.writer.composite(opened(found.value), node)
+            return at(node, call(name(composite), *map(self.visit, node.args)))
+        return self._call_library(found.value, node)
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """Raise a plain exception: whoever evaluates only learns that there was one."""
+        return at(node, ast.Raise(call(name("ValueError"), ast.Constant("raised by the heuristic"))))
+
+    def visit(self, node: ast.AST) -> Any:
+        """Refuse statements that numba does not know."""
+        if type(node) in _UNKNOWN:
+            refuse(f"it uses {_UNKNOWN[type(node)]}, which compiled code does not have", node)
+        return super().visit(node)
+
+    # --- calls -----------------------------------------------------------------------------------------------------
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> ast.expr | None:
+        """Rewrite a method of a known value; refuse one that changes it."""
+        owner = self.known(function.value)
+        if (
+            owner is None
+            or owner.value is SUPPORT
+            or isinstance(owner.value, ModuleType | type)
+            or is_asked(owner.value)
+        ):
+            return None
+        what = ast.unparse(function.value)
+        if function.attr in CHANGING_METHODS:
+            refuse_unrepeatable(f"it changes {what}, which outlives the call", node)
+        if isinstance(owner.value, np.ndarray):
+            return None
+        table = self._table(function.value)
+        if table is not None:
+            return self._table_method(table, node, function)
+        if function.attr in ("index", "count", "intersection", "union", "difference", "issubset", "copy"):
+            return None
+        refuse(f"it calls {what}.{function.attr}, which compiled code does not have", node)
+
+    def _table_method(self, table: constants.Table, node: ast.Call, function: ast.Attribute) -> ast.expr:
+        what = ast.unparse(function.value)
+        arguments = [self.visit(argument) for argument in node.args]
+        if function.attr == "get" and arguments:
+            get = "get" if len(arguments) == 2 else "get_or_none"
+            return at(node, call(self._of_table(table, get, function.value), *arguments))
+        if function.attr in ("keys", "values", "items") and not arguments:
+            listed = tuple(getattr(table, function.attr)())
+            return at(node, constants.expression(listed, node, what))
+        refuse(f"it calls {what}.{function.attr}, which compiled code does not have", node)
+
+    def _call_library(self, value: Any, node: ast.Call) -> ast.expr:
+        what = ast.unparse(node.func)
+        called = getattr(value, "__name__", "")
+        module = _home(value)
+        if builtin_name(value) is not None:
+            if value not in _BUILTINS:
+                refuse(f"it calls {called}, which compiled code does not have", node)
+            node.func = self._builtin(called)
+        elif getattr(math, called, None) is value:
+            node.func = _dotted(f"{SUPPORT}.math.{called}")
+        elif module.partition(".")[0] == "numpy":
+            if isinstance(value, type) and value not in (np.float64, np.int64, np.bool_):
+                refuse(f"it computes with {what}: compiled code has float64 and int64", node)
+            node.func = _dotted(f"{SUPPORT}.np.{_numpy_path(value, called)}")
+        else:
+            refuse(f"it calls {what}, which compiled code does not have", node)
+        node.args = [self.visit(argument) for argument in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        return node
+
+    def _builtin(self, called: str) -> ast.expr:
+        shadowed = called in self.scope.names
+        return _dotted(f"{SUPPORT}.builtins.{called}") if shadowed else name(called)
+
+    def _call_helper(self, callee: Callee, node: ast.Call) -> ast.expr:
+        """Call a helper with positional arguments; what is known of them is written into the helper."""
+        wanted, values = self._arguments(callee, node)
+        given: dict[str, Any] = {}
+        kinds: dict[str, Kind] = {}
+        passed: list[ast.expr] = []
+        for parameter in wanted:
+            value = values[parameter]
+            known = self._given(value)
+            if known is not None:
+                given[parameter] = known.value
+                continue
+            kind = self.kind(value)
+            if kind is not None:
+                kinds[parameter] = kind
+            passed.append(self.visit(value))
+        hidden = [read for value in given.values() if isinstance(value, Callee) for read in variables_read(value)]
+        reads = variables_read(callee)
+        function = self.writer.helper(callee, given, kinds)
+        return at(node, call(name(function), *passed, *map(name, hidden), *map(name, reads)))
+
+    def _given(self, value: ast.expr) -> Any:
+        """Return the value of an argument that the helper is to be written for: a function, None, text, a table."""
+        known = self.known(value)
+        if known is None:
+            return None
+        callee = self.callee(value)
+        if callee is not None:
+            return type(known)(Callee(callee.target, variables_read(callee), callee.defaults))
+        whole = isinstance(known.value, str | Mapping | list | set | np.ndarray) or callable(known.value)
+        whole = whole or holds_constants(known.value) or constants.loses_its_order(known.value)
+        return known if known.value is None or whole else None
+
+    def _arguments(self, callee: Callee, node: ast.Call) -> tuple[list[str], dict[str, ast.expr]]:
+        """Match the arguments of a call with the parameters of a function."""
+        target = callee.target
+        definition_node = target.node if isinstance(target, Nested) else definition(target)
+        called = definition_node.name if isinstance(definition_node, ast.FunctionDef) else "lambda"
+        wanted = parameters(definition_node)
+        if definition_node.args.vararg or definition_node.args.kwarg:
+            refuse(f"{called} takes any number of arguments (* or **), which compiled code cannot do", definition_node)
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        if starred or any(keyword.arg is None for keyword in node.keywords):
+            refuse(f"it calls {called} with * or **, which compiled code cannot do", node)
+        values = self._defaults(callee, definition_node)
+        positional = [parameter for parameter in wanted if parameter not in callee.defaults]
+        if len(node.args) > len(positional):
+            refuse(f"it gives {called} too many arguments", node)
+        values |= dict(zip(positional, node.args, strict=False))
+        values |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        missing = [parameter for parameter in wanted if parameter not in values]
+        if missing or len(values) > len(wanted):
+            refuse(
+                f"it calls {called} without its argument {missing[0]}" if missing else f"{called} lacks a parameter",
+                node,
+            )
+        return wanted, values
+
+    def _defaults(self, callee: Callee, node: Definition) -> dict[str, ast.expr]:
+        positional = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+        if isinstance(callee.target, Nested):
+            found: dict[str, ast.expr] = dict(
+                zip(positional[len(positional) - len(node.args.defaults) :], node.args.defaults, strict=True)
+            )
+            keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            found |= {argument.arg: default for argument, default in keyword_only if default}
+            for default in found.values():
+                if self.known(default) is None and written_out(default) is None and not is_fresh(default):
+                    refuse(f"the default {ast.unparse(default)} is not a constant", default)
+            return found
+        defaults = callee.target.__defaults__ or ()
+        values = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+        values |= callee.target.__kwdefaults__ or {}
+        values |= callee.defaults
+        return {parameter: self.place.value(value) for parameter, value in values.items()}
+
+    # --- values ----------------------------------------------------------------------------------------------------
+
+    def _constant(self, value: Any, node: ast.expr) -> ast.expr:
+        what = ast.unparse(node)
+        if isinstance(value, Callee | FunctionType) or hasattr(value, "phases"):
+            refuse(f"it keeps the function {what} as a value, which compiled code cannot do", node)
+        if isinstance(value, ModuleType):
+            refuse(f"it keeps the module {what} as a value, which compiled code cannot do", node)
+        called = builtin_name(value)
+        if called is not None:
+            return at(node, self._builtin(called))
+        if isinstance(value, enum.EnumType):
+            value = tuple(value)
+        if isinstance(value, type):
+            refuse(f"it uses the class {what}, which compiled code does not have", node)
+        written = at(node, constants.expression(value, node, what))
+        if isinstance(written, ast.Call) and not isinstance(written.func, ast.Name):
+            return at(node, name(self.writer.constant(written, what)))
+        return written
+
+    def _table(self, node: ast.expr) -> constants.Table | None:
+        found = self.known(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        return found.value if found is not None and isinstance(found.value, Mapping) else None
+
+    def _of_table(self, table: constants.Table, function: str, node: ast.expr) -> ast.expr:
+        return name(f"{self.writer.table(table, node, ast.unparse(node))}_{function}")
+
+
+def _home(value: Any) -> str:
+    """The module that a function comes from; of a method its owner's, where that draws random numbers."""
+    owner = getattr(getattr(value, "__self__", None), "__class__", None)
+    if owner is not None and owner.__module__ in ("random", "numpy.random.mtrand"):
+        return "random"
+    return getattr(value, "__module__", None) or getattr(type(value), "__module__", "") or ""
+
+
+def _refuse_chance(value: Any, node: ast.Call) -> None:
+    """Refuse to call what answers differently each time."""
+    module = _home(value)
+    for forbidden, on_what in _UNREPEATABLE.items():
+        if module == forbidden or module.startswith(f"{forbidden}."):
+            refuse_unrepeatable(f"it calls {ast.unparse(node.func)}, so its value depends on {on_what}", node)
+
+
+def _dotted(path: str) -> ast.expr:
+    return parse_expression(path)
+
+
+def _numpy_path(value: Any, called: str) -> str:
+    return called if getattr(np, called, None) is value else f"linalg.{called}"

@@ -1,0 +1,41 @@
+# ruff: noqa: N802 -- visit_Name and the like are named by ast
+"""None: helpers that would do something else for it are not given it, and what may be None is no truth to numba."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from isolation.compiling.source.function_source import parameters
+from isolation.compiling.source.rewrite import Rewrite, at, support
+
+
+class Present(Rewrite):
+    """`if location is None: return available` becomes an exception, for `location` a parameter.
+
+    In compiled code both knights are on the board, and a function gives values of one kind. Where the parameter can be
+    None all the same, compiled code raises an exception where Python does not, and the heuristic is refused.
+
+    `if over(game):` asks whether that is neither None nor 0.
+    """
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        self.given = set(parameters(node))
+        super().apply(node)
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Raise an exception instead of what is done for None."""
+        self.generic_visit(node)
+        if self._asks_for_none(node.test):
+            node.body = [at(node, ast.Raise(ast.Call(ast.Name("ValueError", ast.Load()), [], [])))]
+        elif isinstance(node.test, ast.Name | ast.Call):
+            node.test = at(node, support("truth", node.test))
+        return node
+
+    def _asks_for_none(self, test: ast.expr) -> bool:
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Is | ast.Eq):
+            return False
+        value, other = test.left, test.comparators[0]
+        is_none = isinstance(other, ast.Constant) and other.value is None
+        return is_none and isinstance(value, ast.Name) and value.id in self.given

@@ -1,0 +1,1 @@
+"""Source code of heuristics: its functions, scopes and errors."""

@@ -1,0 +1,163 @@
+"""From a Python function to the syntax tree of its definition, and what the rest of its file does to its globals."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType, FunctionType
+
+from isolation.compiling.source.compile_error import CompileError, refuse
+from isolation.usercode.parsing import parse, reading, unwarned
+
+Definition = ast.FunctionDef | ast.Lambda
+
+CHANGING_METHODS = {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse"}
+CHANGING_METHODS |= {"setdefault", "sort", "update"}
+
+
+@lru_cache(maxsize=64)
+def _parse(text: str) -> ast.Module:
+    return parse(text)
+
+
+def file_tree(function: FunctionType) -> ast.Module:
+    """Return the syntax tree of the file that defines a function."""
+    try:
+        with reading:
+            lines, _ = inspect.findsource(function)
+            return _parse("".join(lines))
+    except (OSError, TypeError, SyntaxError):
+        raise CompileError(f"the source of {function.__name__} is not at hand") from None
+
+
+def definition(function: FunctionType) -> Definition:
+    """Return the syntax tree of a function's definition, with the line numbers of its file."""
+    known = _definitions(file_tree(function)).get(function.__code__.co_firstlineno, [])
+    candidates = [node for node in known if _defines(node, function.__code__)]
+    if len(candidates) > 1:
+        candidates = [node for node in candidates if _essence(_code(node)) == _essence(function.__code__)]
+    if not candidates:
+        refuse(f"the definition of {function.__name__} is not found in its file")
+    return candidates[0]
+
+
+@lru_cache(maxsize=64)
+def _definitions(tree: ast.Module) -> dict[int, list[Definition]]:
+    """The definitions in a file by their first lines, those of their decorators included."""
+    found: dict[int, list[Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            decorators = getattr(node, "decorator_list", [])
+            found.setdefault(decorators[0].lineno if decorators else node.lineno, []).append(node)
+    return found
+
+
+def _defines(node: Definition, code: CodeType) -> bool:
+    named = code.co_name == (node.name if isinstance(node, ast.FunctionDef) else "<lambda>")
+    return named and parameters(node) == _parameter_names(code)
+
+
+def _parameter_names(code: CodeType) -> list[str]:
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def _code(node: ast.AST) -> CodeType:
+    assert isinstance(node, ast.Lambda)
+    with unwarned():
+        module = compile(ast.Expression(body=node), "<lambda>", "eval")
+    return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+
+
+def _essence(code: CodeType) -> tuple[object, ...]:
+    """Return what tells apart two lambdas on one line."""
+    constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+    return code.co_code, constants, code.co_names
+
+
+def parameters(node: Definition) -> list[str]:
+    """Return the names of a definition's parameters, keyword-only ones last; *args and **kwargs are left out."""
+    arguments = node.args
+    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+@lru_cache(maxsize=64)
+def changed_globals(tree: ast.Module) -> dict[str, int]:
+    """Return the global names that functions of a file change while it is in use, each with the line that does.
+
+    A function that only the top level of the file calls runs once, at import, and what it fills stays as it is.
+    """
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    used = {
+        node.id
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id != function.name
+    }
+    at_import = {
+        node.func.id
+        for statement in tree.body
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return {
+        name: line
+        for function in functions
+        if function.name in used or function.name not in at_import
+        for name, line in _changes(function)
+    }
+
+
+def _changes(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    declared = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+    own = assigned(function) - declared | set(parameters(function))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in declared:
+            yield node.id, node.lineno
+        elif (name := changed_name(node)) and name not in own:
+            yield name, node.lineno  # type: ignore[attr-defined]
+
+
+def changed_name(node: ast.AST) -> str | None:
+    """Return the name of the list, set, dictionary or object that an expression or target changes in place."""
+    if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+        base: ast.AST = node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING_METHODS:
+        base = node.func.value
+    else:
+        return None
+    while isinstance(base, ast.Subscript):
+        base = base.value
+    return base.id if isinstance(base, ast.Name) else None
+
+
+def assigned(function: Definition) -> set[str]:
+    """Return the names a function binds itself, parameters apart: not those of functions and comprehensions in it."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return {name for statement in body for name in bound_names(statement)}
+
+
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a statement or expression binds in the function it stands in."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+        yield node.id
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name.partition(".")[0]
+    if isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        # Only a walrus binds outside of a comprehension.
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr):
+                yield inner.target.id
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from bound_names(child)

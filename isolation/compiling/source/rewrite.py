@@ -1,0 +1,236 @@
+"""What the rewrites share: looking values up, and building nodes."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+from isolation.compiling.source.compile_error import refuse
+from isolation.compiling.source.function_source import Definition
+from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Known, Nested, Scope, as_callee, builtin_name
+from isolation.usercode.parsing import parse
+
+_FRESH = "_v"
+_RETURNS: dict[str, Kind] = {"forecast_move": "game", "copy": "game", "get_opponent": "player"}
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+@dataclass
+class Place:
+    """One function under rewriting: its scope, and fresh names for what rewrites add to it."""
+
+    scope: Scope
+    counter: Iterator[int]
+
+    def fresh(self, what: str) -> str:
+        """Return a name that no user's name can be."""
+        return f"{_FRESH}{next(self.counter)}_{what}"
+
+    def builtin(self, called: str) -> ast.Name:
+        """Return the name of a builtin, whatever that name means to the user."""
+        self.scope.known[f"_v_{called}"] = getattr(builtins, called)
+        return name(f"_v_{called}")
+
+    def value(self, known: Any) -> ast.expr:
+        """Return an expression for a value that is at hand."""
+        if known is None or isinstance(known, bool | int | float | str):
+            return ast.Constant(known)
+        fresh = self.fresh("value")
+        self.scope.known[fresh] = known
+        return name(fresh)
+
+    def define(self, what: str, node: Definition) -> str:
+        """Make a function known under a fresh name."""
+        name = self.fresh(what)
+        self.scope.known[name] = Callee(Nested(node, self.scope))
+        return name
+
+
+class Rewrite(ast.NodeTransformer):
+    """A pass over the body of one function definition.
+
+    Inner functions and comprehensions have names of their own: they are met when they are written themselves.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.scope = place.scope
+
+    def known(self, node: ast.AST) -> Known | None:
+        """Return the value an expression is known to have: a name, an attribute of a module, a lambda, a constant."""
+        if isinstance(node, ast.Constant):
+            return Known(node.value)
+        if isinstance(node, ast.Name):
+            return self.scope.look_up(node.id, node)
+        if isinstance(node, ast.Lambda):
+            return Known(Callee(Nested(node, self.scope)))
+        if isinstance(node, ast.Attribute):
+            base = self.known(node.value)
+            if base is not None and holds_constants(base.value):
+                if not hasattr(base.value, node.attr):
+                    refuse(f"{ast.unparse(node.value)} has no {node.attr}", node)
+                return Known(getattr(base.value, node.attr))
+        if isinstance(node, ast.Subscript):
+            return self._looked_up(node)
+        return None
+
+    def _looked_up(self, node: ast.Subscript) -> Known | None:
+        """Return the function that stands under a known index or key of a list, tuple or dictionary."""
+        base = self.known(node.value) if isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript) else None
+        index = self.known(node.slice) if isinstance(node.slice, ast.Constant | ast.Name) else None
+        if base is None or index is None or not isinstance(base.value, list | tuple | Mapping):
+            return None
+        try:
+            value = base.value[index.value]
+        except (LookupError, TypeError):
+            return None
+        holds = isinstance(value, list | tuple) and any(map(as_callee, value))
+        return Known(value) if holds or as_callee(value) else None
+
+    def callee(self, node: ast.AST) -> Callee | None:
+        """Return the user's function that an expression stands for."""
+        found = self.known(node)
+        return None if found is None else as_callee(found.value)
+
+    def builtin(self, node: ast.AST) -> str | None:
+        """Return the name of the builtin that an expression stands for."""
+        found = self.known(node) if isinstance(node, ast.Name) else None
+        return None if found is None else builtin_name(found.value)
+
+    def kind(self, node: ast.AST) -> Kind | None:
+        """Return "game" or "player" for expressions that certainly are one."""
+        if isinstance(node, ast.Name):
+            return self.scope.kind(node.id)
+        if isinstance(node, ast.NamedExpr):
+            return self.kind(node.value)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return _RETURNS.get(node.func.attr) if self.kind(node.func.value) == "game" else None
+        if isinstance(node, ast.Attribute) and node.attr in ("active_player", "inactive_player"):
+            return "player" if self.kind(node.value) == "game" else None
+        return None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Leave inner functions alone."""
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        """Leave lambdas alone."""
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Any:
+        """Rewrite only what a comprehension evaluates in this function: its first iterable."""
+        node.generators[0].iter = self.visit(node.generators[0].iter)
+        return node
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Keep blocks from becoming empty."""
+        super().generic_visit(node)
+        if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.ExceptHandler) and not node.body:
+            node.body = [at(node, ast.Pass())]
+        return node
+
+    def rewrite_body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite statements one after another."""
+        rewritten: list[ast.stmt] = []
+        for statement in statements:
+            result = self.visit(statement)
+            rewritten += result if isinstance(result, list) else [result] if result is not None else []
+        return rewritten
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        node.body = self.rewrite_body(node.body)
+
+
+def holds_constants(value: object) -> bool:
+    """Whether the attributes of a value stay what they are: modules, classes, enumerations, frozen data, `is_asked`."""
+    frozen = getattr(getattr(value, "__dataclass_params__", None), "frozen", False)
+    is_kept = isinstance(value, ModuleType | type | enum.Enum) or frozen or hasattr(value, "_fields")
+    return is_kept or is_asked(value)
+
+
+def is_asked(value: object) -> bool:
+    """Whether a value is a player of the third edition: nothing but its evaluations is called, which change nothing."""
+    return not isinstance(value, type) and hasattr(value, "get_action")
+
+
+def at(place: ast.AST, node: Node) -> Node:
+    """Give a new node, and what is new in it, the line of the one it stands for."""
+    for inner in ast.walk(node):
+        if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
+            ast.copy_location(inner, place)
+    return node
+
+
+def mark_written_out(node: ast.List) -> ast.List:
+    """Return a list that loops are not to run over: what is done with its elements is written once for each."""
+    node.is_written_out = True  # type: ignore[attr-defined]
+    return node
+
+
+def is_written_out(node: ast.expr) -> bool:
+    """Return whether a list is marked so."""
+    return getattr(node, "is_written_out", False)
+
+
+def is_fresh(node: ast.AST) -> bool:
+    """Whether an expression is a variable that a rewrite has added."""
+    return isinstance(node, ast.Name) and node.id.startswith(_FRESH)
+
+
+def written_out(node: ast.expr) -> Any:
+    """Return the value of a literal made of constants only, else None."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
+
+
+def name(identifier: str) -> ast.Name:
+    """Return a variable as an expression."""
+    return ast.Name(identifier, ast.Load())
+
+
+def target(identifier: str) -> ast.Name:
+    """Return a variable as the target of an assignment."""
+    return ast.Name(identifier, ast.Store())
+
+
+def call(function: ast.expr, *arguments: ast.expr) -> ast.Call:
+    """Return a call with positional arguments."""
+    return ast.Call(function, list(arguments), [])
+
+
+def support(function: str, *arguments: ast.expr) -> ast.Call:
+    """Return a call of a function of `isolation.native.runtime.runtime_library`."""
+    return call(ast.Attribute(name(SUPPORT), function, ast.Load()), *arguments)
+
+
+def statements(text: str, **parts: ast.expr) -> list[ast.stmt]:
+    """Return the statements of a template, its names in capitals replaced by expressions."""
+
+    class Fill(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            part = parts.get(node.id, node)
+            return ast.Name(part.id, node.ctx) if isinstance(part, ast.Name) else part
+
+    tree = parse(text)
+    for node in ast.walk(tree):
+        for attribute in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
+            if hasattr(node, attribute):
+                delattr(node, attribute)
+    return [Fill().visit(statement) for statement in tree.body]
+
+
+def function(identifier: str, arguments: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
+    """Return a definition."""
+    given = ast.arguments([], [ast.arg(argument) for argument in arguments], None, [], [], None, [])
+    return ast.FunctionDef(identifier, given, body, [])

@@ -1,0 +1,391 @@
+"""From a heuristic, a plain Python function, to the source of a module that numba compiles.
+
+The module holds everything the function refers to: helpers, constants, the functions inside it; see `rewrites` for what
+is rewritten. The rewrites look at the source only: nothing runs, nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import count
+from types import FunctionType
+from typing import Any
+
+from isolation.compiling import FUNCTIONS_REMEMBERED
+from isolation.compiling.numba_errors import explain_line, explain_result
+from isolation.compiling.rewrites import constants
+from isolation.compiling.rewrites.aliases import Alias
+from isolation.compiling.rewrites.arithmetic import check
+from isolation.compiling.rewrites.classic_api import Play
+from isolation.compiling.rewrites.cleanup import Tidy
+from isolation.compiling.rewrites.comprehensions import Iterate
+from isolation.compiling.rewrites.constant_folding import Fold
+from isolation.compiling.rewrites.containers import Contain
+from isolation.compiling.rewrites.dead_code import Prune
+from isolation.compiling.rewrites.element_types import Fill
+from isolation.compiling.rewrites.loops.cell_sums import weigh
+from isolation.compiling.rewrites.loops.flood_fill import flood
+from isolation.compiling.rewrites.loops.territory_fill import claim
+from isolation.compiling.rewrites.loops.unrolling import Unroll
+from isolation.compiling.rewrites.name_resolution import Call
+from isolation.compiling.rewrites.none_checks import Present
+from isolation.compiling.rewrites.numeric import Numbers
+from isolation.compiling.rewrites.promote_ints import Widen
+from isolation.compiling.rewrites.set_order import Order
+from isolation.compiling.rewrites.walrus import lower_walrus
+from isolation.compiling.source.compile_error import CompileError, refuse
+from isolation.compiling.source.function_source import Definition, definition, parameters
+from isolation.compiling.source.literals import Literals
+from isolation.compiling.source.rewrite import Place, at, call, function, name, statements
+from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
+from isolation.editions.third.state_heuristics import StateScore
+from isolation.rules.parameters import Parameter, opened, owners, untuned
+from isolation.usercode.parsing import parse, parse_expression
+from isolation.usercode.user_exceptions import clean, told
+
+__all__ = ["CompileError", "Rewritten", "rewrite"]
+
+_RESERVED = re.compile(rf"_[hcpv]\d+_|_v_|{SUPPORT}")
+_MOST_FUNCTIONS = 300
+Slots = Mapping[int, Mapping[str, str]]
+"""By the id of a function, the variables that hold its parameters, by the names of its arguments."""
+NO_SLOTS: Slots = {}
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
+
+    `plain` is the source before sums were written as tables, and two floods as one. `lines` gives for a line of the
+    source the line of the user's file it comes from.
+    """
+
+    source: str
+    plain: str
+    entry: str
+    lines: dict[int, int]
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def code(self) -> str:
+        """What tells this heuristic from others, whatever compiles it: the plain source, under a first line of its own.
+
+        The module's own first line says where this engine keeps what modules import; the one here never changes, since
+        logs hold hashes of it.
+        """
+        _, _, below = self.plain.partition("\n")
+        return f"from isolation.rewrites import support as {SUPPORT}\n{below}"
+
+    def explain(self, error: Exception) -> tuple[str, int | None]:
+        """Put what numba says against the module in plain words, with the line of the source it speaks of."""
+        reason, line = explain_line(str(error))
+        last = self.source[: self.source.rindex(f"def {self.entry}(")].count("\n") + 1
+        if line is not None and line >= last:
+            reason = explain_result(str(error)) or reason
+        return reason, line
+
+    def written_at(self, line: int | None) -> int | None:
+        """The line of the user's file that a line of the source comes from, if any does."""
+        known = [own for own in self.lines if line is not None and own <= line]
+        return self.lines[max(known)] if known else None
+
+
+def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) -> Rewritten:
+    """Write a module for a heuristic: a function, or a composite, which has `phases`.
+
+    Args:
+        second_try: with what may help one that does not compile or is wrong without: see `widening` and `presence`.
+
+    Raises:
+        CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
+    """
+    heuristic = untuned(heuristic)
+    try:
+        return _remembered(heuristic, second_try)
+    except TypeError:  # no hash, as objects of most dataclasses
+        return _written(heuristic, second_try)
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def _remembered(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+    return _written(heuristic, second_try)
+
+
+def _written(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewritten:
+    try:
+        return _rewrite(heuristic, second_try)
+    except CompileError as error:
+        with suppress(Exception):
+            return _rewrite(heuristic, second_try, prunes=True)
+        raise error
+    except Exception as error:  # whatever people write, the heuristic runs at least interpreted
+        raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
+
+
+def _line_reached(error: Exception) -> int | None:
+    """The line that was being rewritten: that of the innermost syntax node which what failed had in hand."""
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        for value in frame.f_locals.values():
+            if isinstance(value, ast.AST) and hasattr(value, "lineno"):
+                return int(value.lineno)
+    return None
+
+
+def _rewrite(heuristic: Callable[[Any, Any], float], second_try: bool, prunes: bool = False) -> Rewritten:
+    module = _Module(second_try, prunes)
+    slots, parameters = _slots(heuristic)
+    value = module.evaluate(heuristic, "the heuristic", slots)
+    body = statements(f"return {SUPPORT}.number(VALUE)", VALUE=value)
+    callee = as_callee(heuristic)
+    place = definition(callee.target) if callee and isinstance(callee.target, FunctionType) else ast.Pass()
+    module.add(at(place, function("score", ["game", "player", *_variables(slots)], body)))
+    return module.finish("score", parameters)
+
+
+def _slots(heuristic: Any) -> tuple[Slots, tuple[Parameter, ...]]:
+    """The variables that hold the parameters of what a heuristic is made of, and these parameters."""
+    slots: dict[int, Mapping[str, str]] = {}
+    parameters: list[Parameter] = []
+    for part, own in owners(heuristic):
+        slots[id(part)] = {name: f"_p{len(parameters) + at}_{name}" for at, name in enumerate(own)}
+        parameters += own.values()
+    return slots, tuple(parameters)
+
+
+def _variables(slots: Slots) -> list[str]:
+    return [variable for own in slots.values() for variable in own.values()]
+
+
+@dataclass
+class _Module:
+    """The module being written; `second_try`: see `rewrite`; `prunes`: code that never runs is left out."""
+
+    second_try: bool = False
+    prunes: bool = False
+    parts: list[ast.stmt] = field(default_factory=list)
+    names: dict[Any, str] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)  # what is known by its id must stay alive
+    counter: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def add(self, part: ast.stmt) -> None:
+        """Add a function, compiled, or another statement."""
+        if isinstance(part, ast.FunctionDef):
+            part.decorator_list = [parse_expression(f"{SUPPORT}.jit")]
+        self.parts.append(part)
+
+    def finish(self, entry: str, parameters: tuple[Parameter, ...]) -> Rewritten:
+        """Return the source."""
+        imports = parse(f"from isolation.native.runtime import runtime_library as {SUPPORT}").body
+        tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
+        lower_walrus(tree)
+        plain = ast.unparse(tree) + "\n"
+        weigh(tree)
+        claim(tree)
+        flood(tree)
+        check(tree, self.second_try)
+        source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+        lines: dict[int, int] = {}
+        _match_lines(parse(source), tree, lines)
+        return Rewritten(source, plain, entry, lines, parameters)
+
+    def evaluate(self, heuristic: Any, what: str, slots: Slots) -> ast.expr:
+        """Write a heuristic and return its call on `game`, `player` and what it has of the slots."""
+        heuristic = opened(heuristic)
+        if hasattr(heuristic, "phases"):
+            given = [name(variable) for variable in ("game", "player", *_variables(slots))]
+            return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
+        if isinstance(heuristic, StateScore):
+            return self._of_state(heuristic, slots.get(id(heuristic), {}))
+        callee = as_callee(heuristic)
+        if callee is None:
+            raise CompileError(f"{what} is {_described(heuristic)}, not a plain function")
+        own = slots.get(id(heuristic), {})
+        return self._asked(f"HEURISTIC(game, player{_keywords(own)})", {"HEURISTIC": callee}, own, _checked(callee))
+
+    def _of_state(self, heuristic: StateScore, own: Mapping[str, str]) -> ast.expr:
+        """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
+        given = f"({SUPPORT}.as_state(game){_keywords(own)})"
+        known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
+        asked = f"FIRST{given} if player == 0 else SECOND{given}"
+        return self._asked(asked, known, own, definition(heuristic.__wrapped__))
+
+    def _asked(self, question: str, known: dict[str, Any], own: Mapping[str, str], place: ast.AST) -> ast.expr:
+        """Write what an expression calls that knows `game`, `player` and the variables of parameters; return it."""
+        asked = at(place, parse_expression(question))
+        kinds: dict[str, Kind] = {"game": "game", "player": "player"}
+        scope = Scope({*kinds, *own.values()}, lambda name, node: None, known, kinds, {})
+        written = Call(Place(scope, self.counter), self).visit(asked)
+        assert isinstance(written, ast.expr)
+        return written
+
+    def helper(self, callee: Callee, given: dict[str, Any], kinds: dict[str, Kind]) -> str:
+        """Write a function with some parameters known; once for what is the same."""
+        target = callee.target
+        original = target.node if not isinstance(target, FunctionType) else definition(target)
+        key = (
+            id(original),
+            id(target) if isinstance(target, FunctionType) else id(target.scope),
+            tuple((parameter, _identity(value)) for parameter, value in given.items()),
+            tuple(kinds.items()),
+        )
+        if key in self.names:
+            return self.names[key]
+        self.kept += [original, target, *given.values()]
+        if isinstance(target, FunctionType):
+            _check_names(original)
+        called = original.name if isinstance(original, ast.FunctionDef) else "lambda"
+        new = self.names[key] = self._fresh("h", called)
+        if len(self.names) > _MOST_FUNCTIONS:
+            refuse(f"{called} is called in too many ways", original)
+        self.add(self._write(new, callee, copy.deepcopy(original), given, dict(kinds)))
+        return new
+
+    def _write(
+        self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
+    ) -> ast.FunctionDef:
+        wanted = [parameter for parameter in parameters(node) if parameter not in given]
+        place = Place(scope_of(callee.target, node, {}, kinds), self.counter)
+        hidden: list[str] = []
+        for parameter, value in given.items():
+            if isinstance(value, Callee):
+                own = tuple(place.fresh(read) for read in variables_read(value))
+                hidden += own
+                given = {**given, parameter: Callee(value.target, own, value.defaults)}
+        place.scope.names.update(hidden)
+        body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
+        written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
+        passes = (
+            Alias(place),
+            *([Prune(place), Fold(place, given), Tidy(place)] if self.prunes else [Tidy(place), Fold(place, given)]),
+            Unroll(place),
+            Play(place),
+            Literals(place),
+            Contain(place),
+            Order(place),
+            *([Present(place), Widen(place)] if self.second_try else []),
+            Fill(place),
+            Numbers(place),
+            Iterate(place),
+            Call(place, self),
+        )
+        for rewriting in passes:
+            rewriting.apply(written)
+        return written
+
+    def composite(self, composite: Any, node: ast.AST, slots: Slots = NO_SLOTS) -> str:
+        """Write a composite as one function: the end judged once, then the phase's weighted sum.
+
+        It takes (game, player) and all slots, from which it and its parts have their parameters; without slots, as
+        where a function calls it, these are at their defaults.
+        """
+        key = ("composite", id(composite), bool(slots))
+        if key in self.names:
+            return self.names[key]
+        self.kept.append(composite)
+        own = slots.get(id(composite), {})
+        new = self.names[key] = self._fresh("h", "composite")
+        lines = ["over = game.utility(player)", "if over:", "    return over", "cells = game.width * game.height"]
+        lines += ["filled = (cells - len(game.get_blank_spaces())) / cells"]
+        for until, parts in composite.phases:
+            last = until == composite.phases[-1][0]
+            lines += ["if True:" if last else f"if filled < {float(until)!r}:", "    total = 0.0"]
+            for weight, part in parts:
+                value = ast.unparse(self.evaluate(part, "a part of the composite", slots))
+                weighed = own.get(getattr(weight, "name", ""), repr(float(weight)))
+                lines.append(f"    total += {weighed} * {value}")
+            lines.append("    return total")
+        self.add(at(node, function(new, ["game", "player", *_variables(slots)], statements("\n".join(lines)))))
+        return new
+
+    def constant(self, value: ast.expr, what: str) -> str:
+        """Write a module-level constant; once for what is the same."""
+        key = ast.unparse(value)
+        if key not in self.names:
+            self.names[key] = self._fresh("c", what)
+            self.add(ast.Assign([ast.Name(self.names[key], ast.Store())], value))
+        return self.names[key]
+
+    def table(self, value: constants.Table, node: ast.AST, what: str) -> str:
+        """Write the look-up functions of a dictionary; once for what is the same."""
+        key = ("table", id(value))
+        if key not in self.names:
+            self.kept.append(value)
+            prefix = self.names[key] = self._fresh("c", what)
+            written = constants.lookup(value, node, what)
+            own = {name for part in written for name in _defined(part)}
+            for part in written:
+                for inner in ast.walk(part):
+                    if isinstance(inner, ast.Name) and inner.id in own:
+                        inner.id = f"{prefix}_{inner.id}"
+                    elif isinstance(inner, ast.FunctionDef):
+                        inner.name = f"{prefix}_{inner.name}"
+                self.parts.append(part)
+        return self.names[key]
+
+    def _fresh(self, kind: str, what: str) -> str:
+        return f"_{kind}{next(self.counter)}_{re.sub(r'[^A-Za-z0-9_]', '_', what)[:40]}"
+
+
+def _keywords(own: Mapping[str, str]) -> str:
+    """Parameters as keyword arguments of a call: each with the variable that holds it."""
+    return "".join(f", {parameter}={variable}" for parameter, variable in own.items())
+
+
+def _checked(callee: Callee) -> Definition:
+    """Return the definition of a heuristic, which takes (game, player)."""
+    assert isinstance(callee.target, FunctionType)
+    node = definition(callee.target)
+    called = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+    if node.args.vararg or node.args.kwarg:
+        shown = ast.unparse(node.args)
+        refuse(f"what is called is {called}({shown}), perhaps a decorator's: it takes any number of arguments", node)
+    if len([parameter for parameter in parameters(node) if parameter not in callee.defaults]) < 2:
+        refuse(f"{called} does not take (game, player)", node)
+    return node
+
+
+def _described(value: object) -> str:
+    called = clean(getattr(value, "__name__", ""))
+    return f"{called}, " * bool(called) + f"an object of the class {type(value).__name__}"
+
+
+def _match_lines(new: ast.AST, old: ast.AST, lines: dict[int, int]) -> None:
+    """Note which line of the source each line of what was written came from."""
+    if type(new) is not type(old):
+        return
+    if isinstance(new, ast.stmt) and getattr(old, "lineno", 1) > 1:
+        lines.setdefault(new.lineno, old.lineno)  # type: ignore[attr-defined]
+    for child, other in zip(ast.iter_child_nodes(new), ast.iter_child_nodes(old), strict=False):
+        _match_lines(child, other, lines)
+
+
+def _defined(part: ast.stmt) -> list[str]:
+    if isinstance(part, ast.FunctionDef):
+        return [part.name]
+    assert isinstance(part, ast.Assign)
+    return [target.id for target in part.targets if isinstance(target, ast.Name)]
+
+
+def _identity(value: Any) -> Any:
+    """Return what tells one known argument from another."""
+    if isinstance(value, Callee):
+        target = value.target
+        return ("function", id(target if isinstance(target, FunctionType) else target.node), len(value.reads or ()))
+    if value is None or isinstance(value, bool | int | float | str):
+        return (type(value), value)
+    return id(value)
+
+
+def _check_names(node: ast.AST) -> None:
+    """Refuse names that could be taken for those of the generated module."""
+    for inner in ast.walk(node):
+        for written in (getattr(inner, "id", ""), getattr(inner, "arg", ""), getattr(inner, "name", "")):
+            if isinstance(written, str) and _RESERVED.match(written):
+                refuse(f"the name {written} is taken by compiled code", inner)

@@ -1,0 +1,40 @@
+"""The board that classic players know: its private state and game loop, on top of the plain board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isolation.boards.render import to_svg
+from isolation.editions import game_loop
+from isolation.editions.classic_state import ClassicState
+from isolation.editions.edition import GameHistory
+
+
+class Board(ClassicState):
+    """A board with all that the classic engines' boards have, private attributes included.
+
+    This is `isolation.Board`: the position and its methods are those of `isolation.boards.board.Board`.
+    """
+
+    BLANK = 0
+    NOT_MOVED = None
+
+    def play(self, time_limit: float | None = None) -> tuple[Any, GameHistory, str]:
+        """Play the game on from here between the two player objects.
+
+        Args:
+            time_limit: milliseconds a move; by default 200 if a player has the first edition's
+                ``get_move(game, legal_moves, time_left)``, else 150.
+
+        Returns:
+            The winner, the moves, and "illegal move" (the normal end, as well as a first-edition bad move), "forfeit"
+            (a bad move while moves remained) or "timeout" (judged first). If a player is of the first edition the
+            moves are a list of [player 1's move, player 2's move] that includes the losing move, else of [row, column].
+        """
+        return game_loop.play(self, time_limit)
+
+    def _repr_svg_(self) -> str:
+        return to_svg(self)
+
+
+Board._copies_fields = True

@@ -1,0 +1,179 @@
+"""Players of the classic editions: which one a player was written for, how it is made, asked, judged and recorded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from queue import Empty
+from typing import TYPE_CHECKING, Any
+
+from isolation.editions.third.conversion import move_to, state_of
+from isolation.editions.third.timed_turn import take_turn
+from isolation.rules.geometry import Move
+from isolation.usercode.user_exceptions import shown
+
+if TYPE_CHECKING:
+    from isolation.boards.board import Board
+
+GameHistory = list[list[int]] | list[list[Move | None]]
+TimeLeft = Callable[[], float]
+"""The milliseconds a player has left for its move."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One edition of the classic engine, as far as its players notice.
+
+    Attributes:
+        name: "first", "second" or "third".
+        usual_limit: milliseconds a move.
+        usual_size: of the board, ROWSxCOLUMNS.
+        bad_move: how a game ends in which a player gives a bad move though it has good ones.
+        asked_by: the method by which players are asked, and its arguments, for people.
+        matches: whether a player, or the class of one, belongs to this edition.
+        ask: asks a player for its move in a game; whatever it returns is returned, unchecked.
+        is_late: whether a move that was just asked for comes too late.
+        history: the moves of a game as this edition returns them: from the moves played, the one that lost, and which
+            player, 0 or 1, began.
+    """
+
+    name: str
+    usual_limit: float
+    usual_size: str
+    bad_move: str
+    asked_by: str
+    matches: Callable[[Any], bool]
+    ask: Callable[[Any, Board, TimeLeft], Any]
+    is_late: Callable[[Any, TimeLeft], bool]
+    history: Callable[[Sequence[Move], Any, int], GameHistory]
+
+
+TOO_LATE = object()
+"""What a player of the third edition has answered that has put no action in time."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoMove:
+    """What a player of the third edition has answered that has put what is no action; it says so."""
+
+    action: Any
+
+    def __repr__(self) -> str:
+        return f"action {shown(self.action)}"
+
+
+def takes_state(player: Any) -> bool:
+    """Whether a player has the third edition's ``get_action(state)``, and no ``get_move``."""
+    return callable(getattr(player, "get_action", None)) and not hasattr(player, "get_move")
+
+
+def takes_legal_moves(player: Any) -> bool:
+    """Whether a player, or the class of one, has the first edition's ``get_move(game, legal_moves, time_left)``."""
+    get_move: Any = getattr(player, "get_move", None)
+    try:
+        parameters = inspect.signature(get_move).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    required = [one for one in positional if one.default is one.empty]
+    selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move"), staticmethod)
+    return len(required) == 3 + selves or any(one.name == "legal_moves" for one in positional)
+
+
+def _turns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
+    """[player 1's move, player 2's move] for every turn, the losing move included."""
+    plies: list[Any] = [None] * first_mover + [*moves, last]
+    return [plies[ply : ply + 2] for ply in range(0, len(plies), 2)]
+
+
+def _rows_and_columns(moves: Sequence[Move], last: Any, first_mover: int) -> GameHistory:
+    """[row, column] for every move but the losing one."""
+    return [list(move) for move in moves]
+
+
+def _is_time_up(move: Any, time_left: TimeLeft) -> bool:
+    return time_left() < 0
+
+
+def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
+    """The move that a player of the third edition puts in time, `TOO_LATE` if there is none.
+
+    In a finished game, which is one ply or more before a player here is without a move, it is not asked: the first
+    action that leaves its opponent no move is played, or else the first.
+    """
+    state = state_of(game)
+    actions: Sequence[int] = state.actions()
+    if state.terminal_test():
+        action = max(actions, key=lambda action: not state.result(action).actions(), default=None)
+    else:
+        try:
+            action = take_turn(player, state, time_left)
+        except Empty:
+            return TOO_LATE
+    if action is None or action not in actions:
+        return NoMove(action)
+    cell = state.locs[state.player()] or 0
+    return move_to(cell + actions[actions.index(action)], game.height, game.width)
+
+
+FIRST = Edition(
+    name="first",
+    usual_limit=200,
+    usual_size="7x7",
+    bad_move="illegal move",
+    asked_by="get_move(self, game, legal_moves, time_left)",
+    matches=takes_legal_moves,
+    ask=lambda player, game, time_left: player.get_move(game, game.get_legal_moves(), time_left),
+    is_late=_is_time_up,
+    history=_turns,
+)
+SECOND = Edition(
+    name="second",
+    usual_limit=150,
+    usual_size="7x7",
+    bad_move="forfeit",
+    asked_by="get_move(self, game, time_left)",
+    matches=lambda player: not takes_state(player),
+    ask=lambda player, game, time_left: player.get_move(game, time_left),
+    is_late=_is_time_up,
+    history=_rows_and_columns,
+)
+THIRD = Edition(
+    name="third",
+    usual_limit=150,
+    usual_size="9x11",
+    bad_move="forfeit",
+    asked_by="get_action(self, state)",
+    matches=takes_state,
+    ask=_ask_for_action,
+    is_late=lambda move, time_left: move is TOO_LATE,
+    history=_rows_and_columns,
+)
+EDITIONS = (FIRST, SECOND, THIRD)
+
+
+def edition_of(*players: Any) -> Edition:
+    """The edition of a player or its class, or of a game between players: the earliest that one of them belongs to."""
+    return next(edition for edition in EDITIONS if any(map(edition.matches, players)))
+
+
+def open_player(make: Callable[..., Any], seat: int) -> Any:
+    """A fresh player for a seat, 0 or 1, of its class or of a function that makes one.
+
+    Classes of the third edition are given the seat as ``player_id``; all others nothing.
+    """
+    return make(player_id=seat) if isinstance(make, type) and takes_state(make) else make()
+
+
+def call_get_move(player: Any, game: Board, time_left: TimeLeft) -> Any:
+    """Ask a player of any edition for its move; whatever it returns is returned, unchecked."""
+    return edition_of(player).ask(player, game, time_left)
+
+
+def seat(game: Board, player: Any) -> Board:
+    """A copy of the game in which the side to move is this player object, for players that ask about themselves."""
+    seated = game.copy()
+    other = game.players[1 - game.active_index]
+    seated.players = (other, player) if game.active_index else (player, other)
+    return seated

@@ -1,0 +1,74 @@
+"""Between a `Board` and a state of the third edition, which knows one size: smaller boards lie in its middle.
+
+On a board of 9 rows and 11 columns every cell has its counterpart. A smaller one is the third edition's board whose
+outer cells were visited before the game began; larger ones, and 11 rows of 9, it cannot hold.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from isolation.editions.third.state import HEIGHT, STRIDE, WIDTH, Isolation
+from isolation.rules.geometry import Move, format_size
+
+if TYPE_CHECKING:
+    from isolation.boards.board import Board
+
+
+def why_unfit(rows: int, columns: int) -> str:
+    """Why a state cannot hold a board of this size; empty if it can."""
+    if rows <= HEIGHT and columns <= WIDTH:
+        return ""
+    size = format_size(rows, columns)
+    return f"players of the third edition know boards of up to {format_size(HEIGHT, WIDTH)}, not {size}"
+
+
+def state_of(board: Board) -> Isolation:
+    """The position as a state.
+
+    Raises:
+        ValueError: the board is too large.
+    """
+    rows, columns = board.height, board.width
+    cells, images = _cells(rows, columns), _images(columns)
+    row_mask = (1 << columns) - 1
+    blank = 0
+    for row in range(rows):
+        blank |= images[board.blank >> row * columns & row_mask] << cells[(row + 1) * columns - 1]
+    first, second = (None if cell is None else cells[cell] for cell in board.locations)
+    # The plies tell whose turn it is, also where old code has set it.
+    plies = board.move_count + (board.move_count % 2 ^ board.active_index)
+    return Isolation(blank, plies, (first, second))
+
+
+def move_to(cell: int, rows: int, columns: int) -> Move:
+    """The (row, column) of a state's cell on a board of this size; off the board where the cell is."""
+    x, y = cell % STRIDE, cell // STRIDE
+    return rows - 1 - (y - (HEIGHT - rows) // 2), columns - 1 - (x - (WIDTH - columns) // 2)
+
+
+def cell_at(row: int, column: int, rows: int, columns: int) -> int:
+    """A state's cell for a (row, column) of a board of this size.
+
+    >>> cell_at(0, 0, 9, 11), cell_at(8, 10, 9, 11), cell_at(3, 3, 7, 7)
+    (114, 0, 57)
+    """
+    x, y = columns - 1 - column + (WIDTH - columns) // 2, rows - 1 - row + (HEIGHT - rows) // 2
+    return y * STRIDE + x
+
+
+@lru_cache(maxsize=64)
+def _cells(rows: int, columns: int) -> tuple[int, ...]:
+    """For each cell of a board of this size, the state's."""
+    if why := why_unfit(rows, columns):
+        raise ValueError(why)
+    return tuple(cell_at(row, column, rows, columns) for row in range(rows) for column in range(columns))
+
+
+@lru_cache(maxsize=16)
+def _images(columns: int) -> tuple[int, ...]:
+    """For each set of cells of a row, the same set seen from the other end."""
+    return tuple(
+        sum(1 << columns - 1 - column for column in range(columns) if row >> column & 1) for row in range(1 << columns)
+    )

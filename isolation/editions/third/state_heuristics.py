@@ -1,0 +1,58 @@
+"""Heuristics of the third edition, which are asked about states, as the heuristics of (game, player) they are not.
+
+They are methods, such as ``score(self, state)`` of a player's class, and functions of (state, player_id).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from isolation.editions.third.conversion import state_of
+
+
+class StateScore:
+    """A heuristic of a game and a player that asks one of a state.
+
+    Attributes:
+        of_players: for player 0 and player 1 the function of a state, and of its parameters by name, that says what it
+            is worth to it.
+    """
+
+    def __init__(self, function: FunctionType, of_players: tuple[Callable[..., Any], ...]) -> None:
+        self.of_players = of_players
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def __call__(self, game: Any, player: Any, **parameters: float) -> Any:
+        """What the game's position is worth to one of its players; `parameters` are the function's own."""
+        return self.of_players[game._index_of(player)](state_of(game), **parameters)
+
+
+def score_of_states(value: Any, owner: type | None) -> StateScore | None:
+    """The heuristic that a function of (state, player_id), or with its owner a method of (self, state), is.
+
+    None if it is neither. To ask a method, the owner is made for both players.
+
+    Raises:
+        Exception: whatever making a player raises.
+    """
+    names = _parameters(value)
+    if owner is not None and len(names) == 2:
+        players = [owner(player_id=seat) for seat in (0, 1)]
+        return StateScore(value, tuple(getattr(player, value.__name__) for player in players))
+    if owner is None and len(names) == 2 and names[0] == "state":
+        return StateScore(value, tuple(partial(value, **{names[1]: seat}) for seat in (0, 1)))
+    return None
+
+
+def _parameters(value: Any) -> list[str]:
+    """The names of what a plain function must be given; empty for all else."""
+    if not inspect.isfunction(value):
+        return []
+    given = inspect.signature(value).parameters.values()
+    return [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]

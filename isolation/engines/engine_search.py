@@ -1,0 +1,260 @@
+"""A search that `go` asks for: under all its limits at once, told of while it lasts, and ended when it is to end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf, isinf, isnan
+
+from isolation.boards.joust_notation import write_move
+from isolation.editions.classic_board import Board
+from isolation.engines.go_command import Search
+from isolation.engines.protocol import UGI, Protocol
+from isolation.native import workspaces
+from isolation.players.agents import Agent, as_loss
+from isolation.rules.limits import Limit
+from isolation.search import is_compilable
+from isolation.search.result import SearchResult
+
+NO_MOVE = "(none)"
+HALT_SECONDS = 1.0
+"""How long a search is waited for that has been told to stop and has found nothing yet; then the first legal move is
+the answer."""
+INFO_SECONDS = 1.0
+"""A search is never silent for longer."""
+PROVEN = 1_000_000_000
+"""Centipawns of a proven result, where nobody knows how many plies it is away."""
+_OFTEN = 0.005
+_GRACE = 0.05
+"""How long a search that has been answered for is waited for, so that it does not compute beside the next one."""
+_WITHOUT_END = Limit(nodes=2**61)
+
+Ask = Callable[[Agent, Board], SearchResult]
+"""Has an agent choose a move."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an agent does what `go` asks.
+
+    Attributes:
+        agent: under the limit that it keeps by itself.
+        depth: which it reaches ply by ply; None if it searches once.
+        seconds: after which it is ended, if it does not keep the time by itself.
+        patience: seconds, the search's own included, that its compiled code may be waited for; infinite where no time
+            is said, or where it needs none.
+        notes: what of `go` is not done, and what is done instead.
+    """
+
+    agent: Agent
+    depth: int | None
+    seconds: float
+    patience: float
+    notes: tuple[str, ...]
+
+
+def planned(agent: Agent, search: Search, board: Board) -> Plan:
+    """The plan of a search; the first of depth, nodes and time that the agent can have is the limit that it keeps."""
+    within = inf if search.ms is None else search.ms / 1e3
+    patience = within if is_compilable(board) else inf
+    if not hasattr(agent, "limit"):
+        return Plan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
+    wanted = search.limits
+    if search.is_infinite:
+        wanted = (Limit(depth=board.width * board.height),) if agent.has_depth else (_WITHOUT_END,)
+    able, refused = [], []
+    for limit in wanted:
+        try:
+            able.append(replace(agent, limit=limit))  # type: ignore[type-var]
+        except ValueError as error:
+            refused.append(str(error))
+    chosen = able[0] if able else agent
+    instead = "what else go says counts" if able else "its own limit counts"
+    depth = chosen.limit.depth if agent.has_depth else None
+    if depth is not None and search.nodes is not None:
+        chosen = able[1]
+    seconds = inf if chosen.limit.ms is not None else within
+    return Plan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))
+
+
+class Thinking:
+    """A search under way, in a thread of its own. Whoever answers first, the search or who ends it, has answered."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        board: Board,
+        spoken: Protocol,
+        ask: Ask,
+        say: Callable[[str], None],
+        *,
+        is_infinite: bool,
+        compiling: threading.Thread | None = None,
+    ) -> None:
+        """Begin it.
+
+        Args:
+            board: nobody changes it any more.
+            say: sends lines; it is called from several threads.
+            is_infinite: it waits for `end` to answer.
+            compiling: what makes the agent's code, if that is not there yet; waited for as long as the plan has
+                patience. Then the first legal move is the answer.
+        """
+        self._plan, self._board, self._spoken, self._ask, self._send = plan, board, spoken, ask, say
+        self._is_infinite = is_infinite
+        self._compiling = compiling
+        self._started = time.perf_counter()
+        self._running = workspaces.Searches([])
+        self._nodes = 0
+        self._best: SearchResult | None = None
+        self._lock = threading.Lock()
+        self._is_answered = False
+        self._last = ""
+        self._is_over = False
+        self._is_stopped = threading.Event()
+        self._thread = threading.Thread(target=self._think, daemon=True)
+        self._thread.start()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still computes, or waits to be ended."""
+        return self._thread.is_alive()
+
+    def end(self) -> None:
+        """Have it answer: the best move so far, or the first legal one if it does not stop and has found none."""
+        self._is_stopped.set()
+        if self._best is not None:
+            self._answer(self._best)
+        deadline = time.perf_counter() + (_GRACE if self._best else HALT_SECONDS)
+        while self._thread.is_alive() and time.perf_counter() < deadline:
+            self._running.halt()
+            self._thread.join(_OFTEN)
+        if self._thread.is_alive():
+            self._answer(None)
+
+    def _think(self) -> None:
+        result, told = None, ""
+        try:
+            if not self._board.outcome():
+                if self._compiling is not None and not self._wait_for(self._compiling):
+                    self._answer(None)
+                    return
+                with workspaces.haltable() as self._running:
+                    self._best = result = self._find()
+        except BaseException as error:  # of whatever code the agent runs: an engine goes on
+            told = f"info string error: {as_loss(error).detail}"
+        self._is_over = True
+        if self._is_infinite:
+            self._is_stopped.wait()
+        if result is not None:
+            self._answer(result)
+        else:
+            self._close(told, NO_MOVE)
+
+    def _wait_for(self, compiling: threading.Thread) -> bool:
+        """Whether code is there in time; then what is left of the time is searched for."""
+        compiling.join(max(0.0, self._started + self._plan.patience - time.perf_counter()))
+        if compiling.is_alive():
+            self._inform(f"info string code for {self._board.size} is still being compiled: the first legal move")
+            return False
+        agent = self._plan.agent
+        limit: Limit | None = getattr(agent, "limit", None)
+        if limit is not None and limit.ms is not None:
+            left = max(1.0, limit.ms - 1e3 * (time.perf_counter() - self._started))
+            self._plan = replace(self._plan, agent=replace(agent, limit=Limit(ms=left)))  # type: ignore[type-var]
+        return True
+
+    def _find(self) -> SearchResult:
+        plan, board = self._plan, self._board
+        if plan.depth is None:
+            return self._ask(plan.agent, board)
+        if None in board.locations or plan.agent.limit.nodes is not None:  # type: ignore[attr-defined]
+            found = self._ask(plan.agent, board)
+            if None in board.locations or found.depth <= plan.depth or self._is_stopped.is_set():
+                return found
+        return self._deepen(plan.depth)
+
+    def _deepen(self, deepest: int) -> SearchResult:
+        """Search ply by ply to a depth, until a result is proven; in a lost position the last hope is played."""
+        best = None
+        for depth in range(1, deepest + 1):
+            found = self._ask(replace(self._plan.agent, limit=Limit(depth=depth)), self._board)  # type: ignore[type-var]
+            self._nodes += found.nodes
+            found = replace(found, nodes=self._nodes, seconds=time.perf_counter() - self._started)
+            if found.depth < depth:  # it was ended
+                return replace(best, nodes=found.nodes, seconds=found.seconds) if best else found
+            if best is not None and found.score == -inf:
+                found = replace(found, move=best.move, pv=best.pv)
+            self._best = best = found
+            self._inform(self._told(best))
+            if best.exact or self._is_stopped.is_set():
+                break
+        assert best is not None
+        return best
+
+    def _watch(self) -> None:
+        """End the search when its time is over, and say now and then that it goes on."""
+        deadline = self._started + self._plan.seconds
+        while not self._is_stopped.wait(max(0.0, min(INFO_SECONDS, deadline - time.perf_counter()))):
+            if time.perf_counter() >= deadline:
+                self.end()
+            elif not self._is_over:
+                milliseconds = round(1e3 * (time.perf_counter() - self._started))
+                self._inform(f"info nodes {self._nodes + self._running.nodes()} time {milliseconds}")
+        while self._thread.is_alive():  # a search that has just begun has missed that it is to end
+            self._running.halt()
+            self._thread.join(_OFTEN)
+
+    def _told(self, result: SearchResult) -> str:
+        return told(result, self._board, self._spoken, counts_plies=self._plan.agent.has_depth)
+
+    def _answer(self, result: SearchResult | None) -> None:
+        if result is None:
+            move, info = next(iter(self._board.legal_cells())), ""
+        else:
+            move, info = result.move, self._told(result)
+        self._close(info, write_move(self._board, move, self._spoken.moves))
+
+    def _inform(self, line: str) -> None:
+        with self._lock:
+            if not self._is_answered:
+                self._last = line
+                self._send(line)
+
+    def _close(self, info: str, move: str) -> None:
+        with self._lock:
+            if not self._is_answered:
+                self._is_answered = True
+                self._is_stopped.set()
+                self._send(f"{info}\nbestmove {move}" if info and info != self._last else f"bestmove {move}")
+
+
+def told(result: SearchResult, board: Board, spoken: Protocol, *, counts_plies: bool) -> str:
+    """What a search has found, as a line of information.
+
+    A proven result is a mate in so many plies, in UCI in so many moves, where that number is known: if the move ends
+    the game, or if the search `counts_plies`, so that its depth is how far it had to look. Otherwise it is `PROVEN`.
+    """
+    after, moves = board.copy(), []
+    for cell in result.pv:
+        if cell not in after.legal_cells():
+            break
+        moves.append(write_move(after, cell, spoken.moves))
+        after.play_cell(cell)
+    score = "" if isnan(result.score) else f" score cp {_centipawns(result.score)}"
+    plies = 1 if board.successor(result.move).outcome() else result.depth if counts_plies and result.exact else 0
+    if isinf(result.score) and plies > 0:
+        distance = plies if spoken is UGI else (plies + 1) // 2
+        score = f" score mate {distance if result.score > 0 else -distance}"
+    milliseconds = round(1e3 * result.seconds)
+    return f"info depth {result.depth} nodes {result.nodes} time {milliseconds}{score} pv {' '.join(moves)}"
+
+
+def _centipawns(score: float) -> int:
+    """Hundredths of a score, short of `PROVEN` unless it is infinite."""
+    if isinf(score):
+        return PROVEN if score > 0 else -PROVEN
+    return round(min(max(100 * score, 1 - PROVEN), PROVEN - 1))

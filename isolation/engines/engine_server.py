@@ -1,0 +1,224 @@
+"""Our agents as an engine: UGI, and UCI as Fairy-Stockfish speaks it of Joust, in lines of text.
+
+A search runs beside the dialogue, so that `isready`, `stop` and `quit` are answered while it lasts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import isfinite
+
+from isolation.boards.joust_notation import read_move
+from isolation.editions.classic_board import Board
+from isolation.engines.engine_search import NO_MOVE, Thinking, planned
+from isolation.engines.go_command import read_go
+from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, start_of
+from isolation.players.agents import Agent, Player
+from isolation.rules.geometry import format_size, parse_size
+from isolation.rules.limits import Limit
+from isolation.rules.seeds import move_seed
+from isolation.search.result import SearchResult
+
+_SIZES = ("5x5", "6x6", "7x7", "8x8", "9x9", "9x11")
+_VARIANTS = ("joust", *(f"{kind}{size}" for kind in ("joust", "placing") for size in _SIZES))
+"""What is offered to whoever chooses from a list; variants of all other sizes are known too."""
+_NO_POSITION = "there is no position: the last one could not be read"
+
+
+def serve(agent: Agent, lines: Iterable[str], say: Callable[[str], None], size: str = "7x7") -> None:
+    """Answer lines until `quit` or their end.
+
+    Args:
+        agent: who plays; `go` replaces its limit if it says one that the agent can be given.
+        say: sends a line; it is called from several threads, one at a time.
+        size: of the board that `startpos` of UGI means.
+    """
+    server = _Server(agent, say, size)
+    try:
+        for line in lines:
+            words = line.split()
+            if words[:1] == ["quit"]:
+                break
+            if words:
+                server.hear(words)
+    finally:
+        server.close()
+
+
+class _Server:
+    def __init__(self, agent: Agent, say: Callable[[str], None], size: str) -> None:
+        self._agent = agent
+        self._lock = threading.Lock()
+        self._write = say
+        self._size = size
+        self._spoken = UGI
+        self._variant = "joust"
+        self._board: Board | None = Board.from_moves([], size)
+        self._players: dict[Limit | None, Player] = {}
+        self._compiling: dict[str, threading.Thread] = {}
+        self._thinking: Thinking | None = None
+
+    def hear(self, words: list[str]) -> None:
+        """Do what a line asks; what cannot be done is said in a line of information."""
+        first, *rest = words
+        try:
+            if first in PROTOCOLS:
+                self._greet(PROTOCOLS[first])
+            elif first == "isready":
+                self._get_ready()
+            elif first == "stop":
+                self._stop()
+            elif first == "query" and rest:
+                self._say(f"response {self._queried(rest[0])}")
+            elif first in ("setoption", "uginewgame", "ucinewgame", "position", "go"):
+                self._stop()
+                self._change(first, rest)
+            else:
+                self._say(f"info string unknown command: {first[:40]}")
+        except ValueError as error:
+            self._say(f"info string error: {' '.join(str(error).split())[:300]}")
+
+    def close(self) -> None:
+        """End the search, if one is on, and the players."""
+        self._stop()
+        self._forget()
+
+    def _change(self, first: str, rest: list[str]) -> None:
+        if first == "setoption":
+            self._set_option(rest)
+        elif first == "position":
+            self._board = None  # should it not be read, nobody is answered for the one before
+            self._board = self._position(rest)
+        elif first == "go":
+            self._go(rest)
+        else:
+            self._forget()
+            self._board = self._start()
+
+    def _greet(self, spoken: Protocol) -> None:
+        self._spoken = spoken
+        self._say(f"id name {self._agent.name}\nid author Knight's Isolation")
+        if spoken is UCI:
+            known = " ".join(f"var {variant}" for variant in _VARIANTS)
+            self._say(f"option name UCI_Variant type combo default joust {known}")
+            self._say("option name VariantPath type string default <empty>")
+        else:
+            self._say(f"option name Board type string default {self._size}")
+        self._board = self._start()
+        self._say(spoken.greeted)
+
+    def _get_ready(self) -> None:
+        """Have what plays compiled, so that no move waits for it."""
+        if self._thinking is None or not self._thinking.is_alive:
+            self._compile()
+        self._say("readyok")
+
+    def _compile(self) -> None:
+        if self._board is None:
+            return
+        compiling = self._compiled_beside(self._board)
+        if compiling is not None:
+            compiling.join()
+        self._agent.compiled((self._board.height, self._board.width))
+
+    def _set_option(self, words: list[str]) -> None:
+        name, _, value = " ".join(words).removeprefix("name ").partition(" value ")
+        if name.lower() == "board":
+            self._size = format_size(*parse_size(value))
+            self._board = self._start()
+        elif name.lower() == "uci_variant":
+            start_of(value)
+            self._variant = value
+            self._board = self._start()
+        elif name.lower() != "variantpath":  # the names of variants say all that there is in our files of them
+            raise ValueError(f"there is no option {name[:40]}")
+
+    def _start(self) -> Board:
+        return start_of(self._variant) if self._spoken is UCI else Board.from_moves([], self._size)
+
+    def _position(self, words: list[str]) -> Board:
+        there = words.index("moves") if "moves" in words else len(words)
+        if words[:1] == ["startpos"]:
+            board = self._start()
+        elif words[:1] == ["fen"]:
+            board = Board.from_fen(" ".join(words[1:there]))
+        else:
+            raise ValueError("position is followed by startpos or fen")
+        for text in words[there + 1 :]:
+            board.play_cell(read_move(board, text))
+        return board
+
+    def _queried(self, what: str) -> str:
+        if self._board is None:
+            raise ValueError(_NO_POSITION)
+        outcome = self._board.outcome()
+        if what == "p1turn":
+            return str(self._board.active_index == 0).lower()
+        if what == "gameover":
+            return str(outcome is not None).lower()
+        if what == "result":
+            return f"p{outcome.winner}win" if outcome else "none"
+        raise ValueError(f"query is followed by p1turn, gameover or result, not by {what[:40]}")
+
+    def _go(self, words: list[str]) -> None:
+        if self._board is None:
+            self._say(f"info string error: {_NO_POSITION}\nbestmove {NO_MOVE}")
+            return
+        board = self._board.copy()
+        search = read_go(words, board.active_index)
+        plan = planned(self._agent, search, board)
+        for note in plan.notes:
+            self._say(f"info string {note}")
+        compiling = self._compiled_beside(board) if isfinite(plan.patience) else None
+        self._thinking = Thinking(
+            plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
+        )
+
+    def _compiled_beside(self, board: Board) -> threading.Thread | None:
+        """The thread that compiles what plays on boards of this size, begun now if none was; None if all is there."""
+        if board.size not in self._compiling:
+
+            def compile_now() -> None:
+                with suppress(Exception):  # the search meets it again, and says so
+                    self._agent.compiled((board.height, board.width))
+
+            self._compiling[board.size] = threading.Thread(target=compile_now, daemon=True)
+            self._compiling[board.size].start()
+        compiling = self._compiling[board.size]
+        return compiling if compiling.is_alive() else None
+
+    def _ask(self, agent: Agent, board: Board) -> SearchResult:
+        if None in board.locations:
+            agent = agent.placing()
+        limit = getattr(agent, "limit", None)
+        player = self._players.get(limit)
+        if player is None:
+            player = self._players[limit] = agent.open()
+            player.new_game()
+        # A search is late here only if the machine is slow, and whoever asks has a clock.
+        choose = getattr(player, "find", player.choose)
+        result: SearchResult = choose(board, move_seed(0, board.move_count))
+        if result.move not in board.legal_cells():
+            raise ValueError(f"the agent chose cell {result.move}, which is not legal")
+        return result
+
+    def _stop(self) -> None:
+        """End the search and have its answer sent, if one is on."""
+        thinking, self._thinking = self._thinking, None
+        if thinking is None:
+            return
+        thinking.end()
+        if thinking.is_alive:
+            self._players.clear()
+
+    def _forget(self) -> None:
+        for player in self._players.values():
+            player.close()
+        self._players.clear()
+
+    def _say(self, text: str) -> None:
+        with self._lock:
+            for line in text.splitlines():
+                self._write(line)

@@ -1,0 +1,1 @@
+"""Exact results: perft, the solver, and the tables of solved boards."""

@@ -1,0 +1,48 @@
+"""Perft: how many move sequences a position has, the count by which chess engines compare move generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from isolation.editions.classic_board import Board
+from isolation.search import is_compilable
+
+
+def perft(board: Board, depth: int) -> list[int]:
+    """The number of move sequences of exactly 1, 2, … `depth` plies; a finished game adds nothing at deeper plies.
+
+    >>> perft(Board.from_moves([24, 14]), 3)
+    [8, 30, 144]
+
+    Raises:
+        ValueError: the depth is not a whole number above 0.
+    """
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise ValueError(f"the depth of perft must be a whole number above 0, not {depth!r}")
+    counts = np.zeros(depth, np.int64)
+    _count(board, 0, counts)
+    return [int(count) for count in counts]
+
+
+def _count(board: Board, ply: int, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
+    if is_compilable(board):
+        from isolation.compiling.specialise import pack
+
+        below = counts[ply:]
+        _compiled(board.height, board.width)(*pack(board), len(below), below.ctypes.data)
+        return
+    cells = board.legal_cells()
+    counts[ply] += len(cells)
+    if ply + 1 < len(counts):
+        for cell in cells:
+            _count(board.successor(cell), ply + 1, counts)
+
+
+@cache
+def _compiled(rows: int, columns: int) -> Callable[..., float]:
+    from isolation.compiling.specialise import native_function
+
+    return native_function("perft", None, rows, columns).call

@@ -1,0 +1,45 @@
+"""The shipped tables: who wins from every placement pair of the boards that are solved.
+
+`data/solved.json` maps a size ROWSxCOLUMNS, rows not above columns, to a hexadecimal number. Its bit
+`cell_1 * cells + cell_2` is set if player 1, on `cell_1` and to move after both placements, wins against player 2 on
+`cell_2`. `experiments.exact.board_solving` makes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from isolation.files.shipped_data import read_shipped
+from isolation.rules.geometry import cell_of, format_size, move_of
+
+FILE = Path(__file__).parents[1] / "data" / "solved.json"
+
+
+def pair_is_won(rows: int, columns: int, mover: int, other: int) -> bool | None:
+    """Whether the player on cell `mover`, to move right after both placements, wins; None if no table has the board.
+
+    >>> pair_is_won(7, 7, 24, 0)
+    True
+    """
+    if rows > columns:
+        mover, other = (cell_of(move_of(cell, columns)[::-1], rows) for cell in (mover, other))
+        rows, columns = columns, rows
+    table = _tables().get(format_size(rows, columns))
+    return None if table is None else bool(table >> (mover * rows * columns + other) & 1)
+
+
+def is_covered(rows: int, columns: int) -> bool:
+    """Whether the tables have boards of this size, lying or standing."""
+    return format_size(*sorted((rows, columns))) in _tables()
+
+
+def covered_sizes() -> tuple[str, ...]:
+    """The boards that the tables have, rows not above columns, in the order of the file."""
+    return tuple(_tables())
+
+
+@cache
+def _tables() -> dict[str, int]:
+    return {size: int(table, 16) for size, table in json.loads(read_shipped(FILE)).items()}

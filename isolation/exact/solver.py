@@ -1,0 +1,415 @@
+"""Exact values: who wins with perfect play, by which moves, along which line, and how long the game can last.
+
+A position is searched to the end of the game, without a heuristic. Positions with both players placed are searched in
+compiled code; before that, every placement that differs under the symmetries of the board is tried. Placement pairs of
+solved boards are looked up in tables that ship with the package (`isolation.exact.solved_tables`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Literal, NamedTuple
+
+from isolation.editions.classic_board import Board
+from isolation.exact.solved_tables import pair_is_won
+from isolation.native import workspaces
+from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, knight_masks, symmetries
+from isolation.rules.limits import Limit
+
+Winner = Literal[1, 2]
+_Search = Callable[[int, int, int, workspaces.Desk], float]
+"""A compiled search: of at most so many nodes, by a clock, with so many nanoseconds left on it, at a desk."""
+
+_TO_THE_END = 1 << 20
+_NO_LIMIT = 1 << 62
+_SHORT = 20_000_000
+"""Nodes that take about a third of a second."""
+_LONG = 3_000_000_000
+"""Nanoseconds that are too long to wait for."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The exact result of a position.
+
+    Attributes:
+        winner: 1 or 2; None if the limit ended the search before it was known.
+        moves: the moves after which the side to move still wins, ascending; none in a position lost for it.
+        line: play to the end: the winner's moves keep the win, the loser goes where it has most moves and its opponent
+            fewest. Cut short where the limit ended, empty if no first move of it is known.
+        nodes: positions visited; those known from a table, or because one side can mirror the other, are not counted.
+        undecided: moves that the limit left undecided, ascending; if there are none, `moves` is complete.
+    """
+
+    winner: Winner | None
+    moves: tuple[int, ...]
+    line: tuple[int, ...]
+    nodes: int
+    undecided: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a game lasts whose winner hurries and whose loser delays.
+
+    Attributes:
+        winner: 1 or 2; None if the limit ended the search before it was known.
+        plies: how many more plies will be played; None if the limit ended the search before it was known.
+        at_least: how many there will be at least, as far as the search came.
+        moves: the best moves, ascending: those that win soonest, or lose last. While only `plies` is unknown, moves
+            among which is a best one; while the winner is, those not known to lose.
+        line: best moves to the end; cut short where the limit ended, empty if `plies` is unknown.
+        nodes: positions visited.
+    """
+
+    winner: Winner | None
+    plies: int | None
+    at_least: int
+    moves: tuple[int, ...]
+    line: tuple[int, ...]
+    nodes: int
+
+
+class MoveValue(NamedTuple):
+    """Whether a move keeps the win (None: the limit left it unknown), and the nodes it took to know."""
+
+    cell: int
+    keeps: bool | None
+    nodes: int
+
+
+class Meter:
+    """What has been spent of a limit, over any number of searches.
+
+    Attributes:
+        nodes: positions visited so far.
+    """
+
+    def __init__(self, limit: Limit | None = None) -> None:
+        """Start the clock.
+
+        Raises:
+            ValueError: the limit is a depth.
+        """
+        if limit is not None and limit.unit == "depth":
+            raise ValueError(f"the solver searches to the end of the game: limit it by nodes or time, not by {limit}")
+        self.nodes = 0
+        self._most = _NO_LIMIT if limit is None or limit.nodes is None else limit.nodes
+        self._milliseconds = None if limit is None else limit.ms or limit.cpu_ms
+        self._now = time.thread_time_ns if limit is not None and limit.cpu_ms else time.monotonic_ns
+        self._started = self._now()
+
+    def search(self, board: Board, within: int | None) -> bool | None:
+        """Whether the side to move wins; both are placed, and it has a move. None if the limit ended the search.
+
+        With `within`, a number above 0, the side that would make the last of so many more plies must win by then, and
+        the other side wins by not losing by then.
+        """
+        from isolation.compiling.specialise import native_function, pack
+
+        low, high, cell_0, cell_1, turn = pack(board)
+        own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
+        call = native_function("solve", None, board.height, board.width).call
+        plies = _TO_THE_END if within is None else within
+
+        def search(nodes: int, clock: int, budget: int, desk: workspaces.Desk) -> float:
+            return call(low, high, own, other, plies, nodes, clock, budget, desk.address)
+
+        if not self._may_take_long:
+            return self._run(search, self._most - self.nodes)
+        won = self._run(search, _SHORT)
+        return self._run(partial(_interruptibly, search), self._most - self.nodes) if won is None else won
+
+    def _run(self, search: _Search, nodes: int) -> bool | None:
+        """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
+        from isolation.native import layout as on_desk
+
+        with workspaces.lent() as desk:
+            won = search(nodes, *self._clock, desk)
+            self.nodes += int(desk.numbers[on_desk.NODES])
+            return None if desk.numbers[on_desk.STOPPED] else won == 1.0
+
+    @property
+    def _may_take_long(self) -> bool:
+        """Whether the limit allows more than a few seconds, so that somebody may want to interrupt the search."""
+        clock, budget = self._clock
+        return self._most - self.nodes > 10 * _SHORT and (clock < 0 or budget > _LONG)
+
+    @property
+    def _clock(self) -> tuple[int, int]:
+        """The clock and the nanoseconds that are left on it, as compiled code takes them."""
+        from isolation.native import layout as on_desk
+
+        if self._milliseconds is None:
+            return -1, 0
+        clock = on_desk.CPU_CLOCK if self._now is time.thread_time_ns else on_desk.WALL_CLOCK
+        return clock, max(0, self._started + int(self._milliseconds * 1e6) - self._now())
+
+
+def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Desk) -> float:
+    """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
+    from isolation.native import layout as on_desk
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(search, nodes, clock, budget, desk)
+        try:
+            return running.result()
+        except BaseException:
+            desk.numbers[on_desk.NODE_LIMIT] = desk.numbers[on_desk.CHECKPOINT] = 0
+            raise
+
+
+def solve(board: Board, limit: Limit | None = None) -> Solution:
+    """Who wins with perfect play, and by which moves.
+
+    >>> solve(Board.from_moves([5, 0], size="4x4"))
+    Solution(winner=2, moves=(), line=(11, 6, 2, 8, 4, 1, 10, 7, 3, 9), nodes=42, undecided=())
+
+    Safe in threads: any number may solve at once, as if each were alone, and they use a core each.
+
+    Args:
+        limit: of nodes or time, for everything together; None searches for as long as it takes.
+
+    Raises:
+        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
+    """
+    meter, values = _valued(board, limit)
+    is_decided = _any(move.keeps for move in values) is not None
+    return Solution(
+        winner=_winner(board, values),
+        moves=_cells(move.cell for move in values if move.keeps),
+        line=tuple(_line(board, values, meter)) if is_decided else (),
+        nodes=meter.nodes,
+        undecided=_cells(move.cell for move in values if move.keeps is None),
+    )
+
+
+def solve_length(board: Board, limit: Limit | None = None) -> Length:
+    """How long the game lasts if the winner hurries and the loser delays.
+
+    Args:
+        limit: of nodes or time, for everything together; None searches for as long as it takes.
+
+    Raises:
+        ValueError: more than `MOST_COMPILED_CELLS` cells, a limit that is a depth, or a position that cannot arise.
+    """
+    meter, values = _valued(board, limit)
+    winner = _winner(board, values)
+    if _any(move.keeps for move in values) is None:
+        open_moves = _cells(move.cell for move in values if move.keeps is not False)
+        return Length(winner, None, 1, open_moves, (), meter.nodes)
+    plies, at_least, moves = outlast(board, values, meter)
+    line = () if plies is None else tuple(_best_line(board, plies, meter))
+    return Length(winner, plies, at_least, moves, line, meter.nodes)
+
+
+def valued_moves(board: Board, meter: Meter) -> Iterator[MoveValue]:
+    """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
+    known: dict[int, tuple[bool | None, int]] = {}
+    if known_value(board) is False:
+        known = dict.fromkeys(board.legal_cells(), (False, 0))
+    twin = _twins(board)
+    for cell in promising_first(board):
+        like = twin.get(cell, cell)
+        if like not in known:
+            before = meter.nodes
+            known[like] = (_opposite(value(board.successor(like), meter)), meter.nodes - before)
+        yield MoveValue(cell, *known[like])
+
+
+def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
+    """Whether the side to move wins; None if the limit left it unknown.
+
+    With `within`, the side that would make the last of so many more plies must win by then, and the other side wins by
+    not losing by then.
+    """
+    if not board.moves_mask(board.active_index):
+        return False
+    if within == 0:
+        return True
+    if None in board.locations:
+        below = None if within is None else within - 1
+        after = [board.successor(cell) for cell in dict.fromkeys(_twins(board).values())]
+        return _any(_opposite(value(child, meter, below)) for child in sorted(after, key=is_mirrored, reverse=True))
+    known = known_value(board) if within is None else None
+    return meter.search(board, within) if known is None else known
+
+
+def outlast(board: Board, values: Sequence[MoveValue], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
+    """The plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
+
+    `values` are those of all moves of a position whose winner is known.
+    """
+    is_won = any(move.keeps for move in values)
+    moves = _cells(move.cell for move in values if not is_won or move.keeps is not False)
+    if not moves:
+        return 0, 0, ()
+    for plies in count(1 if is_won else 2, 2):
+        outcomes = {cell: value(board.successor(cell), meter, plies - 1) for cell in moves}
+        over = tuple(cell for cell, wins in outcomes.items() if wins is (not is_won))
+        lasting = tuple(cell for cell in moves if cell not in over)
+        if None in outcomes.values():
+            return None, plies, moves if is_won else lasting
+        if is_won and over:
+            return plies, plies, over
+        if not is_won:
+            if not lasting:
+                return plies, plies, moves
+            moves = lasting
+    raise AssertionError("a game ends")
+
+
+def is_mirrored(board: Board) -> bool:
+    """Whether the side to move is lost because the other side can mirror whatever it does.
+
+    So it is if both stand on mirror images of one another, the blank cells are symmetric, and no blank cell is its own
+    image: the answer to every move is its image, which is another blank cell. On boards with an even number of cells
+    player 2 wins by placing itself so.
+    """
+    mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
+    if mover is None or other is None:
+        return False
+    for image in symmetries(board.height, board.width):
+        if image[mover] == other and image[other] == mover:
+            blank = list(cells_of(board.blank))
+            if all(image[cell] != cell == image[image[cell]] and board.blank >> image[cell] & 1 for cell in blank):
+                return True
+    return False
+
+
+def check_position(board: Board) -> None:
+    """Refuse what the solver does not serve.
+
+    Raises:
+        ValueError: more than `MOST_COMPILED_CELLS` cells, or a position that cannot arise.
+    """
+    cells = board.width * board.height
+    if cells > MOST_COMPILED_CELLS:
+        raise ValueError(
+            f"the solver serves boards of up to {MOST_COMPILED_CELLS} cells, not the {cells} of {board.size}"
+        )
+    visited = full_mask(board.height, board.width) & ~board.blank
+    places = [cell for cell in board.locations if cell is not None]
+    if any(not visited >> cell & 1 for cell in places) or len(set(places)) < len(places):
+        raise ValueError(f"not a position of this game: {board!r} has a player on a cell that is not its own")
+    if len(places) < 2 and (board.locations[board.active_index] is not None or visited.bit_count() > len(places)):
+        raise ValueError(f"not a position of this game: {board!r} has visited cells, but a player is not placed")
+
+
+def _valued(board: Board, limit: Limit | None) -> tuple[Meter, list[MoveValue]]:
+    """Every move valued within a limit, whose clock starts once the search is compiled; and what is left of it."""
+    from isolation.compiling.specialise import native_function
+
+    check_position(board)
+    native_function("solve", None, board.height, board.width)
+    meter = Meter(limit)
+    return meter, list(valued_moves(board, meter))
+
+
+def _line(board: Board, values: Iterable[MoveValue], meter: Meter) -> Iterator[int]:
+    """Moves to the end: the winner keeps the win; the loser goes where it has most moves and its opponent fewest."""
+    winning = next((move.cell for move in values if move.keeps), None)
+    is_won = winning is not None
+    cell = winning if is_won else next(iter(promising_first(board)), None)
+    while cell is not None:
+        yield cell
+        board = board.successor(cell)
+        is_won = not is_won
+        if is_won:
+            cell = next((move.cell for move in valued_moves(board, meter) if move.keeps), None)
+        else:
+            cell = next(iter(promising_first(board)), None)
+
+
+def _best_line(board: Board, plies: int, meter: Meter) -> Iterator[int]:
+    """Moves to the end of a game that lasts `plies`: neither side plays a move that changes that."""
+    for left in range(plies, 0, -1):
+        # The loser may do as it likes two plies before the end; earlier it must not let the winner be two plies faster.
+        within = left - 1 if left % 2 else left - 3
+        for cell in board.legal_cells():
+            after = board.successor(cell)
+            wins = False if within < 0 else value(after, meter, within)
+            if wins is None:
+                return
+            if not wins:
+                break
+        yield cell
+        board = after
+
+
+def promising_first(board: Board) -> list[int]:
+    """The legal cells by own minus opponent mobility, the best first; placements in ascending order."""
+    cells = list(board.legal_cells())
+    other = board.locations[1 - board.active_index]
+    if None in board.locations:
+        return cells
+    assert other is not None
+    knight = knight_masks(board.height, board.width)
+
+    def mobility(cell: int) -> int:
+        blank = board.blank & ~(1 << cell)
+        return (knight[cell] & blank).bit_count() - (knight[other] & blank).bit_count()
+
+    return sorted(cells, key=mobility, reverse=True)
+
+
+def _twins(board: Board) -> dict[int, int]:
+    """For each legal cell the lowest one that a symmetry of the position takes it to.
+
+    Once both players have moved on from their placements, no symmetry is looked for.
+    """
+    cells = board.legal_cells()
+    placed = [cell for cell in board.locations if cell is not None]
+    if _visited(board) > len(placed):
+        return {cell: cell for cell in cells}
+    kept = [image for image in symmetries(board.height, board.width) if all(image[cell] == cell for cell in placed)]
+    return {cell: min(image[cell] for image in kept) for cell in cells}
+
+
+def known_value(board: Board) -> bool | None:
+    """Whether the side to move wins, where that is known without a search.
+
+    So it is if both have just been placed on a board that a table covers, or if the other side can mirror every move.
+    """
+    mover, other = board.locations[board.active_index], board.locations[1 - board.active_index]
+    if mover is None or other is None:
+        return None
+    known = pair_is_won(board.height, board.width, mover, other) if _visited(board) == 2 else None
+    return False if known is None and is_mirrored(board) else known
+
+
+def _visited(board: Board) -> int:
+    return board.width * board.height - board.blank.bit_count()
+
+
+def _winner(board: Board, values: Iterable[MoveValue]) -> Winner | None:
+    """Who wins a position whose moves keep the win, or not, or perhaps."""
+    won = _any(move.keeps for move in values)
+    if won is None:
+        won = known_value(board)
+    if won is None:
+        return None
+    return 1 if won == (board.active_index == 0) else 2
+
+
+def _any(values: Iterable[bool | None]) -> bool | None:
+    """`any` in three-valued logic."""
+    unknown = False
+    for known in values:
+        if known:
+            return True
+        unknown |= known is None
+    return None if unknown else False
+
+
+def _opposite(known: bool | None) -> bool | None:
+    return None if known is None else not known
+
+
+def _cells(cells: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(cells))

@@ -1,0 +1,1 @@
+"""Files: atomic writes, temporary folders, and shipped data."""

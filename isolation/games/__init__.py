@@ -1,0 +1,1 @@
+"""Matches, finished games and their text, and batches of moves and values."""

@@ -1,0 +1,132 @@
+"""A compiled heuristic's values of many positions at once, and what searches expect, under any parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.games.batch_moves import Positions, batches, packed
+from isolation.rules.geometry import knight_masks, parse_size
+
+if TYPE_CHECKING:
+    from isolation.compiling.compile_heuristic import CompiledHeuristic
+
+_WORD = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Positions, each to be valued for one of the players, as compiled code takes them; n of them.
+
+    Attributes:
+        size: of the board, ROWSxCOLUMNS.
+        columns: blank cells in two words, the players' cells, whose turn it is, and whom to value it for.
+    """
+
+    size: str
+    columns: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of(cls, positions: Positions, players: NDArray[np.int64]) -> Asking:
+        """The positions, valued for these players (0 or 1)."""
+        low, high, own, other = packed(positions)
+        turns = positions.plies % 2
+        cells = np.where(turns == 0, own, other), np.where(turns == 0, other, own)
+        columns = (low, high, *cells, turns, players.astype(np.int64))
+        return cls(positions.size, tuple(np.ascontiguousarray(column) for column in columns))
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+
+def appraise_all(heuristic: CompiledHeuristic, asking: Asking, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The heuristic's values, float64[n].
+
+    Args:
+        parameters: float64, in the order of `parameters_of`.
+
+    Raises:
+        ArithmeticError: the heuristic raised an exception at one of them.
+    """
+    from isolation.compiling.specialise import native_function
+    from isolation.native import workspaces
+    from isolation.native.layout import FAILED
+
+    values = np.empty(len(asking))
+    parameters = np.ascontiguousarray(parameters, np.float64)
+    with workspaces.lent() as desk:
+        native_function("values", heuristic.score, *parse_size(asking.size)).call(
+            *map(workspaces.address_of, asking.columns), len(asking), desk.address,
+            workspaces.address_of(parameters), workspaces.address_of(values),
+        )  # fmt: skip
+        if desk.numbers[FAILED]:
+            raise ArithmeticError("the heuristic raises an exception at one of the positions")
+    return values
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What a search expects from n positions.
+
+    Attributes:
+        scores: float64[n], to the side to move; ±inf means proven.
+        plies: int64[n], of each line; 0 if the limit was too small for any.
+        cells: int16[n, MAX_PLY], the lines.
+    """
+
+    scores: NDArray[np.float64]
+    plies: NDArray[np.int64]
+    cells: NDArray[np.int16]
+
+
+def expected_lines(
+    heuristic: CompiledHeuristic,
+    positions: Positions,
+    parameters: NDArray[np.float64],
+    depth: int | None,
+    nodes: NDArray[np.int64] | None,
+) -> Lines:
+    """What alpha-beta expects from positions as part of a search for the side that has just moved.
+
+    Args:
+        depth: plies; or None, and `nodes`, int64[n], are the most nodes from each position.
+
+    Raises:
+        ArithmeticError: the heuristic raised an exception or returned NaN.
+    """
+    from isolation.compiling.specialise import native_function
+    from isolation.native import workspaces
+    from isolation.native.layout import FAILED, MAX_PLY, NO_LIMIT
+
+    count = len(positions)
+    found = Lines(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
+    given = [np.ascontiguousarray(column) for column in packed(positions)]
+    most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
+    parameters = np.ascontiguousarray(parameters, np.float64)
+    call = native_function("lines", heuristic.score, *parse_size(positions.size)).call
+    with workspaces.lent() as desk:
+        for first, batch in batches(count):
+            remaining = slice(first, None)
+            call(
+                *(workspaces.address_of(column[remaining]) for column in given), batch, depth or 0,
+                workspaces.address_of(most[remaining]), desk.address, workspaces.address_of(parameters),
+                *(workspaces.address_of(column[remaining]) for column in (found.scores, found.plies, found.cells)),
+            )  # fmt: skip
+            if desk.numbers[FAILED]:
+                raise ArithmeticError("the heuristic raises an exception or returns NaN in a search")
+    return found
+
+
+def is_over(positions: Positions) -> NDArray[np.bool_]:
+    """bool[n], whether the side to move, which is placed, has no move."""
+    rows, columns = parse_size(positions.size)
+    low, high, own, _ = packed(positions)
+    masks = knight_masks(rows, columns)
+    near_low, near_high = (
+        np.array([mask >> shift & _WORD for mask in masks], np.uint64)[own] for shift in (0, _WORD.bit_length())
+    )
+    over: NDArray[np.bool_] = (low & near_low | high & near_high) == 0
+    return over

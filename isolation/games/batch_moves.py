@@ -1,0 +1,267 @@
+"""One move of an agent in each of many positions: a batch, in compiled code where the agent is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.editions.classic_board import Board
+from isolation.players.agents import Agent, Player, as_loss, closing
+from isolation.rules.geometry import full_mask, parse_size
+from isolation.rules.outcome import Reason
+from isolation.usercode.user_exceptions import IsCtrlC, heeding_ctrl_c
+
+if TYPE_CHECKING:
+    from isolation.search.compiled import CompiledPlayer
+
+NO_ANSWER = -1
+
+_WORD_BITS = 64
+_FIRST_BATCH = 4
+_GROWTH = 32
+_BATCH_SECONDS = 0.25
+
+IsCancelled = Callable[[], bool]
+"""Says whether nobody wants the answers any more."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions of one board by the moves that lead to them, in which the side to move has a move.
+
+    Attributes:
+        size: ROWSxCOLUMNS.
+        moves: the cells of all positions, one after another; two placements and more in each.
+        starts: int64[n + 1], position i has the cells starts[i] to starts[i + 1].
+    """
+
+    size: str
+    moves: NDArray[np.int16]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, games: Sequence[Sequence[int]], size: str) -> Positions:
+        """Positions from one sequence of cells each."""
+        starts = np.cumsum([0, *map(len, games)])
+        return cls(size, np.array([cell for moves in games for cell in moves], np.int16), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, index: int) -> tuple[int, ...]:
+        """The cells played up to a position."""
+        return tuple(self.moves[self.starts[index] : self.starts[index + 1]].tolist())
+
+    @property
+    def plies(self) -> NDArray[np.int64]:
+        """How many plies have been played in each."""
+        return np.diff(self.starts)
+
+    def take(self, rows: NDArray[np.int64]) -> Positions:
+        """Some of the positions, in this order."""
+        plies = self.plies[rows]
+        starts = np.concatenate(([0], np.cumsum(plies)))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], plies)
+        return Positions(self.size, self.moves[places], starts)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What an agent did in n positions.
+
+    Attributes:
+        cells: int16[n], its moves, -1 where it lost by something else.
+        failure: int8[n], the number of a `Reason` there, otherwise 0.
+        detail: what happened at the `first_failure`; empty if it always moved.
+        nodes: int64[n], positions it visited; 0 if it does not tell.
+        nanoseconds: int64[n], what it took.
+    """
+
+    cells: NDArray[np.int16]
+    failure: NDArray[np.int8]
+    detail: str
+    nodes: NDArray[np.int64]
+    nanoseconds: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def first_failure(self) -> int | None:
+        """The first answer that was lost by an error, or else otherwise; None if the agent always moved."""
+        return first_failure(self.failure)
+
+
+def first_failure(failure: NDArray[np.int8]) -> int | None:
+    """The place of the first error among the numbers of reasons, or else of the first other failure; None if all are 0.
+
+    >>> first_failure(np.array([0, Reason.TIMEOUT, Reason.ERROR, Reason.ERROR], np.int8))
+    2
+    """
+    errors, failures = np.flatnonzero(failure == Reason.ERROR), np.flatnonzero(failure)
+    return int((errors if len(errors) else failures)[0]) if len(failures) else None
+
+
+def answer_all(
+    agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled = lambda: False
+) -> Answers:
+    """Ask an agent once in every position, each as if in a game of its own.
+
+    Compiled agents are asked in compiled code, which runs without Python's lock: any number of threads may ask. A call
+    of it answers about a quarter of a second's positions, so that Python can handle a signal after it.
+
+    Args:
+        seeds: uint64, one a move.
+        is_cancelled: called between positions, for threads, which receive no signals.
+
+    Raises:
+        CancelledError: `is_cancelled` returned True.
+    """
+    rows, columns = parse_size(positions.size)
+    player = agent.compiled((rows, columns))
+    if player is None:
+        return _answer_interpreted(agent, positions, seeds, is_cancelled)
+    answers = asking(player, positions, seeds, is_cancelled)()
+    if answers.first_failure is None:
+        return answers
+    return _with_detail(answers, agent, positions, seeds, is_cancelled)
+
+
+def join_answers(parts: Sequence[Answers]) -> Answers:
+    """The answers to one set of positions after another."""
+    cells, failure, nodes, nanoseconds = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure", "nodes", "nanoseconds")
+    )
+    first = first_failure(failure)
+    if first is None:
+        return Answers(cells, failure, "", nodes, nanoseconds)
+    part = int(np.searchsorted(np.cumsum([len(part) for part in parts]), first, side="right"))
+    return Answers(cells, failure, parts[part].detail, nodes, nanoseconds)
+
+
+def asking(
+    player: CompiledPlayer,
+    positions: Positions,
+    seeds: NDArray[np.uint64],
+    is_cancelled: IsCancelled = lambda: False,
+) -> Callable[[], Answers]:
+    """What asks a compiled player once in every position, all being ready for it: calling that takes no more than this.
+
+    What it returns says nothing of what happened where the player failed, and is overwritten by the next call.
+    """
+    from isolation.compiling.specialise import native_function
+    from isolation.native import workspaces
+    from isolation.search.compiled import as_row
+
+    count = len(positions)
+    cells, failure = np.empty(count, np.int16), np.empty(count, np.int8)
+    nodes, nanoseconds = np.empty(count, np.int64), np.empty(count, np.int64)
+    asked = [np.ascontiguousarray(column) for column in (*packed(positions), np.asarray(seeds, np.uint64))]
+    row = np.array(as_row(player), np.int64)
+    call = native_function("answers", None, *parse_size(positions.size)).call
+
+    def ask() -> Answers:
+        given, filled = (
+            [(workspaces.address_of(column), column.itemsize) for column in columns]
+            for columns in (asked, (cells, failure, nodes, nanoseconds))
+        )
+        with workspaces.lent() as desk:
+            for first, batch in batches(count, is_cancelled):
+                call(
+                    *(address + first * width for address, width in given),
+                    batch, workspaces.address_of(row), desk.address,
+                    *(address + first * width for address, width in filled),
+                )  # fmt: skip
+        return Answers(cells, failure, "", nodes, nanoseconds)
+
+    return ask
+
+
+def batches(count: int, is_cancelled: IsCancelled = lambda: False) -> Iterator[tuple[int, int]]:
+    """The first position and the number of positions of each compiled call, which should take a quarter of a second.
+
+    How many that are is estimated from the time that the caller has taken so far.
+
+    Raises:
+        CancelledError: `is_cancelled` returned True.
+    """
+    first, batch, started = 0, _FIRST_BATCH, time.perf_counter()
+    while first < count:
+        if is_cancelled():
+            raise CancelledError
+        yield first, min(batch, count - first)
+        first += batch
+        affordable = int(first * _BATCH_SECONDS / (time.perf_counter() - started))
+        batch = max(1, min(affordable, _GROWTH * batch))
+
+
+def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
+    """Positions as compiled code takes them: blank cells in two words, the cell of the side to move, the other's."""
+    count, plies = len(positions), positions.plies
+    moves = positions.moves.astype(np.int64)
+    position = np.repeat(np.arange(count), plies)
+    visited = np.zeros((2, count), np.uint64)
+    bits = np.uint64(1) << (moves % _WORD_BITS).astype(np.uint64)
+    np.bitwise_or.at(visited, (moves // _WORD_BITS, position), bits)
+    everywhere = full_mask(*parse_size(positions.size))
+    low, high = (np.uint64(everywhere >> shift & (1 << _WORD_BITS) - 1) for shift in (0, _WORD_BITS))
+    last = positions.starts[1:]
+    return low & ~visited[0], high & ~visited[1], moves[last - 2], moves[last - 1]
+
+
+def _with_detail(
+    answers: Answers, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+) -> Answers:
+    """The answers with what happened at the first failure, which compiled code cannot tell.
+
+    Where Python finds no error, a number was too large for compiled code, and the answer is Python's.
+    """
+    errors = np.flatnonzero(answers.failure == Reason.ERROR)
+    again = _answer_interpreted(agent, positions.take(errors), seeds[errors], is_cancelled)
+    for column, values in zip(_columns(answers), _columns(again), strict=True):
+        column[errors] = values
+    first = answers.first_failure
+    is_late = first is not None and answers.failure[first] == Reason.TIMEOUT
+    return Answers(answers.cells, answers.failure, "late" if is_late else again.detail, *_columns(answers)[2:])
+
+
+def _columns(answers: Answers) -> tuple[NDArray[Any], ...]:
+    return answers.cells, answers.failure, answers.nodes, answers.nanoseconds
+
+
+def _answer_interpreted(
+    agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+) -> Answers:
+    rows = []
+    with closing(agent.open()) as player, heeding_ctrl_c() as is_ctrl_c:
+        for i in range(len(positions)):
+            if is_cancelled():
+                raise CancelledError
+            rows.append(_ask(player, Board.from_moves(positions[i], positions.size), int(seeds[i]), is_ctrl_c))
+    columns = list(zip(*rows, strict=True)) or [()] * 5
+    cells, failure, details, nodes, nanoseconds = columns
+    reasons = np.array(failure, np.int8)
+    first = first_failure(reasons)
+    costs = np.array(nodes, np.int64), np.array(nanoseconds, np.int64)
+    return Answers(np.array(cells, np.int16), reasons, "" if first is None else details[first], *costs)
+
+
+def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:
+    """Cell, failure, its detail, nodes and nanoseconds of one answer."""
+    try:
+        player.new_game()
+        found = player.choose(board, seed)
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        loss = as_loss(error)
+        return NO_ANSWER, int(loss.reason), loss.detail, 0, 0
+    if not board.moves_mask(board.active_index) >> found.move & 1:
+        return NO_ANSWER, int(Reason.ILLEGAL_MOVE), f"played cell {found.move}", 0, 0
+    return found.move, 0, "", found.nodes, int(found.seconds * 1e9)

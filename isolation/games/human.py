@@ -1,0 +1,295 @@
+"""A person plays against an agent, by lines of text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from isolation.boards.drawing import show_value
+from isolation.boards.render import standing, to_text
+from isolation.editions.classic_board import Board
+from isolation.games.match import GameRecord
+from isolation.players.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
+from isolation.rules.geometry import parse_size
+from isolation.rules.notation import cell_name, parse_cell
+from isolation.rules.outcome import Reason
+from isolation.rules.seeds import move_seed
+from isolation.search.result import SearchResult
+from isolation.usercode.output_capture import hushed
+from isolation.usercode.user_exceptions import heeding_ctrl_c
+
+HUMAN = "Human"
+RESIGNED = "resigned"
+HELP = """Type a cell, like d3 (column and row) or 3,3 (row,column), or the number of a listed move. Or:
+  hint          what a search would play
+  undo          take your last move back, and the reply to it
+  resign        give the game up
+  save FILE     write the game so far to a file
+  moves         show the board and the moves again
+  quit          leave without a result"""
+
+_COMMANDS = ("hint", "undo", "resign", "save", "moves", "help", "quit")
+_MOST_LISTED = 8
+
+Command = Literal["move", "hint", "undo", "resign", "save", "moves", "help", "quit"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a line means: a command, with the cell of a move or the file of a save."""
+
+    command: Command
+    cell: int = -1
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a person plays, against whom, and how it is asked and told.
+
+    Attributes:
+        opponent: the agent at the other side.
+        adviser: the agent that hints.
+        side: 1 or 2, the person's.
+        ask: shows a prompt and returns a line; EOFError at the end of the input.
+        say: shows some lines.
+        save: writes the game so far to a file; OSError if it cannot.
+        ascii_only: whether boards are drawn in plain ASCII.
+        seed: of the opponent's random choices.
+    """
+
+    opponent: Agent
+    adviser: Agent
+    side: Literal[1, 2]
+    ask: Callable[[str], str]
+    say: Callable[[str], None]
+    save: Callable[[str, GameRecord], None]
+    ascii_only: bool = False
+    seed: int = 0
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The players' names, player 1's first."""
+        return (HUMAN, self.opponent.name) if self.side == 1 else (self.opponent.name, HUMAN)
+
+
+@dataclass
+class _Game:
+    board: Board
+    seat: Seat
+    opponent: Player
+    opening: int
+    has_begun: bool = False
+    has_printed: bool = False
+    results: list[SearchResult] = field(default_factory=list)
+
+
+def read_answer(text: str, board: Board) -> Answer:
+    """What a line means at a position.
+
+    >>> read_answer("c1", Board.from_moves([24, 14])).cell, read_answer("2", Board.from_moves([24, 14])).cell
+    (9, 11)
+
+    Raises:
+        ValueError: it is neither a command nor a legal move, and why.
+    """
+    words = text.strip().split(maxsplit=1)
+    if not words:
+        raise ValueError("nothing was typed; a move looks like d3")
+    command = words[0].lower()
+    if command in _COMMANDS:
+        if command == "save" and len(words) == 1:
+            raise ValueError("save needs the name of a file, like save game.json")
+        if command != "save" and len(words) == 2:
+            raise ValueError(f"{command} stands alone, without {words[1]!r}")
+        return Answer(command, file=words[1].strip() if command == "save" else "")  # type: ignore[arg-type]
+    legal = board.legal_cells()
+    if text.strip().isascii() and text.strip().isdecimal():
+        return Answer("move", _listed(int(text), legal))
+    try:
+        cell = parse_cell(text, board.height, board.width)
+    except ValueError as error:
+        raise ValueError(f"{error}; or type help") from None
+    if cell not in legal:
+        raise ValueError(why_illegal(board, cell))
+    return Answer("move", cell)
+
+
+def why_illegal(board: Board, cell: int) -> str:
+    """Why the player to move cannot go to a cell of the board."""
+    name = cell_name(cell, board.width)
+    here = board.locations[board.active_index]
+    if cell in board.locations:
+        return f"a knight stands on {name}"
+    if not board.blank >> cell & 1:
+        return f"{name} has been visited already"
+    assert here is not None
+    options = ", ".join(cell_name(legal, board.width) for legal in board.legal_cells())
+    return f"{name} is not a knight's move from {cell_name(here, board.width)}; from there you reach {options}"
+
+
+def play_human(seat: Seat, size: str = "7x7", moves: Sequence[int] = ()) -> GameRecord | None:
+    """Play a game; None if the person leaves before its end, or the input ends.
+
+    In the record the person's plies have no score and no depth; resigning is the reason `resigned`.
+
+    Raises:
+        ValueError: a bad size, one the opponent cannot play on, or illegal `moves` to begin with.
+    """
+    check_fit([seat.opponent], parse_size(size))
+    board = Board.from_moves(moves, size)
+    with closing(seat.opponent.open()) as opponent:
+        return _play_out(_Game(board, seat, opponent, len(moves)))
+
+
+def _play_out(game: _Game) -> GameRecord | None:
+    board, seat = game.board, game.seat
+    seat.say(_welcome(seat))
+    try:
+        while not board.outcome():
+            end = _turn_of_person(game) if board.active_index + 1 == seat.side else _turn_of_agent(game)
+            if end is not None:
+                return end if end.winner else None
+    except (EOFError, KeyboardInterrupt):
+        seat.say("\nThe input has ended, and with it the game. Goodbye.")
+        return None
+    seat.say(to_text(board, seat.ascii_only))
+    winner = 2 - board.active_index
+    seat.say("You have won." if winner == seat.side else f"{seat.opponent.name} has won.")
+    return _record(game, winner, Reason.NO_MOVES.word)
+
+
+def _welcome(seat: Seat) -> str:
+    piece = ("12" if seat.ascii_only else "♘♞")[seat.side - 1]
+    order = "first" if seat.side == 1 else "second"
+    return f"You play {piece} against {seat.opponent.name} and move {order}. Type help for what can be typed."
+
+
+def _turn_of_person(game: _Game) -> GameRecord | None:
+    """Ask until a move is played or the game ends: then its record, with winner 0 if it was left."""
+    board, seat = game.board, game.seat
+    seat.say(_situation(board, seat))
+    started = time.perf_counter()
+    while True:
+        try:
+            answer = read_answer(seat.ask("Your move: "), board)
+            match answer.command:
+                case "move":
+                    seconds = time.perf_counter() - started
+                    _play(game, SearchResult(answer.cell, float("nan"), 0, 0, seconds, (answer.cell,), False))
+                    return None
+                case "undo":
+                    _undo(game)
+                    return None
+                case "resign":
+                    seat.say(f"You have resigned; {seat.opponent.name} has won.")
+                    return _record(game, 3 - seat.side, RESIGNED)
+                case "quit":
+                    seat.say("The game is left without a result. Goodbye.")
+                    return _record(game, 0, "")
+                case "save":
+                    seat.save(answer.file, _record(game, 0, ""))
+                    seat.say(f"Saved to {answer.file}.")
+                case "hint":
+                    seat.say(_hint(game))
+                case "moves":
+                    seat.say(_situation(board, seat))
+                case "help":
+                    seat.say(HELP)
+        except ValueError as error:
+            seat.say(f"Not possible: {error}.")
+        except OSError as error:
+            seat.say(f"Not saved: {error.strerror or error}.")
+
+
+def _turn_of_agent(game: _Game) -> GameRecord | None:
+    """Let the agent move; a record if it has lost the game by failing to."""
+    board, seat = game.board, game.seat
+    try:
+        with heeding_ctrl_c() as is_ctrl_c, hushed() as printed:
+            result = _choose(game)
+        if printed.lines and not game.has_printed:
+            game.has_printed = True
+            seat.say(f"Note: {printed.sentence(seat.opponent.name)}.")
+        if result.move not in board.legal_cells():
+            raise Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        loss = as_loss(error)
+        reason, detail = loss.reason.word, loss.detail
+    else:
+        seat.say(f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_told(result, board)}.")
+        _play(game, result)
+        return None
+    seat.say(f"{seat.opponent.name} has lost by {reason.replace('_', ' ')} ({detail}). You have won.")
+    return _record(game, seat.side, reason, detail)
+
+
+def _choose(game: _Game) -> SearchResult:
+    agent, board = game.seat.opponent, game.board
+    seed = move_seed(game.seat.seed, board.move_count)
+    placing = agent.placing() if None in board.locations else agent
+    if placing is not agent:
+        return ask_once(placing, board, seed)
+    if not game.has_begun:
+        game.opponent.new_game()
+        game.has_begun = True
+    return game.opponent.choose(board, seed)
+
+
+def _play(game: _Game, result: SearchResult) -> None:
+    game.board.play_cell(result.move)
+    game.results.append(result)
+
+
+def _undo(game: _Game) -> None:
+    """Take plies back to the person's last decision."""
+    own = [ply for ply in range(len(game.results)) if (game.opening + ply) % 2 + 1 == game.seat.side]
+    if not own:
+        raise ValueError("you have not moved yet")
+    for _ in game.results[own[-1] :]:
+        game.board.undo()
+    del game.results[own[-1] :]
+
+
+def _hint(game: _Game) -> str:
+    adviser, board = game.seat.adviser, game.board
+    chooser = adviser.placing() if None in board.locations else adviser
+    result = ask_once(chooser, board, move_seed(game.seat.seed, board.move_count))
+    return f"Hint: {adviser.name} would play {_told(result, board)}."
+
+
+def _told(result: SearchResult, board: Board) -> str:
+    name = cell_name(result.move, board.width)
+    return f"{name} (score {show_value(result.score)}, {result.depth} plies deep)" if result.depth else name
+
+
+def _situation(board: Board, seat: Seat) -> str:
+    picture = to_text(board, seat.ascii_only).removesuffix(standing(board)).rstrip("\n")
+    legal = board.legal_cells()
+    if len(legal) > _MOST_LISTED:
+        return f"{picture}\nPlace your knight on any of {len(legal)} open cells."
+    options = (f"{number}: {cell_name(cell, board.width)}" for number, cell in enumerate(legal, start=1))
+    return f"{picture}\nYou can go to  {'   '.join(options)}"
+
+
+def _listed(number: int, legal: Sequence[int]) -> int:
+    if len(legal) > _MOST_LISTED:
+        raise ValueError("no moves are listed to take a number from; name a cell, like d3")
+    if not 1 <= number <= len(legal):
+        raise ValueError(f"the listed moves are numbered 1 to {len(legal)}, so there is no {number}")
+    return legal[number - 1]
+
+
+def _record(game: _Game, winner: int, reason: str, detail: str = "") -> GameRecord:
+    none = (float("nan"), 0, 0, 0, False)
+    rows = [none] * game.opening + [(r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
+    score, depth, nodes, time_us, exact = zip(*rows, strict=True) if rows else ((),) * 5
+    board, names = game.board, game.seat.names
+    return GameRecord(
+        board.size, board.history[: game.opening], *names, winner, reason, detail, board.history,
+        score, depth, nodes, time_us, exact,
+    )  # fmt: skip

@@ -1,0 +1,426 @@
+"""Games between agents: one, or a batch, from given openings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isolation.editions.classic_board import Board
+from isolation.editions.third.game_loop import or_as_the_third_edition
+from isolation.games.game_batch import BY_PLY, Games, joined
+from isolation.loading.load_user_code import origin_of
+from isolation.players.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
+from isolation.processes.agent_pickling import CannotCross
+from isolation.rules.geometry import format_size, parse_size
+from isolation.rules.outcome import REASON_WORDS, Reason
+from isolation.rules.parameters import untuned
+from isolation.rules.seeds import move_seed
+from isolation.search.result import SearchResult
+from isolation.usercode.user_exceptions import IsCtrlC, heeding_ctrl_c
+
+if TYPE_CHECKING:
+    from isolation.native.move_cache import Memory
+    from isolation.search.compiled import CompiledPlayer
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game, for people and tests.
+
+    Attributes:
+        size: of the board, ROWSxCOLUMNS.
+        opening: the cells played before the agents took over.
+        agent_1, agent_2: the agents' names; agent 1 places first.
+        winner: 1 or 2.
+        reason: the word of a `Reason`, what the loser did.
+        detail: more about an unusual end.
+        moves: the cells of all plies, the opening's included.
+        score, depth, nodes, time_us, exact: of every ply as its mover saw it, aligned with `moves`; on opening plies
+            NaN, zeros and False.
+    """
+
+    size: str
+    opening: tuple[int, ...]
+    agent_1: str
+    agent_2: str
+    winner: int
+    reason: str
+    detail: str
+    moves: tuple[int, ...]
+    score: tuple[float, ...]
+    depth: tuple[int, ...]
+    nodes: tuple[int, ...]
+    time_us: tuple[int, ...]
+    exact: tuple[bool, ...]
+
+    @property
+    def plies(self) -> int:
+        """Plies played, the opening's included."""
+        return len(self.moves)
+
+
+@or_as_the_third_edition
+def play(
+    agent_1: Agent,
+    agent_2: Agent,
+    opening: Sequence[int] = (),
+    size: str = "7x7",
+    *,
+    seed: int = 0,
+    hard_cap: float | None = None,
+) -> GameRecord:
+    """Play one game; safe in threads as far as `play_games` is, see there.
+
+    Given one tuple, as scripts of the third edition do, it is `isolation.editions.third.game_loop.play`.
+    """
+    games = play_games(agent_1, agent_2, [opening], [seed], size, hard_cap)
+    plies = (tuple(getattr(games, name).tolist()) for name in BY_PLY)
+    return GameRecord(
+        size, tuple(opening), agent_1.name, agent_2.name, int(games.winner[0]), REASON_WORDS[games.reason[0]],
+        games.detail[0], *plies,
+    )  # fmt: skip
+
+
+def play_games(
+    agent_1: Agent,
+    agent_2: Agent,
+    openings: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    size: str = "7x7",
+    hard_cap: float | None = None,
+    *,
+    marker: NDArray[np.int64] | None = None,
+    interpreted: bool = False,
+) -> Games:
+    """Play one game from every opening, agent 1 placing first.
+
+    See `play_many`, which plays a batch of any pairings.
+
+    Args:
+        openings: legal sequences of cells; compiled play needs both placements in each.
+        seeds: one unsigned 64-bit number a game.
+        hard_cap: seconds after which a move counts as a hang. All user code then lives in child processes; without it,
+            what comes from files and does not compile, and a move is a hang after a minute.
+        marker: int64[4], kept at the index of the game being played, the index (0, 1) of its mover, its ply, and a
+            count that rises every second while a process is waited for.
+        interpreted: play in the interpreted loop even if both agents are compiled.
+
+    Raises:
+        ValueError: an illegal opening, or an agent that cannot be sent to the process that a hard cap needs.
+    """
+    sides = np.tile(np.array([0, 1], np.int64), (len(openings), 1))
+    agents = (agent_1, agent_2)
+    return play_many(agents, sides, openings, seeds, size, hard_cap, marker=marker, interpreted=interpreted)
+
+
+def play_many(
+    agents: Sequence[Agent],
+    sides: NDArray[np.integer[Any]],
+    openings: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    size: str = "7x7",
+    hard_cap: float | None = None,
+    *,
+    marks: NDArray[np.int64] | None = None,
+    marker: NDArray[np.int64] | None = None,
+    memory: Memory | None = None,
+    interpreted: bool = False,
+) -> Games:
+    """Play one game from every opening, each between two of several agents; the games come back in their order.
+
+    All games between compiled agents are played in one call of compiled code; the records are the same as those of the
+    interpreted loop, times aside. The others are played afterwards, those of the same two agents on the same sides one
+    after another.
+
+    Safe in threads: batches may be played at once, each as if alone but for times, if each has a memory of its own. It
+    does not hold for classic players, which draw from generators of the whole process (see `ClassicAgent`), nor for
+    users' code that keeps a memory of its own.
+
+    Args:
+        sides: int[n, 2], the places among `agents` of who places first and who second.
+        marks: int64[n], what `marker` says of each game; without it, its index.
+        memory: what compiled agents that leave nothing to chance have answered; they are not asked the same again, and
+            the time of an answer is that of the search when it was made.
+        openings, seeds, hard_cap, marker, interpreted: see `play_games`.
+
+    Raises:
+        ValueError: an illegal opening, or an agent that cannot play on boards of this size, or that cannot be sent to
+            the process that a hard cap needs.
+    """
+    check_fit(agents, parse_size(size))
+    for opening in dict.fromkeys(map(tuple, openings)):
+        Board.from_moves(opening, size)
+    marks = np.arange(len(openings)) if marks is None else marks
+    marker = np.zeros(4, np.int64) if marker is None else marker
+    fixtures = _Fixtures(agents, np.asarray(sides, np.int64), openings, seeds, marks)
+    native = [None] * len(agents) if interpreted else _native_players(fixtures, parse_size(size), hard_cap)
+    in_code = np.array([len(opening) >= 2 for opening in openings], bool)
+    in_code &= np.array([player is not None for player in native])[fixtures.sides].all(axis=1)
+    places, parts = np.flatnonzero(in_code), []
+    if len(places):
+        parts.append((places, _play_compiled(fixtures.at(places), native, size, marker, memory)))
+    for places in _by_sides(fixtures.sides, np.flatnonzero(~in_code)):
+        parts.append((places, _play_interpreted(fixtures.at(places), size, hard_cap, marker)))
+    return _in_order(parts)
+
+
+def load_compiled_games(size: tuple[int, int]) -> None:
+    """Compile or load what plays games of compiled agents on boards of (rows, columns), before there is one to play."""
+    nothing = _Fixtures((), np.empty((0, 2), np.int64), [], [], np.empty(0, np.int64))
+    _play_compiled(nothing, [], format_size(*size), np.zeros(3, np.int64), None)
+
+
+def might_hang(agent: Agent) -> bool:
+    """Whether an agent could fail to answer: it runs code that does not ship with the toolkit."""
+    return agent.is_user_code
+
+
+@dataclass(frozen=True)
+class _Fixtures:
+    """n games to be played: the arguments of `play_many` that say who plays what."""
+
+    agents: Sequence[Agent]
+    sides: NDArray[np.int64]
+    openings: Sequence[Sequence[int]]
+    seeds: Sequence[int]
+    marks: NDArray[np.int64]
+
+    def at(self, places: NDArray[np.int64]) -> _Fixtures:
+        """Those at these places."""
+        openings, seeds = [self.openings[i] for i in places.tolist()], [self.seeds[i] for i in places.tolist()]
+        return _Fixtures(self.agents, self.sides[places], openings, seeds, self.marks[places])
+
+
+def _native_players(fixtures: _Fixtures, size: tuple[int, int], hard_cap: float | None) -> list[CompiledPlayer | None]:
+    """For each agent, what plays for it in compiled code; None for those that cannot, may not or need not."""
+    native: list[CompiledPlayer | None] = [None] * len(fixtures.agents)
+    for place in np.unique(fixtures.sides).tolist():
+        agent = fixtures.agents[place]
+        if not (_is_capped(hard_cap) and might_hang(agent)):
+            native[place] = agent.compiled(size)
+    return native
+
+
+def _by_sides(sides: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """These places split by who plays whom on which side, each in its order."""
+    if not len(places):
+        return []
+    _, groups = np.unique(sides[places], axis=0, return_inverse=True)
+    groups = groups.reshape(-1)
+    order = np.argsort(groups, kind="stable")
+    return np.split(places[order], np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+def _in_order(parts: Sequence[tuple[NDArray[np.int64], Games]]) -> Games:
+    """Games that were played in parts, each with the places of its games among all."""
+    if not parts:
+        return _collect([])
+    places = np.concatenate([places for places, _ in parts])
+    games = joined([games for _, games in parts])
+    return games if (np.diff(places) == 1).all() else games.taken(np.argsort(places))
+
+
+def _play_compiled(
+    fixtures: _Fixtures,
+    native: Sequence[CompiledPlayer | None],
+    size: str,
+    marker: NDArray[np.int64],
+    memory: Memory | None,
+) -> Games:
+    from isolation.compiling.specialise import native_function
+    from isolation.native import workspaces
+    from isolation.search.compiled import NOBODY, as_row, identity
+
+    rows, columns = parse_size(size)
+    openings, count = fixtures.openings, len(fixtures.openings)
+    winner, reason, ends = np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int64)
+    plies: tuple[Any, ...] = tuple(np.empty(count * rows * columns, kind) for kind in _PLY_TYPES)
+    players = [NOBODY if player is None else as_row(player) for player in native]
+    for place in np.unique(fixtures.sides).tolist():
+        player = native[place]
+        if memory is not None and player is not None and fixtures.agents[place].is_deterministic:
+            players[place][-1] = memory.number_of(identity(player))
+    given = (
+        np.array([cell for opening in openings for cell in opening], np.int64),
+        np.concatenate(([0], np.cumsum([len(opening) for opening in openings]))).astype(np.int64),
+        np.array(fixtures.seeds, np.uint64),
+        np.array(players, np.int64),
+        np.ascontiguousarray(fixtures.sides),
+        np.ascontiguousarray(fixtures.marks),
+    )
+    *first, players_at, sides_at, marks_at = map(workspaces.address_of, given)
+    remembered = 0 if memory is None else workspaces.address_of(memory.table)
+    with workspaces.lent() as desk:
+        native_function("games", None, rows, columns).call(
+            *first, count, players_at, sides_at, remembered, desk.address, marks_at,
+            *map(workspaces.address_of, (marker, winner, reason, ends, *plies)),
+        )  # fmt: skip
+    offsets = np.concatenate(([0], ends)).astype(np.int64)
+    games = Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
+    return _with_details(games, fixtures, size, marker)
+
+
+def _with_details(games: Games, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> Games:
+    """The games, those lost by an error or a late move with their details, which compiled code cannot tell.
+
+    Where Python finds no error, a number was too large for compiled code, and the game is played again in Python.
+    """
+    unplayed = []
+    for index in np.flatnonzero(games.reason).tolist():
+        moves = games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
+        if games.reason[index] == Reason.TIMEOUT:
+            games.detail[index] = f"late at ply {len(moves) + 1}"
+            continue
+        board = Board.from_moves(moves, size)
+        loser = fixtures.agents[fixtures.sides[index, board.active_index]]
+        with heeding_ctrl_c() as is_ctrl_c:
+            try:
+                _ask_again(loser, board, move_seed(fixtures.seeds[index], len(moves)))
+            except BaseException as error:
+                if is_ctrl_c(error):
+                    raise
+                games.detail[index] = as_loss(error).detail
+            else:
+                unplayed.append(index)
+    if not unplayed:
+        return games
+    places = np.array(unplayed)
+    others = np.delete(np.arange(len(games)), places)
+    again = [
+        (places[group], _play_interpreted(fixtures.at(places[group]), size, None, marker))
+        for group in _by_sides(fixtures.sides[places], np.arange(len(places)))
+    ]
+    return _in_order([(others, games.taken(others)), *again])
+
+
+def _ask_again(agent: Agent, board: Board, seed: int) -> None:
+    """Have an agent search in Python what it has failed at; code from files in a process of its own."""
+    if not _is_from_file(agent):
+        ask_once(agent, board, seed)
+        return
+    from isolation.processes.subprocess_player import guard, patience
+
+    with closing(guard(agent, (board.height, board.width), patience(agent))) as player:
+        player.new_game()
+        player.choose(board, seed)
+
+
+def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> Games:
+    """Games of the same two agents on the same sides."""
+    from isolation.engines.engine_agent import EnginePlayer
+    from isolation.processes.subprocess_player import Guard
+
+    agents = [fixtures.agents[place] for place in fixtures.sides[0]]
+    with ExitStack() as stack:
+        players = [stack.enter_context(closing(_open(agent, parse_size(size), hard_cap))) for agent in agents]
+        is_ctrl_c = stack.enter_context(heeding_ctrl_c())
+        played = []
+        engines = [player for player in players if isinstance(player, EnginePlayer)]
+        for player in players:
+            if isinstance(player, Guard):
+                player.heartbeat = _heart(marker)
+        for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
+            for engine in engines:
+                engine.game = mark
+            board = Board.from_moves(opening, size)
+            played.append(_play_one(players, board, seed, marker, mark, is_ctrl_c))
+        return _collect(played)
+
+
+def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
+    """The player of an agent; user code that runs interpreted has a process of its own if a cap is asked for, or if it
+    comes from a file."""
+    from isolation.engines.engine_agent import EngineAgent
+    from isolation.processes.file_agent import FileAgent
+    from isolation.processes.subprocess_player import guard, patience
+
+    if isinstance(agent, EngineAgent | FileAgent):
+        return agent.open() if hard_cap is None else agent.capped(hard_cap).open()
+    if might_hang(agent) and (_is_capped(hard_cap) or (_is_from_file(agent) and agent.compiled(size) is None)):
+        return guard(agent, size, patience(agent) if hard_cap is None else hard_cap)
+    return agent.open()
+
+
+def _is_capped(hard_cap: float | None) -> bool:
+    """Whether moves are given up: not without a cap, nor with one that never comes."""
+    return hard_cap is not None and hard_cap < inf
+
+
+def _is_from_file(agent: Agent) -> bool:
+    """Whether what an agent evaluates by was loaded from a user's file."""
+    return origin_of(untuned(agent.heuristic)) is not None
+
+
+def _heart(marker: NDArray[np.int64]) -> Callable[[], None]:
+    """What shows that this process still waits for an answer."""
+
+    def beat() -> None:
+        marker[3:] += 1
+
+    return beat
+
+
+@dataclass(frozen=True)
+class _Played:
+    """A finished game: who won and why, the plies of the opening, all cells, and what the later plies rest on."""
+
+    winner: int
+    reason: Reason
+    detail: str
+    opening: int
+    cells: tuple[int, ...]
+    results: list[SearchResult]
+
+
+def _play_one(
+    players: Sequence[Player], board: Board, seed: int, marker: NDArray[np.int64], mark: int, is_ctrl_c: IsCtrlC
+) -> _Played:
+    opening_plies = board.move_count
+    results: list[SearchResult] = []
+    has_begun = [False, False]
+    while True:
+        turn = board.active_index
+        marker[:3] = (mark, turn, board.move_count)
+        loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
+        if loss is None:
+            try:
+                if not has_begun[turn]:
+                    players[turn].new_game()
+                    has_begun[turn] = True
+                result = players[turn].choose(board, move_seed(seed, board.move_count))
+            except CannotCross:
+                raise
+            except BaseException as error:
+                if is_ctrl_c(error):
+                    raise
+                loss = as_loss(error)
+        if loss is None and not board.moves_mask(turn) >> result.move & 1:
+            loss = Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
+        if loss is not None:
+            return _Played(2 - turn, loss.reason, loss.detail, opening_plies, board.history, results)
+        results.append(result)
+        board.play_cell(result.move)
+
+
+_PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)
+
+
+def _collect(played: list[_Played]) -> Games:
+    rows: list[tuple[Any, ...]] = []
+    for game in played:
+        rows += [(cell, float("nan"), 0, 0, 0, False) for cell in game.cells[: game.opening]]
+        rows += [(r.move, r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
+    columns = list(zip(*rows, strict=True)) or [()] * len(_PLY_TYPES)
+    return Games(
+        np.array([game.winner for game in played], np.int8),
+        np.array([game.reason for game in played], np.int8),
+        [game.detail for game in played],
+        np.concatenate(([0], np.cumsum([len(game.cells) for game in played]))).astype(np.int64),
+        *(np.array(column, kind) for column, kind in zip(columns, _PLY_TYPES, strict=True)),
+    )

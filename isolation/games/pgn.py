@@ -1,0 +1,222 @@
+"""Games in PGN, as collections of games have them: tags, moves as in `Nc2,d4`, comments, a result.
+
+A game begins from its FEN, mostly after both placements, as its variant does (Joust's: 8x8, knights on d4 and e5), or
+from an empty board. Boards of any size, and placements as moves, `N@d4`, are ours; the rest is the common form
+(S. J. Edwards 1994).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isolation.boards.joust_notation import read_move, write_san
+from isolation.editions.classic_board import Board
+from isolation.engines.protocol import start_of, variant_of
+
+UNDECIDED = "*"
+RESULTS = {"1-0": 1, "0-1": 2, UNDECIDED: 0, "1/2-1/2": 0}
+PLACED = 2
+"""A game of ours begins, in PGN, after so many plies."""
+_WIDTH = 100
+_TOKEN = re.compile(
+    r"""\[\s*(?P<tag>\w+)\s+"(?P<value>(?:[^"\\\n]|\\.)*)"\s*\]|\{(?P<comment>[^}]*)\}|;[^\n]*|^%[^\n]*"""
+    r"""|(?P<result>1-0|0-1|1/2-1/2|\*)(?=\s|$)|(?P<open>\()|(?P<close>\))|\$\d+|\d+\.+|(?P<move>[^\s(){}\[\];]+)"""
+    r"""|(?P<stray>[^\s])""",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class PgnGame:
+    """A game of a collection.
+
+    Attributes:
+        line: of the file, where it begins.
+        tags: their values by name.
+        size: of the board, ROWSxCOLUMNS.
+        cells: all plies, placements included.
+        comments: one a ply, empty where there is none.
+        winner: 1 or 2; 0 where the result does not say.
+    """
+
+    line: int
+    tags: Mapping[str, str]
+    size: str
+    cells: tuple[int, ...]
+    comments: tuple[str, ...]
+    winner: int
+
+    @property
+    def opening(self) -> tuple[int, ...]:
+        """The plies that nobody chose: as the game says, or all if it has no result, or its placements."""
+        said = self.tags.get("OpeningPlies", "")
+        if said.isascii() and said.isdecimal() and len(said) < 5:
+            return self.cells[: int(said)]
+        return self.cells[:PLACED] if self.winner else self.cells
+
+
+def read_pgn(path: Path) -> list[PgnGame]:
+    """The games of a file, which is UTF-8 or, as PGN once was, Latin-1.
+
+    Raises:
+        ValueError: the file cannot be read, or a game is none; the message names file and line, and which move.
+    """
+    try:
+        text = _text_of(path)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot read games: {error.strerror or error}") from None
+    begin = "".join(text.split(maxsplit=1)[:1])
+    if begin.count(",") > 1 and not begin.startswith(("[", "{", ";", "%")):
+        raise ValueError(f"{path} is not PGN, but looks like a table: export it with --to pgn")
+    games = parse_pgn(text, str(path))
+    if not games:
+        raise ValueError(f"{path}: the file holds no game")
+    return games
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        return path.read_text(encoding="latin-1")
+
+
+def parse_pgn(text: str, source: str) -> list[PgnGame]:
+    """The games of a text.
+
+    Raises:
+        ValueError: a game is none; the message names the source and the line, and which move.
+    """
+    games = []
+    for draft in _split(text, source):
+        try:
+            start, winner = _start(draft.tags), _winner(draft)
+        except ValueError as error:
+            raise ValueError(f"{source}:{draft.line}: {error}") from None
+        games.append(_game(draft, start, winner, source))
+    return games
+
+
+def write_pgn(
+    tags: Mapping[str, str], size: str, cells: tuple[int, ...], comments: tuple[str, ...], winner: int
+) -> str:
+    """A game as `read_pgn` reads it; its first tags are those given, comments are one a ply."""
+    start = Board.from_moves(cells[:PLACED], size)
+    result = "1-0" if winner == 1 else "0-1" if winner == 2 else UNDECIDED
+    every = {**tags, "Result": result, "Variant": variant_of(start), "Board": size, "SetUp": "1", "FEN": start.fen}
+    head = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in every.items())
+    board, words = start.copy(), []
+    for ply, cell in enumerate(cells[PLACED:], start=PLACED):
+        turn = ply // 2
+        words.append(f"{turn}." if ply % 2 == 0 else "")
+        words.append(write_san(board, cell))
+        words.append(f"{{{comments[ply]}}}" if comments[ply] else "")
+        board.play_cell(cell)
+    return f"{head}\n{_wrapped([*filter(None, words), result])}\n"
+
+
+@dataclass
+class _Draft:
+    """The parts of a game as they are read: `lines` are those of its moves, comments stand by how many are before."""
+
+    line: int
+    tags: dict[str, str] = field(default_factory=dict)
+    moves: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    comments: dict[int, str] = field(default_factory=dict)
+    result: str = UNDECIDED
+
+
+def _split(text: str, source: str) -> Iterator[_Draft]:
+    """The games of a text, their moves not looked at yet; variations are left out."""
+    ends = [found.start() for found in re.finditer("\n", text)]
+    draft, depth = None, 0
+    for token in _TOKEN.finditer(text):
+        line = bisect_left(ends, token.start()) + 1
+        if token["stray"] or (token["close"] and not depth):
+            raise ValueError(f"{source}:{line}: {token[0]!r} has no meaning here")
+        if token["open"] or token["close"]:
+            depth += 1 if token["open"] else -1
+        if depth or token.lastgroup in (None, "open", "close"):
+            continue
+        if draft and draft.moves and token["tag"]:
+            yield draft
+            draft = None
+        draft = draft or _Draft(line)
+        if token["tag"]:
+            draft.tags[token["tag"]] = re.sub(r"\\(.)", r"\1", token["value"])
+        elif token["comment"] is not None:
+            draft.comments[len(draft.moves)] = " ".join(token["comment"].split())
+        elif token["move"]:
+            draft.moves.append(token["move"])
+            draft.lines.append(line)
+        else:
+            draft.result = token["result"]
+            yield draft
+            draft = None
+    if draft and (draft.tags or draft.moves):
+        yield draft
+
+
+def _game(draft: _Draft, start: Board, winner: int, source: str) -> PgnGame:
+    board = start.copy()
+    for ply, (text, line) in enumerate(zip(draft.moves, draft.lines, strict=True), start.active_index):
+        try:
+            board.play_cell(read_move(board, text))
+        except ValueError as error:
+            where = f"{source}:{line}: move {ply // 2 + 1} of {'Black' if ply % 2 else 'White'}"
+            raise ValueError(f"{where}: {error}{_why_empty(draft.tags, start)}") from None
+    said = [""] * start.move_count + [draft.comments.get(place, "") for place in range(1, len(draft.moves) + 1)]
+    return PgnGame(draft.line, draft.tags, board.size, board.history, tuple(said), winner)
+
+
+def _why_empty(tags: Mapping[str, str], start: Board) -> str:
+    """Of a game that nobody says how to begin, how it was begun, and why: its moves may be meant for another start."""
+    if "FEN" in tags or "Variant" in tags:
+        return ""
+    return f"; as it tells neither FEN nor Variant, the game was begun on an empty board of {start.size}"
+
+
+def _start(tags: Mapping[str, str]) -> Board:
+    """What a game begins with: as its FEN says, else empty and of the size that is told, else as its variant does."""
+    size, fen = tags.get("Board", ""), tags.get("FEN")
+    if fen is None and (size or "Variant" not in tags):
+        return Board.from_moves([], size or "7x7")
+    if fen is None:
+        return start_of(tags["Variant"].lower())
+    board = Board.from_fen(fen)
+    if size and board.size != size:
+        raise ValueError(f"it is on {size}, and its FEN on {board.size}")
+    if board.history == () and board.move_count:
+        if board.move_count == PLACED and None not in board.locations:
+            raise ValueError(f"its FEN {fen} has player 2 to move before anybody has moved; player 1 moves first")
+        raise ValueError(f"its FEN {fen} has closed cells, and nobody says how they came to be")
+    return board
+
+
+def _winner(draft: _Draft) -> int:
+    """Who has won, by what stands behind the moves or, where that tells nothing, by the tag."""
+    tag = draft.tags.get("Result", UNDECIDED)
+    told = {result for result in (draft.result, tag) if result != UNDECIDED and result in RESULTS}
+    if len(told) > 1:
+        raise ValueError(f"its tag Result says {tag}, and behind its moves stands {draft.result}")
+    return RESULTS[told.pop()] if told else 0
+
+
+def _escaped(value: str) -> str:
+    return " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _wrapped(words: list[str]) -> str:
+    lines = [""]
+    for word in words:
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > _WIDTH:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(lines)

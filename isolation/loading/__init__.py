@@ -1,0 +1,1 @@
+"""Load heuristics and players from files."""

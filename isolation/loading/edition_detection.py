@@ -1,0 +1,73 @@
+"""Clues in a source to the edition of the classic engine that it was written for, and to what it has added to one."""
+
+from __future__ import annotations
+
+import ast
+
+from isolation.usercode.parsing import parse
+
+_IN_ISOLATION = {"Action", "DebugState", "Isolation", "Status", "StopSearch", "fork_get_action"}
+_OF_BOARDS = {
+    "BLANK", "NOT_MOVED", "active_player", "inactive_player", "apply_move", "copy", "forecast_move", "get_blank_spaces",
+    "get_legal_moves", "get_opponent", "get_player_location", "hash", "is_loser", "is_winner", "move_is_legal", "play",
+    "print_board", "to_string", "utility", "_Board__get_moves", "__get_moves", "__get_moves__",
+}  # fmt: skip
+"""What boards of the editions have for their players; beyond that, code has added it."""
+_OF_STATES = {"liberties", "locs"}
+_IN_SAMPLE_PLAYERS = {"BasePlayer", "DataPlayer"}
+
+
+def is_of_third_edition(source: str | bytes) -> bool:
+    """Whether a source shows that it is about the third edition.
+
+    It does if it imports what only that has, has or calls a `get_action`, reads `state.locs` or `state.liberties`, or
+    has a function of (state, player_id) that asks the state for nothing that only boards have.
+    """
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError):  # loading it will say so
+        return False
+    return any(map(_is_clue, ast.walk(tree)))
+
+
+def sample_players_for(source: str | bytes) -> str:
+    """The module that a source means by ``sample_players``: the third edition has its own."""
+    is_third = is_of_third_edition(source)
+    return "isolation.editions.third.sample_players" if is_third else "isolation.sample_players"
+
+
+def _is_clue(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        names = {alias.name for alias in node.names}
+        home = (node.module or "").partition(".")[0]
+        return bool(names & {"isolation": _IN_ISOLATION, "sample_players": _IN_SAMPLE_PLAYERS}.get(home, set()))
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "get_action" or _is_about_a_state(node)
+    return isinstance(node, ast.Attribute) and (node.attr == "get_action" or _is_of_state(node, _OF_STATES))
+
+
+def _is_about_a_state(function: ast.FunctionDef) -> bool:
+    names = [one.arg for one in function.args.args]
+    of_boards = _OF_BOARDS - {"utility"}  # which states have as well
+    return names[:2] == ["state", "player_id"] and not any(_is_of_state(node, of_boards) for node in ast.walk(function))
+
+
+def _is_of_state(node: ast.AST, names: set[str]) -> bool:
+    """Whether a node reads one of these attributes of something called `state`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr in names
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "state"
+    )
+
+
+def added_to_board(source: str | bytes) -> set[str]:
+    """The methods that a class `Board` in a source has and that no edition's board had."""
+    try:
+        tree = parse(source)
+    except (SyntaxError, ValueError):  # loading it will say so
+        return set()
+    boards = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "Board"]
+    methods = {one.name for board in boards for one in board.body if isinstance(one, ast.FunctionDef)}
+    return {name for name in methods - _OF_BOARDS if not (name.startswith("__") and name.endswith("__"))}

@@ -1,0 +1,132 @@
+"""Did user code change Python, NumPy, or this toolkit? What it changed in this process is named and put back.
+
+Looked at are the names of modules and classes, and the code of functions: what code changes by assigning or deleting
+names. What native code writes into memory, and what is changed inside lists and dictionaries, is not seen.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from isolation.usercode import output_capture
+
+_OWN = ("isolation", "heuristics", "experiments")
+_OTHERS = (
+    "builtins", "_io", "_pickle", "_random", "collections", "copy", "functools", "itertools", "json", "math", "numpy",
+    "numpy.linalg", "numpy.random", "operator", "os", "pickle", "posix", "random", "signal", "subprocess", "threading",
+    "time",
+)  # fmt: skip
+"""Modules of others that games depend on; of `sys`, whose names change all the time, the recursion limit alone."""
+_ABSENT = object()
+_LEAST_RECURSION = 1000
+Names = dict[str, Any]
+_allowed: list[bool] = []
+
+
+class ChangedError(Exception):
+    """User code has changed what belongs to others; the message says what. It has been put back."""
+
+
+def allow_changes() -> None:
+    """From now on let user code change what it likes: this process serves nobody else."""
+    _allowed.append(True)
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Put back what the code inside changes of Python, NumPy, and this toolkit.
+
+    Raises:
+        ChangedError: it has changed something, and raised nothing itself.
+    """
+    if _allowed:
+        yield
+        return
+    before, recursion = _snapshot(), sys.getrecursionlimit()
+    try:
+        yield
+    finally:
+        changes = _put_back(before)
+        if sys.getrecursionlimit() < min(recursion, _LEAST_RECURSION):
+            sys.setrecursionlimit(recursion)
+            changes.append("the recursion limit")
+    if changes := list(dict.fromkeys(changes)):
+        more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+        raise ChangedError(f"it changes {changes[0]}{more}, which belongs to others")
+
+
+def _snapshot() -> list[tuple[str, ModuleType | type, Names]]:
+    """Of every module and class that is looked at, its name and what it holds; of functions also the code."""
+    homes: dict[str, ModuleType | type] = {}
+    for name, module in list(sys.modules.items()):
+        if _is_watched(name) and isinstance(module, ModuleType):
+            homes[name] = module
+            if _is_own(name):
+                homes |= {f"{name}.{kind.__name__}": kind for kind in vars(module).values() if _is_at_home(kind, name)}
+    return [(name, home, _contents(home)) for name, home in homes.items()]
+
+
+def _is_watched(name: str) -> bool:
+    return name in _OTHERS or _is_own(name)
+
+
+def _is_own(name: str) -> bool:
+    return name.partition(".")[0] in _OWN and not name.startswith("isolation.user_")
+
+
+def _is_at_home(value: object, module: str) -> bool:
+    return isinstance(value, type) and value.__module__ == module
+
+
+def _contents(home: ModuleType | type) -> Names:
+    """What a module or class holds by name; of a function also its code, by the name and ``()``."""
+    contents = dict(vars(home))
+    codes = {f"{name}()": value.__code__ for name, value in contents.items() if isinstance(value, FunctionType)}
+    return contents | codes
+
+
+def _put_back(before: list[tuple[str, ModuleType | type, Names]]) -> list[str]:
+    """Undo all changes; the names of what was changed, as people would write them."""
+    changes = []
+    for where, home, contents in before:
+        now = _contents(home)
+        added = {name: _ABSENT for name in now.keys() - contents.keys() if _hides(home, name)}
+        for name, value in {**contents, **added}.items():
+            is_same = now.get(name, _ABSENT) is value or _is_guard(value) or _is_guard(now.get(name))
+            if not is_same and not _is_bookkeeping(name):
+                changes.append(f"{where}.{name.removesuffix('()')}")
+                _restore(home, name, value)
+    return changes
+
+
+def _is_guard(value: object) -> bool:
+    """Whether it is what `contained` puts in place of an ending call for a while, maybe in another thread."""
+    return isinstance(value, FunctionType) and value.__module__ == output_capture.__name__
+
+
+def _hides(home: ModuleType | type, name: str) -> bool:
+    """Whether a new name of a class or of a module of ours stands before one that was there."""
+    if isinstance(home, type):
+        return any(name in vars(base) for base in home.__mro__[1:])
+    return _is_own(home.__name__) and hasattr(builtins, name)
+
+
+def _is_bookkeeping(name: str) -> bool:
+    """Whether Python changes it by itself."""
+    return name in ("__abstractmethods__", "__annotations__", "__dict__", "__doc__", "__weakref__", "_abc_impl", "_")
+
+
+def _restore(home: ModuleType | type, name: str, value: Any) -> None:
+    if isinstance(value, CodeType) and name.endswith("()"):
+        vars(home)[name[:-2]].__code__ = value
+    elif value is _ABSENT:
+        type.__delattr__(home, name) if isinstance(home, type) else vars(home).pop(name)
+    elif isinstance(home, type):
+        type.__setattr__(home, name, value)
+    else:
+        vars(home)[name] = value

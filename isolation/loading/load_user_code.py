@@ -1,0 +1,541 @@
+"""Users' files: load ``path.py:name`` with the imports it expects, each file in a namespace of its own.
+
+A file finds its siblings under their plain names, and they theirs, whether the import runs at load or later inside a
+function; two files that share names, folders of siblings and all, live side by side in one process. This works
+without touching `sys.path`: the code sees a built-in ``__import__`` of its own, which turns a plain sibling name into
+the module ``isolation.user_<digest>.<name>``. The digest covers the path and the sources, so that an edited file
+loads anew, and the same file loads under the same name in every process.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+import inspect
+import os
+import re
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from isolation.editions.classic_state import enable_board_extensions
+from isolation.editions.third.state_heuristics import StateScore, score_of_states
+from isolation.loading.board_extensions import added_method, extended_board, space_of
+from isolation.loading.edition_detection import added_to_board, is_of_third_edition, sample_players_for
+from isolation.loading.integrity import ChangedError, unchanged
+from isolation.usercode.output_capture import WantsToEnd, hushed, unending
+from isolation.usercode.parsing import SilentLoader, doubtful_lines, parse
+from isolation.usercode.process_lifetime import tell_at_once
+from isolation.usercode.timeouts import at_most
+from isolation.usercode.user_exceptions import clean, heeding_ctrl_c, name_of, told
+
+LONGEST_IMPORT = 60.0
+"""Seconds after which a file that is still being imported is given up, as one with an endless loop."""
+SLOW_IMPORT = 10.0
+"""Seconds after which the checkers say what they wait for."""
+_loading = threading.RLock()
+
+
+class LoadError(ValueError):
+    """A user's file cannot be used; the message is one line that says why."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A value from a user's file, and what identifies the code behind it.
+
+    Attributes:
+        value: the function or class.
+        path: the file, absolute.
+        name: the name of the value in the file.
+        content_hash: see `content_hash`.
+    """
+
+    value: Any
+    path: Path
+    name: str
+    content_hash: str
+
+
+def split_reference(reference: str) -> tuple[str, str]:
+    """Split ``path/to/file.py:name``.
+
+    >>> split_reference("agents/game_agent.py:CustomPlayer")
+    ('agents/game_agent.py', 'CustomPlayer')
+
+    Raises:
+        LoadError: there is no path or no name.
+    """
+    path, _, name = reference.rpartition(":")
+    if not path or not is_name(name):
+        raise LoadError(f"a file's function or class is written path/to/file.py:name, not {reference!r}")
+    return path, name
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can name a value of a file: an identifier, or a class and its method, ``CustomPlayer.score``."""
+    return text.count(".") < 2 and all(part.isidentifier() for part in text.split("."))
+
+
+def load_heuristic(path: str | Path, name: str) -> Loaded:
+    """An evaluation function of a user's file, called as ``f(game, player)``; see `is_heuristic`.
+
+    Those of the third edition, functions of (state, player_id) and methods of (self, state), are made such functions.
+
+    Raises:
+        LoadError: no such file, it fails to import, lacks the name, or the value is no heuristic.
+    """
+    loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        raise LoadError(f"{path}:{name} is a player of the third edition, no heuristic; {_uses_of_player(path, name)}")
+    if "." in name and not isinstance(loaded.value, StateScore):
+        raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
+    if not is_heuristic(loaded.value):
+        raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
+    return loaded
+
+
+def _uses_of_player(path: str | Path, name: str) -> str:
+    return f"it plays as {path}:{name}, its evaluation as ID:{path}:{name}.score"
+
+
+def is_heuristic(value: Any) -> bool:
+    """Whether a value of a user's file can be called as ``f(game, player)`` and is theirs or one of this toolkit's.
+
+    Functions may be decorated, cached or partial, and objects with a ``__call__`` do as well. Classes are none, and
+    neither is what a file merely imports from Python or from an installed package, such as ``math.hypot``.
+    """
+    return not isinstance(value, type) and _accepts(value, 2) and not _is_borrowed(value)
+
+
+def load_player(path: str | Path, name: str) -> Loaded:
+    """A classic player's class, or a function that makes one; the value takes no arguments and gives a fresh player.
+
+    A class of the third edition, which has ``get_action(state)``, takes its ``player_id``.
+
+    Raises:
+        LoadError: no such file, it fails to import, lacks the name, needs other arguments, or the class has no
+            ``get_move`` of ``(game, time_left)`` or ``(game, legal_moves, time_left)``.
+    """
+    loaded = load(path, name)
+    if is_third_edition_player(loaded.value):
+        _check_third_edition(loaded.value, f"{path}:{name}")
+        return loaded
+    if not _accepts(loaded.value, 0):
+        hint = f"; a heuristic is written ID:{Path(path).name}:{name}" if is_heuristic(loaded.value) else ""
+        raise LoadError(
+            f"{path}:{name} must be a player's class that needs no arguments, not {_describe(loaded.value)}{hint}"
+        )
+    if isinstance(loaded.value, type):
+        get_move = getattr(loaded.value, "get_move", None)
+        if not (_accepts(get_move, 3) or _accepts(get_move, 4)):
+            raise LoadError(
+                f"{path}:{name} needs a method get_move(self, game, time_left) or "
+                f"get_move(self, game, legal_moves, time_left), not {_describe(get_move)}"
+            )
+    return loaded
+
+
+def is_player(value: type) -> bool:
+    """Whether a class has the method by which players of some edition are asked for their moves."""
+    return hasattr(value, "get_move") or hasattr(value, "get_action")
+
+
+def is_third_edition_player(value: Any) -> bool:
+    """Whether a value of a user's file is a class of players of the third edition."""
+    return isinstance(value, type) and hasattr(value, "get_action") and not hasattr(value, "get_move")
+
+
+def _check_third_edition(player: Any, reference: str) -> None:
+    get_action = player.get_action
+    if not (_accepts(get_action, 2) or _accepts(get_action, 3)):
+        raise LoadError(f"{reference} needs a method get_action(self, state), not {_describe(get_action)}")
+    if not _accepts(player, 1):
+        made = _describe(player)
+        raise LoadError(f"{reference}, a player of the third edition, is made with a player_id alone, not as {made}")
+
+
+def load(path: str | Path, name: str) -> Loaded:
+    """Any value of a user's file.
+
+    Raises:
+        LoadError: no such file, it fails to import, or lacks the name (the message gives the nearest ones).
+    """
+    module = load_module(path)
+    owner, _, method = name.rpartition(".")
+    value = _attribute(_attribute(module, owner, path) if owner else module, method, path)
+    loaded = Loaded(_as_heuristic(module, owner, value, f"{path}:{name}"), _resolve(path), name, content_hash(path))
+    if callable(loaded.value):
+        _origins[id(loaded.value)] = loaded
+    return loaded
+
+
+def _attribute(home: Any, name: str, path: str | Path) -> Any:
+    """What a module or a class of a file has by this name."""
+    if not hasattr(home, name):
+        public = [known for known in vars(home) if not known.startswith("_")]
+        near = get_close_matches(name, public, n=3, cutoff=0.7)
+        where = f"{path}" if isinstance(home, ModuleType) else f"{path}:{home.__name__}"
+        raise LoadError(f"{where} has no {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+    return getattr(home, name)
+
+
+def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) -> Any:
+    """A heuristic of the third edition as one of (game, player), the same one each time; all else as it is."""
+    kind = getattr(module, owner) if owner else None
+    is_third = is_third_edition_player(kind) if owner else _is_of_third_edition(module)
+    if not inspect.isfunction(value) or not is_third:
+        return value
+    known = module.__dict__.setdefault("__state_scores__", {})
+    if (owner, value) not in known:
+        try:
+            known[owner, value] = score_of_states(value, kind) or value
+        except Exception as error:
+            raise LoadError(f"{reference}: making a {owner} {_explain(error, Path(str(module.__file__)))}") from error
+    return known[owner, value]
+
+
+def _is_of_third_edition(module: ModuleType) -> bool:
+    return is_of_third_edition(Path(str(module.__file__)).read_bytes())
+
+
+def origin_of(value: Any) -> Loaded | None:
+    """Where a function, class or callable object was loaded from, if it is the value of a user's file itself."""
+    loaded = _origins.get(id(value))
+    return loaded if loaded is not None and loaded.value is value else None
+
+
+_origins: dict[int, Loaded] = {}
+
+
+def load_module(path: str | Path) -> ModuleType:
+    """A user's file as a module; the same one again until the file, or a sibling that it imports, changes.
+
+    Threads load one after another: a second one would find the module half made. What it prints is not shown, and a
+    warning says how much it was.
+
+    Raises:
+        LoadError: no such file, or it fails to import (the message gives the exception and its line).
+    """
+    file = _resolve(path)
+    space = f"isolation.user_{_digest([str(file).encode(), content_hash(file).encode()])[:12]}"
+    name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
+
+    def say_slow() -> None:
+        tell_at_once(f"Note: {path} is still being imported; it is given up in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
+
+    with _loading:
+        module = sys.modules.get(name)
+        if module is None:
+            _open_space(space, file.parent)
+            spec = spec_from_file_location(name, file, loader=_UserLoader(name, str(file)))
+            assert spec is not None
+            assert spec.loader is not None
+            module = sys.modules[name] = module_from_spec(spec)
+            with heeding_ctrl_c() as is_ctrl_c:
+                try:
+                    slow = (SLOW_IMPORT, say_slow)
+                    with hushed() as printed, unchanged(), at_most(LONGEST_IMPORT, slow), unending(), _staying():
+                        spec.loader.exec_module(module)
+                except BaseException as error:
+                    _close_space(space)
+                    if is_ctrl_c(error):
+                        raise
+                    raise LoadError(f"{path} failed to import: {_explain(error, file)}") from error
+            if said := printed.sentence(f"{path}, while it was loaded,"):
+                warnings.warn(said, stacklevel=2)
+        return sys.modules.setdefault(name, module)
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Come back to the current folder, whatever a file does that is loaded: other paths depend on it."""
+    here = Path.cwd()
+    try:
+        yield
+    finally:
+        os.chdir(here)
+
+
+def content_hash(path: str | Path) -> str:
+    """SHA-256, in hex, of a file's source and of all siblings that its import statements reach, run or not.
+
+    A `data.pickle` that a player of the third edition loads counts among them.
+
+    Raises:
+        LoadError: no such file.
+    """
+    return _digest([part for source, content in sorted(sources(path).items()) for part in (source.encode(), content)])
+
+
+def sources(path: str | Path) -> dict[str, bytes]:
+    """The contents of a file and of all siblings that its import statements reach, by their places in its folder.
+
+    The `data.pickle` of a third-edition player that loads it is among them.
+
+    Raises:
+        LoadError: no such file.
+    """
+    file = _resolve(path)
+    # Relative to the file and without the folder's own name: a moved or renamed folder is the same code.
+    return {str(source.relative_to(file.parent)): content for source, content in _sources(file).items()}
+
+
+def doubts(path: str | Path) -> list[str]:
+    """What Python warns of in a file that loads, and in the siblings it imports, such as `is` with a number.
+
+    Loading itself is silent, as workers load a file many times over.
+
+    Raises:
+        LoadError: no such file.
+    """
+    file = _resolve(path)
+    return [
+        f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
+        for source, content in _sources(file).items()
+        if source.suffix == ".py"
+        for line, text in doubtful_lines(content)
+    ]
+
+
+def _sources(file: Path) -> dict[Path, bytes]:
+    """The contents of a file and of all siblings that its import statements reach."""
+    reached = {file: file.read_bytes()}
+    waiting = [file]
+    while waiting:
+        source = waiting.pop()
+        for sibling in _imported_siblings(source, reached[source], file.parent):
+            if sibling not in reached:
+                reached[sibling] = sibling.read_bytes()
+                waiting.append(sibling)
+    return reached
+
+
+def _resolve(path: str | Path) -> Path:
+    file = expanded(path).resolve()
+    if file.is_dir():
+        source = next((one.name for one in sorted(file.glob("*.py"))), "FILE.py")
+        raise LoadError(f"{path} is a folder: name the file in it, as {Path(path) / source}")
+    if not file.is_file():
+        meant = f"; did you mean {path}.py?" if Path(f"{file}.py").is_file() else ""
+        raise LoadError(f"no such file: {path}{meant}")
+    return file
+
+
+def _digest(parts: Sequence[bytes]) -> str:
+    sizes = b",".join(b"%d" % len(part) for part in parts)
+    return hashlib.sha256(b":".join([sizes, *parts])).hexdigest()
+
+
+def _accepts(function: Any, arguments: int) -> bool:
+    """Whether a function can be called with so many positional arguments."""
+    if not callable(function):
+        return False
+    try:
+        inspect.signature(function).bind(*[None] * arguments)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in that does not tell
+        return True
+    return True
+
+
+def _is_borrowed(value: Any) -> bool:
+    """Whether a function comes as it is from Python or from an installed package."""
+    home = getattr(value, "__module__", None) or ""
+    if home.startswith(("isolation.user_", "heuristics.")) or home == "isolation.sample_players":
+        return False
+    return getattr(sys.modules.get(home), getattr(value, "__name__", ""), None) is value
+
+
+def _describe(value: Any) -> str:
+    if not callable(value):
+        kind = type(value).__name__
+        return "nothing" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+    name = getattr(value, "__name__", type(value).__name__)
+    if _is_borrowed(value):
+        return f"{name} of {value.__module__}"
+    if isinstance(value, type):
+        name = f"the class {name}"
+    try:
+        return f"{name}{inspect.signature(value)}"
+    except (TypeError, ValueError):
+        return str(name)
+
+
+def _explain(error: BaseException, file: Path) -> str:
+    """The exception in one line, with the place in the user's code it came from."""
+    what = f"{name_of(error)}: {clean(error.msg)}" if isinstance(error, SyntaxError) else told(error)
+    if isinstance(error, ChangedError):
+        what = str(error)
+    if isinstance(error, WantsToEnd):
+        what, error = f"it {error}", error.__cause__ or error
+    source, line = _place(error, file)
+    if line is None:
+        return what
+    return f"line {line}: {what}" if source == file else f"{source.name}, line {line}: {what}"
+
+
+def _place(error: BaseException, file: Path) -> tuple[Path, int | None]:
+    if isinstance(error, SyntaxError):
+        return Path(error.filename or file), error.lineno
+    sources = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    ours = Path(__file__).parents[1]
+    own = [place for place in sources if file.parent in place[0].parents and ours not in place[0].parents]
+    return own[-1] if own else (file, None)
+
+
+# Namespaces
+
+
+def _open_space(space: str, folder: Path) -> None:
+    if not any(isinstance(finder, _UserFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _UserFinder())
+    spec = ModuleSpec(space, loader=None, is_package=True)
+    spec.submodule_search_locations = [str(folder)]
+    sys.modules[space] = module_from_spec(spec)
+
+
+def _close_space(space: str) -> None:
+    for name in [name for name in list(sys.modules) if name == space or name.startswith(f"{space}.")]:
+        del sys.modules[name]
+
+
+class _UserFinder(MetaPathFinder):
+    """Finds the siblings of users' files, and the modules of sibling packages."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith("isolation.user_"):
+            return None
+        for folder in path or []:
+            source = _source_of(Path(folder), fullname.rpartition(".")[2])
+            if source is not None:
+                return spec_from_file_location(fullname, source, loader=_UserLoader(fullname, str(source)))
+        return None
+
+
+class _UserLoader(SilentLoader):
+    """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        space = space_of(module.__name__)
+        if extended_board(Path(sys.modules[space].__path__[0])):
+            enable_board_extensions(added_method)
+        module.__dict__["__builtins__"] = {
+            **vars(builtins),
+            "__import__": _importer(space, sample_players_for(Path(self.path).read_bytes())),
+            "open": _opener(Path(self.path).parent),
+        }
+        super().exec_module(module)
+
+    def path_stats(self, path: str) -> Any:
+        # Byte code is trusted by time and size, which a quick edit keeps; users' files are small enough to go without.
+        raise OSError("no byte code for users' files")
+
+
+def _opener(folder: Path) -> Callable[..., Any]:
+    """The ``open`` of a file's code: what it reads, it finds in its own folder first, as a script run there does."""
+
+    def user_open(file: Any, mode: str = "r", *rest: Any, **options: Any) -> Any:
+        is_read = isinstance(file, str | Path) and mode in ("r", "rb", "rt")
+        beside = folder / file if is_read else None
+        return open(beside if beside and beside.is_file() else file, mode, *rest, **options)
+
+    return user_open
+
+
+def _importer(space: str, sample_players: str) -> Callable[..., ModuleType]:
+    """The ``__import__`` of one file of a namespace, and the module it means by ``sample_players``."""
+    folder = Path(sys.modules[space].__path__[0])
+    is_sibling = cache(partial(_is_sibling, folder))  # imports inside functions may run at every node of a search
+
+    def user_import(
+        name: str,
+        globals: dict[str, Any] | None = None,
+        locals: dict[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        top = name.partition(".")[0]
+        if level == 0 and is_sibling(top):
+            leaf = builtins.__import__(f"{space}.{name}", globals, locals, fromlist or ["__name__"], 0)
+            return leaf if fromlist else sys.modules[f"{space}.{top}"]
+        if level == 0 and name == "sample_players":
+            return import_module(sample_players)
+        return builtins.__import__(name, globals, locals, fromlist or (), level)
+
+    return user_import
+
+
+def _is_sibling(folder: Path, top: str) -> bool:
+    """Whether a plain top-level name means a module of the user's folder, as it would for a script run there."""
+    if top == "isolation" or top in sys.builtin_module_names:
+        return False
+    return _source_of(folder, top) is not None or any((folder / top).glob("*.py"))
+
+
+def _source_of(folder: Path, name: str) -> Path | None:
+    """The source file of a module or package in a folder."""
+    candidates = (folder / name / "__init__.py", folder / f"{name}.py")
+    return next((source for source in candidates if source.is_file()), None)
+
+
+# Which siblings a source refers to
+
+
+def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[Path]:
+    if source.suffix != ".py":
+        return
+    try:
+        tree = parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
+        return
+    if (board := extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+        yield board
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _sources_along(folder, alias.name.split("."), folder)
+        elif isinstance(node, ast.ImportFrom):
+            start = source.parents[node.level - 1] if node.level else folder
+            for alias in node.names:
+                parts = [*(node.module.split(".") if node.module else []), alias.name]
+                yield from _sources_along(start, parts, folder)
+                if alias.name == "DataPlayer" and (data := source.with_name("data.pickle")).is_file():
+                    yield data
+
+
+def _attributes(tree: ast.AST) -> set[str]:
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[Path]:
+    """The sources of a, a.b, a.b.c, as far as they lie in the user's folder."""
+    if start == folder and not _is_sibling(folder, parts[0]):
+        return
+    for part in parts:
+        source = _source_of(start, part) if start.is_relative_to(folder) else None
+        if source is not None:
+            yield source
+        start = start / part
+
+
+def expanded(path: str | Path) -> Path:
+    """The path with `~` for the user's home; `./~x` is a file of that name, and so is `~x` where there is no user x."""
+    return Path(os.path.expanduser(path))  # pathlib forgets the ./ and raises where there is no user

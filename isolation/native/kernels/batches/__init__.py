@@ -1,0 +1,1 @@
+"""Kernels for many positions or games in one call."""

@@ -1,0 +1,1 @@
+"""Search kernels: templates that `isolation.compiling.specialise` copies."""

@@ -1,0 +1,78 @@
+"""The root of minimax and alpha-beta: one fixed depth, or ever deeper until the limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
+from isolation.native.decorators import inner
+from isolation.native.kernels.placeholders import PRUNES, reply_value, worth_of
+from isolation.native.kernels.workspace import begin_line, count_node, extend_line, keep_line, next_random
+from isolation.native.layout import DEPTH, EXACT, HORIZON, MOVE, RANDOM_TIES, STOP_ON_AGREEMENT, STOPPED, WON
+from isolation.native.position import location_of, moves_from
+
+AGREEING = 3
+
+
+@inner
+def search_root(position: Any, depth: int, random_ties: bool, desk: Any) -> tuple[int, int]:
+    """The best move and its rank at a fixed depth; the lowest cell among equals, or any of them, each as likely.
+
+    To tell equals apart under random ties, a later move is searched with a bound just below the best value.
+    """
+    begin_line(desk, 0)
+    replies = moves_from(position, location_of(position, position._turn))
+    best_cell, best, equals = lowest(replies), -WON, 0
+    if not count_node(desk):
+        return best_cell, best
+    while not is_empty(replies):
+        if not count_node(desk):
+            return best_cell, best
+        cell = lowest(replies)
+        replies = drop_lowest(replies)
+        bound = max(-WON, best - 1) if random_ties else best
+        value = reply_value(position, cell, depth, bound, desk)
+        if desk[STOPPED] != 0:
+            return best_cell, best
+        if value > best:
+            best_cell, best, equals = cell, value, 1
+            extend_line(desk, 0, cell)
+        elif random_ties and value == best:
+            equals += 1
+            if next_random(desk) % equals == 0:
+                best_cell = cell
+                extend_line(desk, 0, cell)
+        if PRUNES and best == WON and not random_ties:
+            break
+    return best_cell, best
+
+
+@inner
+def think(position: Any, depth_limit: int, flags: int, desk: Any) -> float:
+    """Search until the limit; leaves move, depth and exactness on the desk and returns the score.
+
+    `depth_limit` 0 deepens one ply at a time until nodes or time are used up, until the outcome is proven, or, if
+    asked, until three iterations in a row agree on the move. A lost position keeps the move of the last iteration
+    that did not yet see the loss.
+    """
+    random_ties = flags & RANDOM_TIES != 0
+    desk[MOVE] = lowest(moves_from(position, location_of(position, position._turn)))
+    score, agreed = 0, 0
+    deepest = depth_limit if depth_limit > 0 else popcount(position._blank)
+    for depth in range(depth_limit if depth_limit > 0 else 1, deepest + 1):
+        desk[HORIZON] = 0
+        cell, value = search_root(position, depth, random_ties, desk)
+        if desk[STOPPED] != 0:
+            break
+        agreed = agreed + 1 if cell == desk[MOVE] else 1
+        if value != -WON or desk[DEPTH] == 0:
+            desk[MOVE] = cell
+            keep_line(desk)
+        desk[DEPTH] = depth
+        score = value
+        if desk[HORIZON] == 0 or abs(value) == WON:
+            desk[EXACT] = 1
+            break
+        if flags & STOP_ON_AGREEMENT != 0 and depth >= AGREEING and agreed >= AGREEING:
+            break
+    return worth_of(score)

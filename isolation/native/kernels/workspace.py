@@ -1,0 +1,201 @@
+"""What is counted, timed and written down on a desk, which compiled code is passed as a pointer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from isolation.native.decorators import inner
+from isolation.native.layout import (
+    BEST_LENGTH,
+    BEST_LINE,
+    CHECKPOINT,
+    CLOCK,
+    DEADLINE,
+    GIVEN_UP,
+    LAST_LOOK,
+    LENGTH,
+    LINE,
+    MAX_PLY,
+    NODE_LIMIT,
+    NODES,
+    RANDOM,
+    STOPPED,
+    STRIDE,
+)
+from isolation.rules import seeds
+from isolation.rules.seeds import STEP
+
+# The clock is looked at often enough that no two looks lie more than about a fifth of a millisecond apart.
+RARELY = 200_000
+OFTEN = 50_000
+LONGEST_STRIDE = 8192
+
+mix = inner(seeds.mix)
+
+
+@intrinsic
+def nanoseconds(typingctx: Any, clock: Any) -> Any:
+    """The reading of a POSIX clock in nanoseconds."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        int32, int64 = ir.IntType(32), ir.IntType(64)
+        timespec = cgutils.alloca_once(builder, ir.ArrayType(int64, 2))
+        function_type = ir.FunctionType(int32, [int32, timespec.type])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "clock_gettime")
+        builder.call(function, [builder.trunc(args[0], int32), timespec])
+        seconds, rest = (builder.load(cgutils.gep(builder, timespec, 0, i)) for i in (0, 1))
+        return builder.add(builder.mul(seconds, ir.Constant(int64, 1_000_000_000)), rest)
+
+    return types.int64(types.int64), codegen
+
+
+def pointer_to(kind: Any) -> Any:
+    """A function of compiled code: the numbers of a kind at an address."""
+
+    @intrinsic
+    def at(typingctx: Any, address: Any) -> Any:
+        pointer = types.CPointer(kind)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(pointer))
+
+        return pointer(types.int64), codegen
+
+    return at
+
+
+desk_at = pointer_to(types.int64)
+
+
+@intrinsic
+def unlikely(typingctx: Any, condition: Any) -> Any:
+    """A condition that LLVM may take to be false nearly always."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bit = ir.IntType(1)
+        expect = builder.module.declare_intrinsic("llvm.expect", [bit], ir.FunctionType(bit, [bit, bit]))
+        return builder.call(expect, [args[0], ir.Constant(bit, 0)])
+
+    return types.boolean(types.boolean), codegen
+
+
+@inner
+def open_desk(desk: Any, node_limit: int, clock: int, budget: int) -> None:
+    """Start counting; `clock` is -1 without a time limit, otherwise the clock that `budget` nanoseconds run on."""
+    desk[NODES] = 0
+    desk[NODE_LIMIT] = node_limit
+    desk[CHECKPOINT] = node_limit
+    desk[CLOCK] = clock
+    desk[STOPPED] = 0
+    desk[GIVEN_UP] = 0
+    if clock >= 0:
+        desk[LAST_LOOK] = nanoseconds(clock)
+        desk[DEADLINE] = desk[LAST_LOOK] + budget
+        desk[STRIDE] = 1
+        desk[CHECKPOINT] = 1
+
+
+@inner
+def must_stop(desk: Any) -> bool:
+    """Asked when the checkpoint is reached: whether nodes or time are used up; sets the next checkpoint."""
+    if desk[NODES] >= desk[NODE_LIMIT]:
+        desk[STOPPED] = 1
+        return True
+    if desk[CLOCK] >= 0:
+        now = nanoseconds(desk[CLOCK])
+        if now >= desk[DEADLINE]:
+            desk[STOPPED] = 1
+            return True
+        took = now - desk[LAST_LOOK]
+        desk[LAST_LOOK] = now
+        if took > RARELY:
+            desk[STRIDE] = max(1, desk[STRIDE] >> 1)
+        elif took < OFTEN:
+            desk[STRIDE] = min(LONGEST_STRIDE, desk[STRIDE] << 1)
+        desk[CHECKPOINT] = min(desk[NODE_LIMIT], desk[NODES] + desk[STRIDE])
+    return False
+
+
+@inner
+def count_node(desk: Any) -> bool:
+    """Count one more node unless the limit forbids it."""
+    if unlikely(desk[NODES] >= desk[CHECKPOINT]) and must_stop(desk):
+        return False
+    desk[NODES] += 1
+    return True
+
+
+@inner
+def has_time_for(desk: Any, duration: int) -> bool:
+    """Whether so many nanoseconds are left before the deadline, if there is one."""
+    return desk[CLOCK] < 0 or nanoseconds(desk[CLOCK]) + duration < desk[DEADLINE]
+
+
+@inner
+def give_up(desk: Any) -> None:
+    """Count no more nodes: the heuristic has failed, and nothing that the search finds will be used."""
+    desk[GIVEN_UP] = 1
+    desk[NODE_LIMIT] = 0
+    desk[CHECKPOINT] = 0
+
+
+@inner
+def begin_line(desk: Any, ply: int) -> None:
+    """No best continuation is known yet at this ply."""
+    desk[LENGTH + ply] = 0
+
+
+@inner
+def extend_line(desk: Any, ply: int, cell: int) -> None:
+    """The best continuation at this ply is `cell`, then the best one of the ply below."""
+    below = desk[LENGTH + ply + 1]
+    row, next_row = LINE + ply * MAX_PLY, LINE + (ply + 1) * MAX_PLY
+    desk[row] = cell
+    for i in range(below):
+        desk[row + 1 + i] = desk[next_row + i]
+    desk[LENGTH + ply] = below + 1
+
+
+def extending(most: int) -> Any:
+    """`extend_line` where the line of the ply below has at most `most` cells, of which all are copied.
+
+    That takes no loop, whose end could not be foretold.
+    """
+
+    @inner
+    def extend_short_line(desk: Any, ply: int, cell: int) -> None:
+        row, next_row = LINE + ply * MAX_PLY, LINE + (ply + 1) * MAX_PLY
+        desk[row] = cell
+        for i in range(most):
+            desk[row + 1 + i] = desk[next_row + i]
+        desk[LENGTH + ply] = desk[LENGTH + ply + 1] + 1
+
+    return extend_short_line
+
+
+@inner
+def end_line(desk: Any, ply: int, cell: int) -> None:
+    """The best continuation at this ply is `cell`, and ends there."""
+    desk[LINE + ply * MAX_PLY] = cell
+    desk[LENGTH + ply] = 1
+
+
+@inner
+def keep_line(desk: Any) -> None:
+    """Put the root's best continuation by, where a search that is broken off does not overwrite it."""
+    desk[BEST_LENGTH] = desk[LENGTH]
+    for i in range(desk[LENGTH]):
+        desk[BEST_LINE + i] = desk[LINE + i]
+
+
+@inner
+def next_random(desk: Any) -> int:
+    """The next 63 random bits of the generator kept on the desk; see `isolation.rules.seeds.random_bits`."""
+    state = types.uint64(desk[RANDOM]) + types.uint64(STEP)
+    desk[RANDOM] = types.int64(state)
+    return types.int64(mix(state) >> types.uint64(1))

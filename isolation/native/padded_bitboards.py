@@ -1,0 +1,145 @@
+"""Padded bitboards: two columns between rows stay empty, so that shifting by a knight's move needs no masks.
+
+What a shift takes over the edge lies between the rows, or beyond them, and is gone as soon as only blank cells are
+kept. Where a bitboard has no room for such columns, on 8x8 for example, rows lie close together as they do everywhere
+else, and what would leave the board is masked before it is shifted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from isolation.native.bitboards import constant_table, look_up
+from isolation.rules.geometry import cells_of, column_masks, full_mask, knight_masks, move_of
+
+
+def has_room(board: Any) -> bool:
+    """Whether a bitboard of this board can be padded."""
+    return board.rows * (board.columns + 2) <= board.bitboard.width
+
+
+def pad(builder: Any, board: Any, mask: Any) -> Any:
+    """A bitboard of this board, padded."""
+    return _spaced(builder, board, mask, board.columns, _stride(board))
+
+
+def less_padded(builder: Any, board: Any, mask: Any, cell: Any) -> Any:
+    """A padded bitboard without a cell."""
+    whole = (1 << board.bitboard.width) - 1
+    others = tuple(whole ^ _placed(board, [cell]) for cell in range(board.rows * board.columns))
+    return builder.and_(mask, _look_up(builder, board, "others", others, cell))
+
+
+def reach(builder: Any, board: Any, mask: Any, stride: int) -> Any:
+    """All cells a knight's move away from any of a bitboard whose rows begin `stride` bits apart, and cells off it."""
+    whole, columns = mask.type, column_masks(board.rows, board.columns)
+    # The moves to one side lie twice as far from those to the other, if nothing that matters is shifted out then.
+    is_wide = stride > board.columns or board.rows * board.columns + 2 <= whole.width
+    reached = ir.Constant(whole, 0)
+    for across, rows in ((1, 2), (2, 1)):
+        if across >= board.columns or rows >= board.rows:
+            continue
+        left = right = mask
+        if stride == board.columns:
+            left = builder.and_(mask, ir.Constant(whole, sum(columns[across:])))
+            right = builder.and_(mask, ir.Constant(whole, sum(columns[:-across])))
+        back, down = 0 if is_wide else across, rows * stride
+        left = builder.lshr(left, ir.Constant(whole, back))
+        both = builder.or_(left, builder.shl(right, ir.Constant(whole, 2 * across - back)))
+        reached = builder.or_(reached, builder.shl(both, ir.Constant(whole, down - across + back)))
+        reached = builder.or_(reached, builder.lshr(both, ir.Constant(whole, down + across - back)))
+    return reached
+
+
+@intrinsic
+def padded_blank(typingctx: Any, position: Any) -> Any:
+    """The blank cells of a position, padded."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _padded_blank(context, builder, position, args[0])
+
+    return position.bitboard(position), codegen
+
+
+@intrinsic
+def padded_moves_from(typingctx: Any, position: Any, cell: Any) -> Any:
+    """The blank cells a knight's move away from a cell, padded."""
+    masks = knight_masks(position.rows, position.columns)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        padded = tuple(_placed(position, cells_of(mask)) for mask in masks)
+        around = _look_up(builder, position, "knight", padded, args[1])
+        return builder.and_(around, _padded_blank(context, builder, position, args[0]))
+
+    return position.bitboard(position, cell), codegen
+
+
+@intrinsic
+def padded_neighbours(typingctx: Any, board: Any, mask: Any) -> Any:
+    """All cells a knight's move away from any of a padded bitboard, and cells off the board; padded."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return reach(builder, board, args[1], _stride(board))
+
+    return mask(board, mask), codegen
+
+
+@intrinsic
+def padded_light(typingctx: Any, board: Any) -> Any:
+    """The cells of the colour that the first cell has, padded."""
+    cells = range(board.rows * board.columns)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        light = [cell for cell in cells if sum(move_of(cell, board.columns)) % 2 == 0]
+        return ir.Constant(ir.IntType(board.bitboard.width), _placed(board, light))
+
+    return board.bitboard(board), codegen
+
+
+@intrinsic
+def closed_up(typingctx: Any, board: Any, mask: Any) -> Any:
+    """A padded bitboard with its rows close together."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _spaced(builder, board, args[1], _stride(board), board.columns)
+
+    return mask(board, mask), codegen
+
+
+def _stride(board: Any) -> int:
+    """How many bits the rows of a padded bitboard begin apart."""
+    columns: int = board.columns
+    return columns + 2 if has_room(board) else columns
+
+
+def _placed(board: Any, cells: Iterable[int]) -> int:
+    """The padded bitboard of cells."""
+    moves = (move_of(cell, board.columns) for cell in cells)
+    return sum(1 << row * _stride(board) + column for row, column in moves)
+
+
+def _look_up(builder: Any, board: Any, what: str, values: tuple[int, ...], cell: Any) -> Any:
+    name = f"isolation_padded_{what}_{board.rows}x{board.columns}"
+    return look_up(builder, constant_table(builder, name, board.bitboard.width, values), cell)
+
+
+def _padded_blank(context: Any, builder: Any, position: Any, given: Any) -> Any:
+    value = cgutils.create_struct_proxy(position)(context, builder, value=given)
+    return value.padded if has_room(position) else value.blank
+
+
+def _spaced(builder: Any, board: Any, mask: Any, now: int, then: int) -> Any:
+    """A bitboard whose rows begin `now` bits apart with rows that begin `then` bits apart."""
+    if now == then:
+        return mask
+    whole, spaced = mask.type, ir.Constant(mask.type, 0)
+    for row in range(board.rows):
+        kept = builder.and_(mask, ir.Constant(whole, full_mask(1, board.columns) << row * now))
+        move = builder.shl if then > now else builder.lshr
+        spaced = builder.or_(spaced, move(kept, ir.Constant(whole, row * abs(then - now))))
+    return spaced

@@ -1,0 +1,365 @@
+"""The functions of NumPy in compiled code: its own inner loops, called where they lie.
+
+NumPy's logarithms, exponentials and the like differ from those of the C library in the last digit, and from processor
+to processor; its sums are made in pairs. So compiled code calls the very loops that NumPy has chosen for this
+processor: `np.log` is such a loop over one number, `np.sum` that of `np.add`.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
+from isolation.native.decorators import inner
+from isolation.native.runtime.checked_arithmetic import REFUSED
+from isolation.native.runtime.numpy_loops import LOOP
+
+_OF_ONE = ["arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "cos", "cosh", "exp", "exp2", "expm1"]
+_OF_ONE += ["log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"]
+_OF_TWO = ("arctan2", "hypot")
+_BYTES = 8
+
+
+class _Numbers(ModuleType):
+    """What generated modules take for NumPy: NumPy, but for what is put here."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+numbers = _Numbers("numpy")
+
+
+# --- loops --------------------------------------------------------------------------------------------------------
+
+
+def _call(builder: Any, name: str, sizes: list[Any], given: list[Any], steps: list[Any]) -> None:
+    """Call a loop: on addresses, with the sizes of what it runs over, and how many bytes lie between two of each."""
+    whole, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+
+    def listed(values: list[Any], kind: Any) -> Any:
+        array = cgutils.alloca_once(builder, kind, size=len(values))
+        for index, value in enumerate(values):
+            builder.store(value, builder.gep(array, [ir.Constant(whole, index)]))
+        return array
+
+    symbol = f"{LOOP}{name}"
+    place = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, ir.ArrayType(pointer, 2), symbol)
+    kind = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), whole.as_pointer(), whole.as_pointer(), pointer])
+    zero = ir.Constant(ir.IntType(32), 0)
+    function, data = (builder.load(builder.gep(place, [zero, ir.Constant(ir.IntType(32), index)])) for index in (0, 1))
+    builder.call(
+        builder.bitcast(function, kind.as_pointer()),
+        [
+            listed([builder.bitcast(address, pointer) for address in given], pointer),
+            listed(sizes, whole),
+            listed(steps, whole),
+            data,
+        ],
+    )
+
+
+def _looped(name: str, arguments: int) -> Any:
+    """A function of compiled code of float64s: NumPy's, by its loop."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        fraction, whole = ir.DoubleType(), ir.IntType(64)
+        result = cgutils.alloca_once(builder, fraction)
+        given = [cgutils.alloca_once_value(builder, value) for value in args]
+        step, none = ir.Constant(whole, _BYTES), ir.Constant(whole, 0)
+        steps = [step, *[none] * (len(args) - 1), step]  # a loop looks whether its second argument stays the same
+        _call(builder, name, [ir.Constant(whole, 1)], [*given, result], steps)
+        return builder.load(result)
+
+    signature = types.float64(*[types.float64] * arguments)
+    return intrinsic(
+        (lambda typingctx, x: (signature, codegen))
+        if arguments == 1
+        else (lambda typingctx, x, y: (signature, codegen))
+    )
+
+
+@intrinsic
+def _sum(typingctx: Any, values: Any) -> Any:
+    """The sum of a contiguous array of float64s, made in pairs."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = make_array(signature.args[0])(context, builder, args[0])
+        whole = ir.IntType(64)
+        total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), -0.0))
+        none, step = ir.Constant(whole, 0), ir.Constant(whole, _BYTES)
+        _call(builder, "add", [array.nitems], [total, array.data, total], [none, step, none])
+        return builder.load(total)
+
+    return types.float64(values), codegen
+
+
+@intrinsic
+def _dot(typingctx: Any, a: Any, b: Any) -> Any:
+    """The sum of the products of two contiguous arrays of float64s of one length."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        arrays = [make_array(kind)(context, builder, value) for kind, value in zip(signature.args, args, strict=True)]
+        whole = ir.IntType(64)
+        total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 0.0))
+        none, step = ir.Constant(whole, 0), ir.Constant(whole, _BYTES)
+        addresses = [*(array.data for array in arrays), total]
+        sizes = [ir.Constant(whole, 1), arrays[0].nitems]
+        _call(builder, "vecdot", sizes, addresses, [none, none, none, step, step])
+        return builder.load(total)
+
+    return types.float64(a, b), codegen
+
+
+# --- functions ----------------------------------------------------------------------------------------------------
+
+
+def _offer(stub: Any) -> Any:
+    """Give `numbers` a function, and numba what it is."""
+
+    def told(typed: Any) -> Any:
+        setattr(numbers, stub.__name__, stub)
+        return overload(stub)(typed)
+
+    return told
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, types.Integer | types.Float | types.Boolean)
+
+
+def _is_of_fractions(kind: Any) -> bool:
+    return isinstance(kind, types.Array) and isinstance(kind.dtype, types.Float)
+
+
+def _offer_loop_of_one(name: str) -> None:
+    called = _looped(name, 1)
+
+    def stub(x):
+        """Return what NumPy's function of this name returns."""
+
+    stub.__name__ = stub.__qualname__ = name
+
+    @_offer(stub)
+    def typed(x):
+        if _is_number(x):
+            return lambda x: called(float(x))
+        if not isinstance(x, types.Array):
+            return None
+
+        def of_array(x):
+            values = np.empty(x.size, np.float64)
+            for place, value in enumerate(x.flat):
+                values[place] = called(float(value))
+            return values.reshape(x.shape)
+
+        return of_array
+
+
+def _offer_loop_of_two(name: str) -> None:
+    called = _looped(name, 2)
+
+    def stub(x, y):
+        """Return what NumPy's function of this name returns."""
+
+    stub.__name__ = stub.__qualname__ = name
+    _offer(stub)(lambda x, y: (lambda x, y: called(float(x), float(y))) if _is_number(x) and _is_number(y) else None)
+
+
+for _name in _OF_ONE:
+    _offer_loop_of_one(_name)
+for _name in _OF_TWO:
+    _offer_loop_of_two(_name)
+_power = _looped("power", 2)
+
+
+def power(x, y):
+    """Return numpy.power(x, y)."""
+
+
+@_offer(power)
+def _typed_power(x, y):
+    if _is_number(x) and _is_number(y):
+        if isinstance(x, types.Float) or isinstance(y, types.Float):
+            return lambda x, y: _power(float(x), float(y))
+        return lambda x, y: np.power(x, y)
+    return _typed_power_of_each(x, y, _power) if isinstance(x, types.Array) and _is_number(y) else None
+
+
+def _typed_power_of_each(x, y, power_of_fraction):
+    if not isinstance(x.dtype, types.Float) and not isinstance(y, types.Float):
+        return _whole_array_power
+
+    def array_power(x, y):
+        values = np.empty(x.size, np.float64)
+        for place, value in enumerate(x.flat):
+            values[place] = power_of_fraction(float(value), float(y))
+        return values.reshape(x.shape)
+
+    return array_power
+
+
+def _whole_array_power(x, y):
+    if y < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    return x**y
+
+
+@inner
+def _power_of_operator(x, y):
+    """x ** y of a float64 in an array: NumPy's operator computes some powers by other loops."""
+    if y == -1.0:
+        return 1.0 / x if x != 0.0 else np.copysign(np.inf, x)
+    if y == 0.5:
+        return np.sqrt(x)
+    return _power(x, y)
+
+
+def array_power(x, y):
+    """Return x ** y of an array and a number."""
+
+
+@overload(array_power)
+def _typed_array_power(x, y):
+    of_fractions = isinstance(x.dtype, types.Float)
+    return _typed_power_of_each(x, y, _power_of_operator if of_fractions else _power)
+
+
+@inner
+def _total(values):
+    return _sum(np.ascontiguousarray(values))
+
+
+def sum(a, axis=None):
+    """Return numpy.sum(a, axis)."""
+
+
+@_offer(sum)
+def _typed_sum(a, axis=None):
+    if not isinstance(axis, types.Omitted | types.NoneType) and axis is not None:
+        return lambda a, axis=None: sum_along(a, axis)
+    if _is_number(a):
+        return lambda a, axis=None: a
+    if _is_of_fractions(a):
+        return lambda a, axis=None: _total(a)
+    return lambda a, axis=None: np.sum(a)
+
+
+def sum_along(a, axis):
+    """Return numpy.sum(a, axis), of an array."""
+
+
+@overload(sum_along)
+def _typed_sum_along(a, axis):
+    if not isinstance(a, types.Array):
+        return None
+    if not isinstance(a.dtype, types.Float):
+        return lambda a, axis: np.sum(a, axis)
+    if a.ndim == 1:
+        return lambda a, axis: _total(a) if axis in (0, -1) else np.sum(a, axis)
+    if a.ndim > 2 or a.layout != "C":
+        raise TypingError(f"{REFUSED}it adds fractions along an axis of an array that is transposed or has three axes")
+    return lambda a, axis: _total_of_rows(a, axis) if axis in (1, -1) else _total_of_columns(a, axis)
+
+
+@inner
+def _total_of_rows(a, axis):
+    totals = np.empty(a.shape[0], np.float64)
+    for row in range(a.shape[0]):
+        totals[row] = _total(a[row])
+    return totals
+
+
+@inner
+def _total_of_columns(a, axis):
+    """The sum of each column, made row by row; a single column lies in memory as a row does."""
+    if axis not in (0, -2):
+        raise ValueError("axis is out of bounds")
+    totals = np.zeros(a.shape[1], np.float64)
+    if a.shape[1] == 1:
+        totals[0] = _total(a[:, 0])
+    else:
+        for row in a:
+            totals += row
+    return totals
+
+
+def mean(a):
+    """Return numpy.mean(a)."""
+
+
+def var(a):
+    """Return numpy.var(a)."""
+
+
+def std(a):
+    """Return numpy.std(a)."""
+
+
+@_offer(mean)
+def _typed_mean(a):
+    if _is_number(a):
+        return lambda a: float(a)
+    if not isinstance(a, types.Array):
+        return None
+
+    def mean(a):
+        return _total(a.astype(np.float64)) / a.size if a.size else np.nan
+
+    return mean
+
+
+@_offer(var)
+def _typed_var(a):
+    if not isinstance(a, types.Array):
+        return None
+
+    def var(a):
+        if a.size == 0:
+            return np.nan
+        rest = a - _total(a.astype(np.float64)) / a.size
+        return _total(rest * rest) / a.size
+
+    return var
+
+
+@_offer(std)
+def _typed_std(a):
+    return (lambda a: np.sqrt(numbers_var(a))) if isinstance(a, types.Array) else None
+
+
+numbers_var = var
+
+
+@inner
+def fraction_dot(a, b):
+    """numpy.dot of two arrays of float64s with one axis."""
+    if len(a) != len(b):
+        raise ValueError("shapes not aligned")
+    return _dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
+
+
+def dot(a, b):
+    """Return numpy.dot(a, b)."""
+
+
+@_offer(dot)
+def _typed_dot(a, b):
+    if _is_number(a) or _is_number(b):
+        return lambda a, b: a * b
+    if not (isinstance(a, types.Array) and isinstance(b, types.Array) and a.ndim == b.ndim == 1):
+        return None  # the last digit of products of matrices depends on more than NumPy
+    if all(isinstance(kind.dtype, types.Integer) for kind in (a, b)):
+        return lambda a, b: (a * b).sum()
+    return lambda a, b: fraction_dot(a.astype(np.float64), b.astype(np.float64))
+
+
+setattr(numbers, "vdot", dot)  # noqa: B010

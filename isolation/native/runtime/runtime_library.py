@@ -1,0 +1,834 @@
+"""What generated modules import: a decorator, and functions that give Python's answers in compiled code.
+
+Each function works on what a heuristic may hold: tuples, lists, arrays, and the sets of cells of a position, which
+stay sets of cells as long as nothing else is asked of them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload, overload_method
+from numba.typed.typedobjectutils import _nonoptional
+
+from isolation.native import bitboards
+from isolation.native.decorators import inner
+from isolation.native.flood_fill import blanks_like, close_up, next_to, padded_blanks, padded_moves
+from isolation.native.position import CellsType, PositionType, as_cells, turned
+from isolation.native.runtime.cell_sums import Term, weighed, weighed_onto
+from isolation.native.runtime.checked_arithmetic import REFUSED, Checked, CheckedWithNumpy, give_up, negative_of, plus
+from isolation.native.runtime.math_functions import (
+    _abs,
+    _int,
+    _round,
+    _round_of_either,
+    _round_of_numpy,
+    distance,
+    mathematics,
+    power,
+    power_of_either_sign,
+    small_difference,
+    small_product,
+    small_sum,
+    squared,
+    squared_difference,
+    whole_power,
+)
+from isolation.native.runtime.numpy_functions import fraction_dot, numbers, sum_along
+from isolation.native.territory_fill import claimed
+from isolation.native.third_state import as_state, count_open, is_open
+
+__all__ = [
+    "_abs",
+    "_int",
+    "_round",
+    "_round_of_either",
+    "_round_of_numpy",
+    "as_state",
+    "blanks_like",
+    "builtins",
+    "claimed",
+    "close_up",
+    "count_open",
+    "distance",
+    "is_open",
+    "jit",
+    "math",
+    "next_to",
+    "np",
+    "padded_blanks",
+    "padded_moves",
+    "power",
+    "power_of_either_sign",
+    "small_difference",
+    "small_product",
+    "small_sum",
+    "squared",
+    "squared_difference",
+    "term",
+    "weighed",
+    "weighed_onto",
+    "whole_power",
+]
+
+math, np = mathematics, numbers
+# Without bounds checks an index out of range would read whatever lies there.
+jit = inner(error_model="python", boundscheck=True, pipeline_class=Checked)
+jit_with_numpy = inner(error_model="python", boundscheck=True, pipeline_class=CheckedWithNumpy)
+
+
+def term(function):
+    """Return a function of the game and a cell as what `weighed` takes."""
+    return Term(jit(function))
+
+
+# --- sets of cells, and lists ---------------------------------------------------------------------------------------
+
+
+def none_of(items):
+    """Return an empty collection for some of the items, in their order."""
+
+
+def none_of_set(items):
+    """Return an empty collection for some of the items, without repeats."""
+
+
+def with_element(found, element):
+    """Return a collection with one more element."""
+
+
+def as_list(items):
+    """Return the items as a list that nobody changes."""
+
+
+def as_set(items):
+    """Return the items as a set that nobody changes."""
+
+
+def new_list(items):
+    """Return the items as a list of its own."""
+
+
+@overload(none_of)
+def _none_of(items):
+    if isinstance(items, CellsType):
+        by_column = items.by_column
+        return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), by_column)
+    if isinstance(items, types.List):
+        return lambda items: items[:0]
+
+    def none_of(items):
+        found = [item for item in items]  # noqa: C416 -- to learn the element's type
+        found.clear()
+        return found
+
+    return none_of
+
+
+@overload(none_of_set)
+def _none_of_set(items):
+    if isinstance(items, CellsType):
+        by_column = items.by_column
+        return lambda items: as_cells(items, bitboards.difference(items._mask, items._mask), by_column)
+
+    def none_of_set(items):
+        found = set(items)
+        found.clear()
+        return found
+
+    return none_of_set
+
+
+@overload(with_element)
+def _with_element(found, element):
+    if isinstance(found, CellsType):
+        columns, by_column = found.columns, found.by_column
+
+        def with_cell(found, element):
+            return as_cells(found, bitboards.with_cell(found._mask, element[0] * columns + element[1]), by_column)
+
+        return with_cell
+
+    def with_item(found, element):
+        found.append(element)
+        return found
+
+    def with_member(found, element):
+        found.add(element)
+        return found
+
+    return with_member if isinstance(found, types.Set) else with_item
+
+
+@overload(as_list)
+def _as_list(items):
+    if isinstance(items, CellsType | types.BaseTuple):
+        return lambda items: items
+    return lambda items: list(items)
+
+
+@overload(as_set)
+def _as_set(items):
+    if isinstance(items, CellsType):
+        return lambda items: items
+    return lambda items: set(items)
+
+
+@overload(new_list)
+def _new_list(items):
+    return lambda items: [item for item in items]  # noqa: C416
+
+
+def empty_list(example):
+    """Return a list of nothing, of such elements."""
+
+
+def empty_set(example):
+    """Return a set of nothing, of such elements."""
+
+
+def no_moves(game):
+    """Return no cells, as a set of moves."""
+
+
+def no_blanks(game):
+    """Return no cells, as a set of blank cells."""
+
+
+@overload(empty_list)
+def _empty_list(example):
+    def empty_list(example):
+        found = [example]
+        found.clear()
+        return found
+
+    return empty_list
+
+
+@overload(empty_set)
+def _empty_set(example):
+    def empty_set(example):
+        found = {example}
+        found.clear()
+        return found
+
+    return empty_set
+
+
+@overload(no_moves)
+def _no_moves(game):
+    return lambda game: none_of(game.get_legal_moves())
+
+
+@overload(no_blanks)
+def _no_blanks(game):
+    return lambda game: none_of(game.get_blank_spaces())
+
+
+def new_set(items):
+    """Return the items as a set of its own."""
+
+
+def backwards(items):
+    """Return the items in reverse order."""
+
+
+@overload(new_set)
+def _new_set(items):
+    return lambda items: set(new_list(items))
+
+
+@overload(backwards)
+def _backwards(items):
+    return lambda items: new_list(items)[::-1]
+
+
+@overload_method(CellsType, "copy")
+def _copy(cells):
+    return lambda cells: cells
+
+
+@overload_method(CellsType, "count")
+def _count(cells, cell):
+    return lambda cells, cell: int(cell in cells)
+
+
+@overload_method(types.UniTuple, "count")
+def _count_in_tuple(items, wanted):
+    def count(items, wanted):
+        found = 0
+        for item in items:
+            if equal(item, wanted):
+                found += 1
+        return found
+
+    return count
+
+
+@overload_method(CellsType, "index")
+@overload_method(types.UniTuple, "index")
+def _index(cells, cell):
+    def index(cells, cell):
+        for place, found in enumerate(cells):
+            if equal(found, cell):
+                return place
+        raise ValueError("not in list")
+
+    return index
+
+
+@overload(operator.getitem)
+def _slice(cells, wanted):
+    if isinstance(cells, CellsType) and isinstance(wanted, types.SliceType):
+        return lambda cells, wanted: new_list(cells)[wanted]
+    return None
+
+
+@overload(operator.add)
+def _add(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType | types.List):
+        return lambda a, b: new_list(a) + new_list(b)
+    if isinstance(a, types.List) and isinstance(b, CellsType):
+        return lambda a, b: a + new_list(b)
+    return None
+
+
+# --- what old code reads and sets of a game -------------------------------------------------------------------------
+
+
+def facing(game, player):
+    """Return the game with that player to move."""
+
+
+def awaiting(game, player):
+    """Return the game with the opponent of that player to move."""
+
+
+def flat_state(game):
+    """Return the second edition's `_board_state`: the cells column by column, who is to move, where both stand."""
+
+
+def visited_rows(game):
+    """Return the first edition's `__board_state__`, as far as it is known: 0 where a cell is open, else 3.
+
+    Positions do not keep who visited a cell, 1 or 2: what tells them apart differs from Python, and is found out.
+    """
+
+
+@overload(facing)
+def _facing(game, player):
+    return lambda game, player: turned(game, player)
+
+
+@overload(awaiting)
+def _awaiting(game, player):
+    return lambda game, player: turned(game, 1 - player)
+
+
+@overload(flat_state)
+def _flat_state(game):
+    if not isinstance(game, PositionType):
+        return None
+    rows, columns = game.rows, game.columns
+
+    def flat_state(game):
+        state = [
+            0 if bitboards.contains(game._blank, row * columns + column) else 1
+            for column in range(columns)
+            for row in range(rows)
+        ]
+        (row, column), (other_row, other_column) = game.get_player_location(0), game.get_player_location(1)
+        return state + [game._turn, other_row + other_column * rows, row + column * rows]  # noqa: RUF005
+
+    return flat_state
+
+
+@overload(visited_rows)
+def _visited_rows(game):
+    if not isinstance(game, PositionType):
+        return None
+    rows, columns = game.rows, game.columns
+    return lambda game: [
+        [0 if bitboards.contains(game._blank, row * columns + column) else 3 for column in range(columns)]
+        for row in range(rows)
+    ]
+
+
+# --- sets of cells together with other sets -------------------------------------------------------------------------
+
+
+def intersection(a, b):
+    """Return the elements of a set that are among the others."""
+
+
+def difference(a, b):
+    """Return the elements of a set that are not among the others."""
+
+
+def union(a, b):
+    """Return the elements of both."""
+
+
+def issubset(a, b):
+    """Return whether all elements of a are in b."""
+
+
+def issuperset(a, b):
+    """Return whether all elements of b are in a."""
+
+
+def isdisjoint(a, b):
+    """Return whether no element of a is in b."""
+
+
+def _is_other(kind):
+    return isinstance(kind, types.Set | types.List | types.BaseTuple)
+
+
+@overload(intersection)
+def _intersection(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a & b
+
+    def intersection(a, b):
+        found = none_of_set(a)
+        for element in a:
+            if contains(b, element):
+                found = with_element(found, element)
+        return found
+
+    return intersection
+
+
+@overload(difference)
+def _difference(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a - b
+
+    def difference(a, b):
+        found = none_of_set(a)
+        for element in a:
+            if not contains(b, element):
+                found = with_element(found, element)
+        return found
+
+    return difference
+
+
+@overload(union)
+def _union(a, b):
+    if isinstance(a, CellsType) and isinstance(b, CellsType):
+        return lambda a, b: a | b
+
+    def union(a, b):
+        found = new_set(a)
+        for element in b:
+            found.add(element)
+        return found
+
+    return union
+
+
+@overload(issubset)
+def _issubset(a, b):
+    return lambda a, b: len(difference(a, b)) == 0
+
+
+@overload(issuperset)
+def _issuperset(a, b):
+    return lambda a, b: len(difference(as_set(b), a)) == 0
+
+
+@overload(isdisjoint)
+def _isdisjoint(a, b):
+    return lambda a, b: len(intersection(a, b)) == 0
+
+
+def _with_other_sets(symbol, function):
+    @overload(symbol)
+    def operation(a, b):
+        if (isinstance(a, CellsType) and _is_other(b)) or (_is_other(a) and isinstance(b, CellsType)):
+            return lambda a, b: function(a, b)
+        return None
+
+
+_with_other_sets(operator.and_, intersection)
+_with_other_sets(operator.sub, difference)
+_with_other_sets(operator.or_, union)
+
+
+LONGEST_UNROLLED = 12
+_EXACT = 2.0**53
+"""Up to here sums of whole float64s are exact, in whatever order they are made."""
+
+# --- looking for an element -----------------------------------------------------------------------------------------
+
+
+def contains(items, element):
+    """Return whether the element is among the items."""
+
+
+def equal(a, b):
+    """Return whether two values are equal; a tuple never equals a list."""
+
+
+@overload(equal)
+def _equal(a, b):
+    tuples = isinstance(a, types.BaseTuple) + isinstance(b, types.BaseTuple)
+    if tuples == 1 or (tuples == 2 and len(a) != len(b)):
+        return lambda a, b: False
+    return lambda a, b: a == b
+
+
+def _is_collection(kind):
+    return isinstance(kind, CellsType | types.BaseTuple | types.List | types.Set)
+
+
+@overload(operator.eq)
+def _collection_eq(a, b):
+    if (_is_collection(a) and isinstance(b, types.Number)) or (isinstance(a, types.Number) and _is_collection(b)):
+        return lambda a, b: False
+    return None
+
+
+@overload(operator.ne)
+def _collection_ne(a, b):
+    if (_is_collection(a) and isinstance(b, types.Number)) or (isinstance(a, types.Number) and _is_collection(b)):
+        return lambda a, b: True
+    return None
+
+
+@overload(contains)
+def _contains(items, element):
+    if isinstance(items, types.BaseTuple):
+        if len(items) == 0:
+            return lambda items, element: False
+        if isinstance(items, types.UniTuple) and len(items) > LONGEST_UNROLLED:
+            return _contains_by_search
+        return lambda items, element: equal(items[0], element) or contains(items[1:], element)
+    if isinstance(items, types.List):
+        return _contains_by_search
+    return lambda items, element: element in items
+
+
+def _contains_by_search(items, element):
+    for item in items:  # noqa: SIM110
+        if equal(item, element):
+            return True
+    return False
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def array(values):
+    """Return numpy.array(values)."""
+
+
+def float_array(values):
+    """Return numpy.array(values, dtype=float)."""
+
+
+def whole_array(values):
+    """Return numpy.array(values, dtype=int)."""
+
+
+def numeric(values):
+    """Return what NumPy functions take: tuples, lists and cells as arrays, all else as it is."""
+
+
+@overload(array)
+def _array(values):
+    if isinstance(values, types.Optional):
+        return lambda values: array(_nonoptional(values))
+    if isinstance(values, CellsType) or (isinstance(values, types.List) and isinstance(values.dtype, types.UniTuple)):
+        return _array_of_tuples
+    if isinstance(values, types.BaseTuple | types.List):
+        return lambda values: np.array(values)
+    return lambda values: values
+
+
+def _array_of_tuples(values):
+    flat = [part for row in values for part in row]
+    return np.array(flat).reshape(len(values), -1)
+
+
+@overload(float_array)
+def _float_array(values):
+    return lambda values: array(values).astype(np.float64)
+
+
+@overload(whole_array)
+def _whole_array(values):
+    return lambda values: array(values).astype(np.int64)
+
+
+@overload(numeric)
+def _numeric(values):
+    if isinstance(values, types.BaseTuple | types.List | CellsType):
+        return lambda values: array(values)
+    return lambda values: values
+
+
+def unique_counts(values):
+    """Return numpy.unique(values, return_counts=True)."""
+
+
+def mean_along(values, axis):
+    """Return numpy.mean(values, axis=axis)."""
+
+
+@overload(unique_counts)
+def _unique_counts(values):
+    def unique_counts(values):
+        ordered = np.sort(numeric(values).ravel())
+        starts = [place for place in range(len(ordered)) if place == 0 or ordered[place] != ordered[place - 1]]
+        found = np.empty(len(starts), ordered.dtype)
+        counts = np.empty(len(starts), np.int64)
+        for place, start in enumerate(starts):
+            end = starts[place + 1] if place + 1 < len(starts) else len(ordered)
+            found[place], counts[place] = ordered[start], end - start
+        return found, counts
+
+    return unique_counts
+
+
+@overload(mean_along)
+def _mean_along(values, axis):
+    return lambda values, axis: sum_along(values, axis) / values.shape[axis]
+
+
+def number(value):
+    """Return float(value); None and text are refused."""
+
+
+@overload(number)
+def _number(value):
+    if isinstance(value, types.Optional):
+        return lambda value: float(_nonoptional(value))
+    if isinstance(value, types.Boolean):
+        return lambda value: 1.0 if value else 0.0
+    if isinstance(value, types.NoneType | types.UnicodeType | types.StringLiteral):
+        return None
+    return lambda value: float(value)
+
+
+def is_whole(value):
+    """Return float(value).is_integer()."""
+
+
+@overload(is_whole)
+def _is_whole(value):
+    if isinstance(value, types.Number):
+        return lambda value: math.isfinite(value) and value == np.floor(value)
+    return None
+
+
+def truth(value):
+    """Return bool(value), also of what may be None."""
+
+
+@overload(truth)
+def _truth(value):
+    if isinstance(value, types.NoneType):
+        return lambda value: False
+    if isinstance(value, types.Optional):
+        return lambda value: value is not None and bool(_nonoptional(value))
+    return lambda value: bool(value)
+
+
+# --- distances ------------------------------------------------------------------------------------------------------
+
+
+def norm(values):
+    """Return the Euclidean norm of a tuple, list or array of numbers."""
+
+
+def norm_of_order(values, order):
+    """Return numpy.linalg.norm(values, order), of an array with one axis."""
+
+
+def euclidean(a, b):
+    """Return the Euclidean distance of two tuples, lists or arrays."""
+
+
+def sqeuclidean(a, b):
+    """Return the squared Euclidean distance."""
+
+
+def cityblock(a, b):
+    """Return the sum of the distances along each axis."""
+
+
+def chebyshev(a, b):
+    """Return the largest of the distances along each axis."""
+
+
+@overload(norm)
+def _norm(values):
+    if isinstance(values, types.Array) and isinstance(values.dtype, types.Float):
+
+        def norm_of_fractions(values):
+            flat = values.ravel()
+            return math.sqrt(fraction_dot(flat, flat))
+
+        return norm_of_fractions
+    if isinstance(values, types.Array) and values.ndim > 1:
+        return lambda values: norm(values.ravel())
+    if not _are_wholes(values):
+        return lambda values: norm(float_array(values))
+
+    def norm_of_wholes(values):
+        total = 0.0
+        for value in values:
+            total += float(value) * float(value)
+        give_up(total > _EXACT)
+        return math.sqrt(total)
+
+    return norm_of_wholes
+
+
+@overload(norm_of_order)
+def _norm_of_order(values, order):
+    if not isinstance(values, types.Array) or values.ndim != 1:
+        raise TypingError(f"{REFUSED}it calls numpy.linalg.norm with an order, of what is no list of numbers")
+
+    def norm_of_order(values, order):
+        sizes = np.abs(values.astype(np.float64))
+        if order == 1:
+            return np.sum(sizes)
+        if order == 2:
+            return norm(sizes)
+        if order == np.inf:
+            return np.max(sizes)
+        raise ValueError("no order that compiled code has")
+
+    return norm_of_order
+
+
+def _are_wholes(values):
+    """Whether all numbers of a tuple, list or array are whole, so that the order of a sum of few does not matter."""
+    return isinstance(getattr(values, "dtype", None), types.Integer)
+
+
+def _apart(a, b):
+    """Return abs(a - b)."""
+
+
+@overload(_apart)
+def _typed_apart(a, b):
+    if isinstance(a, types.Integer) and isinstance(b, types.Integer):
+        return lambda a, b: _abs(plus(a, negative_of(b)))
+    return lambda a, b: abs(a - b)
+
+
+def _check_lengths(a, b):
+    """Raise an exception for two vectors of different length."""
+
+
+@overload(_check_lengths)
+def _typed_check_lengths(a, b):
+    def check_lengths(a, b):
+        if len(a) != len(b):
+            raise ValueError("vectors of different length")
+
+    return check_lengths
+
+
+@overload(sqeuclidean)
+def _sqeuclidean(a, b):
+    if not (_are_wholes(a) and _are_wholes(b)):
+
+        def sqeuclidean_of_fractions(a, b):
+            _check_lengths(a, b)
+            apart = float_array(a) - float_array(b)
+            return fraction_dot(apart, apart)
+
+        return sqeuclidean_of_fractions
+
+    def sqeuclidean(a, b):
+        _check_lengths(a, b)
+        total = 0.0
+        for index in range(len(a)):
+            apart = float(_apart(a[index], b[index]))
+            total += apart * apart
+        give_up(total > _EXACT)
+        return total
+
+    return sqeuclidean
+
+
+@overload(euclidean)
+def _euclidean(a, b):
+    if _are_wholes(a) and _are_wholes(b):
+        return lambda a, b: math.sqrt(sqeuclidean(a, b))
+    raise TypingError(f"{REFUSED}it calls SciPy's euclidean with fractions, whose last digit differs: use math.dist")
+
+
+@overload(cityblock)
+def _cityblock(a, b):
+    if not (_are_wholes(a) and _are_wholes(b)):
+
+        def cityblock_of_fractions(a, b):
+            _check_lengths(a, b)
+            return np.sum(np.abs(float_array(a) - float_array(b)))
+
+        return cityblock_of_fractions
+
+    def cityblock(a, b):
+        _check_lengths(a, b)
+        total = 0
+        for index in range(len(a)):
+            total = plus(total, _apart(a[index], b[index]))
+        return total
+
+    return cityblock
+
+
+@overload(chebyshev)
+def _chebyshev(a, b):
+    def chebyshev(a, b):
+        _check_lengths(a, b)
+        longest = _apart(a[0], b[0])
+        for index in range(1, len(a)):
+            apart = _apart(a[index], b[index])
+            if apart > longest:
+                longest = apart
+        return longest
+
+    return chebyshev
+
+
+# --- sums as Python 3.12 makes them ---------------------------------------------------------------------------------
+
+
+def add(total, rest, value):
+    """Return a running sum and its rounding error with one more value; for floats, Neumaier's summation."""
+
+
+def added(total, rest):
+    """Return the sum."""
+
+
+@overload(add)
+def _add_value(total, rest, value):
+    if not isinstance(value, types.Float):
+        return lambda total, rest, value: (plus(total, value), rest)
+
+    def add(total, rest, value):
+        both = total + value
+        if abs(total) >= abs(value):
+            return both, rest + ((total - both) + value)
+        return both, rest + ((value - both) + total)
+
+    return add
+
+
+@overload(added)
+def _added(total, rest):
+    if not isinstance(total, types.Float):
+        return lambda total, rest: total
+    return lambda total, rest: total + rest if rest != 0.0 and math.isfinite(rest) else total

@@ -1,0 +1,356 @@
+"""A position inside compiled code as the third edition's states show it: players' cells and moves as its numbers.
+
+`StateType` wraps a position; what is asked of it is answered in the numbers of `isolation.editions.third.state`.
+Liberties and actions (`StepsType`) are sets that never allocate: they have `len`, truth, `in`, iteration and indexing,
+in the edition's order.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl, lower_builtin
+from numba.extending import (
+    intrinsic,
+    make_attribute_wrapper,
+    models,
+    overload,
+    overload_attribute,
+    overload_method,
+    register_model,
+)
+
+from isolation.editions.third.conversion import cell_at
+from isolation.editions.third.state import SIZE, STRIDE, Action
+from isolation.native import bitboards
+from isolation.native.bitboards import bitboard_for, constant_table, look_up
+from isolation.native.position import (
+    INFINITY,
+    MaskType,
+    PositionType,
+    after,
+    location_of,
+    moves_from,
+)
+
+_STEPS = tuple(int(action) for action in Action)
+_FURTHEST = max(_STEPS)
+_NUMBERS = range(-_FURTHEST, SIZE + _FURTHEST)
+"""All numbers a knight's move from which a cell could lie: players may ask for the liberties of any."""
+_FIRST = _NUMBERS.start
+
+
+class StateType(types.Type):
+    """The numba type of a state: a position of a board of `rows` x `columns` cells."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.position = PositionType(rows, columns)
+        super().__init__(name=f"State{rows}x{columns}")
+
+
+class StepsType(MaskType):
+    """The numba type of some of the eight knight's moves from a cell, seen as numbers counted from a base."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.bitboard = bitboard_for(rows * columns)
+        name = f"Steps{rows}x{columns}"
+        super().__init__(name, _StepsIteratorType(name))
+
+
+class _StepsIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name}Iterator", types.int64)
+
+
+@register_model(StateType)
+class _StateModel(models.StructModel):
+    def __init__(self, manager: Any, state: StateType) -> None:
+        super().__init__(manager, state, [("position", state.position)])
+
+
+@register_model(StepsType)
+class _StepsModel(models.StructModel):
+    def __init__(self, manager: Any, steps: StepsType) -> None:
+        super().__init__(manager, steps, [("mask", steps.bitboard), ("cell", types.int64), ("base", types.int64)])
+
+
+@register_model(_StepsIteratorType)
+class _StepsIteratorModel(models.StructModel):
+    def __init__(self, manager: Any, iterator: _StepsIteratorType) -> None:
+        super().__init__(manager, iterator, [("rest", types.EphemeralPointer(types.int64)), ("base", types.int64)])
+
+
+make_attribute_wrapper(StateType, "position", "_position")
+for _member in ("mask", "cell", "base"):
+    make_attribute_wrapper(StepsType, _member, f"_{_member}")
+
+
+@intrinsic
+def as_state(typingctx: Any, game: Any) -> Any:
+    """The state of a position."""
+    state = StateType(game.rows, game.columns)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(state)(context, builder)
+        value.position = args[0]
+        return value._getvalue()
+
+    return state(game), codegen
+
+
+@intrinsic
+def _steps(typingctx: Any, state: Any, mask: Any, cell: Any, base: Any) -> Any:
+    """The knight's moves from one of the edition's cells to the cells of a bitboard, counted from a base."""
+    steps = StepsType(state.rows, state.columns)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = cgutils.create_struct_proxy(steps)(context, builder)
+        value.mask, value.cell, value.base = args[1:]
+        return value._getvalue()
+
+    return steps(state, mask, types.int64, types.int64), codegen
+
+
+def _looked_up(what: str, is_mask: bool, values_of: Callable[[int, int], Sequence[int]]) -> Any:
+    """A function of (board, place): what a table made for the board's (rows, columns) holds at that place."""
+
+    @intrinsic
+    def found(typingctx: Any, board: Any, place: Any) -> Any:
+        rows, columns = board.rows, board.columns
+        result = bitboard_for(rows * columns) if is_mask else types.int64
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            name = f"isolation_third_{what}_{rows}x{columns}"
+            width = result.width if is_mask else 64
+            return look_up(builder, constant_table(builder, name, width, tuple(values_of(rows, columns))), args[1])
+
+        return result(board, types.int64), codegen
+
+    return found
+
+
+def _numbers_of(rows: int, columns: int) -> list[int]:
+    """For each cell of a board, the edition's number."""
+    return [cell_at(*divmod(cell, columns), rows, columns) for cell in range(rows * columns)]
+
+
+def _targets_of(rows: int, columns: int) -> list[int]:
+    """For each number and each step from it, the mask of the cell of a board it leads to, 0 where it leaves it."""
+    masks = {number: 1 << cell for cell, number in enumerate(_numbers_of(rows, columns))}
+    return [masks.get(number + step, 0) for number in _NUMBERS for step in _STEPS]
+
+
+def _reach_of(rows: int, columns: int) -> list[int]:
+    """For each number, the mask of the cells of a board that its steps lead to."""
+    targets = _targets_of(rows, columns)
+    return [sum(targets[place : place + len(_STEPS)]) for place in range(0, len(targets), len(_STEPS))]
+
+
+def _masks_of(rows: int, columns: int) -> list[int]:
+    """For each number, the mask of its cell of a board, 0 where there is none."""
+    masks = {number: 1 << cell for cell, number in enumerate(_numbers_of(rows, columns))}
+    return [masks.get(number, 0) for number in range(SIZE)]
+
+
+_mask = _looked_up("mask", True, _masks_of)
+_number = _looked_up("number", False, _numbers_of)
+_target = _looked_up("target", True, _targets_of)
+_reach = _looked_up("reach", True, _reach_of)
+
+
+# --- the reading API of a state -----------------------------------------------------------------------------------
+
+
+@overload_attribute(StateType, "locs")
+def _locs(state):
+    def locs(state):
+        first, second = location_of(state._position, 0), location_of(state._position, 1)
+        return _number(state, first), _number(state, second)
+
+    return locs
+
+
+@overload_attribute(StateType, "ply_count")
+def _ply_count(state):
+    return lambda state: state._position.move_count + (state._position.move_count % 2 ^ state._position._turn)
+
+
+@overload_method(StateType, "player")
+def _player(state):
+    return lambda state: state._position._turn
+
+
+@overload_method(StateType, "liberties")
+def _liberties(state, loc):
+    first, beyond, last = _FIRST, _NUMBERS.stop, state.rows * state.columns - 1
+
+    def open_cells(state, loc):
+        blank = state._position._blank
+        return [_number(state, cell) for cell in range(last, -1, -1) if bitboards.contains(blank, cell)]
+
+    def liberties(state, loc):
+        blank = state._position._blank
+        if not first <= loc < beyond:
+            return _steps(state, bitboards.difference(blank, blank), first, 0)
+        return _steps(state, bitboards.common(blank, _reach(state, loc - first)), loc, loc)
+
+    return open_cells if isinstance(loc, types.NoneType) else liberties
+
+
+@overload_method(StateType, "actions")
+def _actions(state):
+    def actions(state):
+        position = state._position
+        cell = location_of(position, position._turn)
+        return _steps(state, moves_from(position, cell), _number(state, cell), 0)
+
+    return actions
+
+
+@overload_method(StateType, "result")
+def _result(state, action):
+    first = _FIRST
+
+    def result(state, action):
+        position = state._position
+        number = _number(state, location_of(position, position._turn))
+        for place in range(8):
+            if _STEPS[place] == action:
+                target = bitboards.common(position._blank, _target(state, 8 * (number - first) + place))
+                if not bitboards.is_empty(target):
+                    return as_state(after(position, bitboards.lowest(target)))
+        raise ValueError("no action of the player to move")
+
+    return result
+
+
+@overload_method(StateType, "_has_liberties")
+def _has_liberties(state, player_id):
+    """Cell 0, the last one of the largest board, is no liberty."""
+    last = state.rows * state.columns - 1
+    has_cell_0 = cell_at(state.rows - 1, state.columns - 1, state.rows, state.columns) == 0
+
+    def has_liberties(state, player_id):
+        mask = moves_from(state._position, location_of(state._position, player_id))
+        return bitboards.popcount(mask) > (1 if has_cell_0 and bitboards.contains(mask, last) else 0)
+
+    return has_liberties
+
+
+@overload_method(StateType, "terminal_test")
+def _terminal_test(state):
+    return lambda state: not (state._has_liberties(0) and state._has_liberties(1))
+
+
+@overload_method(StateType, "utility")
+def _utility(state, player_id):
+    def utility(state, player_id):
+        if not state.terminal_test():
+            return 0.0
+        mover = state.player()
+        return INFINITY if state._has_liberties(mover) == (player_id == mover) else -INFINITY
+
+    return utility
+
+
+@overload_method(StateType, "ind2xy")
+def _ind2xy(state, ind):
+    return lambda state, ind: (ind % STRIDE, ind // STRIDE)
+
+
+def is_open(state, number):
+    """Return 1 if a cell of a state, by its number, is open, else 0."""
+
+
+def count_open(state):
+    """Return how many cells of a state are open."""
+
+
+@overload(is_open)
+def _is_open(state, number):
+    def is_open(state, number):
+        if not 0 <= number < SIZE:
+            return 0
+        return 0 if bitboards.is_empty(bitboards.common(state._position._blank, _mask(state, number))) else 1
+
+    return is_open
+
+
+@overload(count_open)
+def _count_open(state):
+    return lambda state: bitboards.popcount(state._position._blank)
+
+
+# --- liberties and actions ----------------------------------------------------------------------------------------
+
+
+@overload(operator.contains)
+def _contains(steps, number):
+    if not isinstance(steps, StepsType):
+        return None
+
+    def contains(steps, number):
+        for one in steps:  # noqa: SIM110 -- compiled code knows no generators
+            if one == number:
+                return True
+        return False
+
+    return contains
+
+
+@overload(operator.getitem)
+def _getitem(steps, index):
+    if not isinstance(steps, StepsType) or not isinstance(index, types.Integer):
+        return None
+
+    def getitem(steps, index):
+        wanted = index if index >= 0 else index + len(steps)
+        for place, one in enumerate(steps):
+            if place == wanted:
+                return one
+        raise IndexError("list index out of range")
+
+    return getitem
+
+
+def _directions(steps):
+    """Which of the eight knight's moves a set holds, in bits, in the edition's order."""
+    found = 0
+    for place in range(8):
+        if not bitboards.is_empty(bitboards.common(steps._mask, _target(steps, 8 * (steps._cell - _FIRST) + place))):
+            found |= 1 << place
+    return found
+
+
+@lower_builtin("getiter", StepsType)
+def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    (steps,) = signature.args
+    found = context.compile_internal(builder, _directions, types.int64(steps), args)
+    value = cgutils.create_struct_proxy(steps)(context, builder, value=args[0])
+    iterator = context.make_helper(builder, signature.return_type)
+    iterator.rest = cgutils.alloca_once_value(builder, found)
+    iterator.base = value.base
+    return impl_ret_untracked(context, builder, signature.return_type, iterator._getvalue())
+
+
+@lower_builtin("iternext", _StepsIteratorType)
+@iternext_impl(RefType.UNTRACKED)
+def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
+    iterator = context.make_helper(builder, signature.args[0], value=args[0])
+    rest = builder.load(iterator.rest)
+    is_valid = builder.icmp_unsigned("!=", rest, ir.Constant(rest.type, 0))
+    result.set_valid(is_valid)
+    with builder.if_then(is_valid):
+        table = constant_table(builder, "isolation_third_steps", 64, _STEPS)
+        step = look_up(builder, table, bitboards.lowest_bit(builder, rest))
+        result.yield_(builder.add(iterator.base, step))
+        builder.store(bitboards.without_lowest_bit(builder, rest), iterator.rest)

@@ -1,0 +1,137 @@
+"""The perfect player: what it can solve it plays perfectly, and anything else as a heuristic search would."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from isolation.editions.classic_board import Board
+from isolation.exact.solver import Meter, MoveValue, outlast, valued_moves
+from isolation.players.agents import LATE_MS, Forfeit, Heuristic, Memoryless, SearchAgent, code_hash
+from isolation.rules.geometry import MOST_COMPILED_CELLS
+from isolation.rules.limits import Limit
+from isolation.rules.outcome import Reason
+from isolation.search import SearchResult
+
+if TYPE_CHECKING:
+    from isolation.search.compiled import CompiledPlayer
+
+DEFAULT_LIMIT = Limit(nodes=10_000_000)
+"""About a fifth of a second: enough to solve most 7x7 games from the first move on."""
+
+_INFINITY = float("inf")
+
+
+@dataclass(frozen=True)
+class PerfectAgent(Memoryless):
+    """Wins every won position that it can solve, and in a lost one lasts as long as it can find out how.
+
+    Half of the limit goes into solving the position. The other half goes, in a lost position, into the search for the
+    longest game, and where the result stayed unknown into alpha-beta with the heuristic. Results that the solver chose
+    have `exact` set (and a score of ±inf; `depth`, in a lost position, is the number of plies that the game will still
+    last at least); those that the heuristic search chose do not.
+    """
+
+    name: str
+    heuristic: Heuristic
+    heuristic_name: str
+    limit: Limit = DEFAULT_LIMIT
+    is_user_code: bool = False
+
+    def __post_init__(self) -> None:
+        Meter(self.limit)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether its limit is not a time, and its heuristic repeats itself."""
+        return self.limit.is_reproducible and not self.why_unrepeatable
+
+    @property
+    def why_unrepeatable(self) -> str:
+        """What in its heuristic is left to chance, time or memory."""
+        return self.fallback.why_unrepeatable
+
+    def settings(self) -> dict[str, Any]:
+        """Its limit, and the heuristic it falls back to, by name and content."""
+        limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
+        fallback = {"heuristic": self.heuristic_name, "code": code_hash(self.heuristic)}
+        return {"kind": "perfect", "limit": limit, **fallback}
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """None: its moves are put together in Python. What it calls is compiled, so that no move has to wait for it."""
+        if size[0] * size[1] <= MOST_COMPILED_CELLS:
+            from isolation.compiling.specialise import native_function
+
+            native_function("solve", None, *size)
+        self.fallback.compiled(size)
+        return None
+
+    @property
+    def is_compilable(self) -> bool:
+        """No: its moves are put together in Python."""
+        return False
+
+    @property
+    def fallback(self) -> SearchAgent:
+        """The heuristic search, under half of the limit."""
+        return SearchAgent(
+            self.name,
+            "alphabeta",
+            self.heuristic,
+            self.heuristic_name,
+            _half(self.limit),
+            is_user_code=self.is_user_code,
+        )
+
+    def choose(self, board: Board, seed: int) -> SearchResult:
+        """A winning move, or the move that loses last, or what the heuristic search finds, unless it is late."""
+        result = self.find(board, seed)
+        if self.limit.ms is not None and result.seconds * 1e3 > self.limit.ms + LATE_MS:
+            raise Forfeit(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
+        return result
+
+    def find(self, board: Board, seed: int) -> SearchResult:
+        """The same, however long it took."""
+        self.compiled((board.height, board.width))
+        started = time.perf_counter()
+        result = self._choose(board, seed)
+        return replace(result, seconds=time.perf_counter() - started)
+
+    def _choose(self, board: Board, seed: int) -> SearchResult:
+        if board.width * board.height > MOST_COMPILED_CELLS:
+            return replace(self.fallback.find(board, seed), exact=False)
+        meter = Meter(_half(self.limit))
+        values = []
+        for move in valued_moves(board, meter):
+            if move.keeps:
+                return _solved(move.cell, _INFINITY, 0, meter.nodes)
+            values.append(move)
+        if any(move.keeps is None for move in values):
+            return self._fall_back(board, seed, values, meter.nodes)
+        rest = Meter(_half(self.limit))
+        _, at_least, moves = outlast(board, values, rest)
+        cell = next(move.cell for move in values if move.cell in moves)
+        return _solved(cell, -_INFINITY, at_least, meter.nodes + rest.nodes)
+
+    def _fall_back(self, board: Board, seed: int, values: list[MoveValue], nodes: int) -> SearchResult:
+        """The search's move; but if that is known to lose, the most promising of those that are not."""
+        if None in board.locations:
+            found = self.fallback.placing().choose(board, seed)
+        else:
+            found = self.fallback.find(board, seed)
+        open_moves = [move.cell for move in values if move.keeps is None]
+        if found.move not in open_moves:
+            found = replace(found, move=open_moves[0], pv=(open_moves[0],))
+        return replace(found, nodes=nodes + found.nodes, exact=False)
+
+
+def _solved(cell: int, score: float, depth: int, nodes: int) -> SearchResult:
+    return SearchResult(cell, score, depth, nodes, 0.0, (cell,), True)
+
+
+def _half(limit: Limit) -> Limit:
+    """Half of a limit of nodes or time."""
+    if limit.nodes is not None:
+        return Limit(nodes=max(1, limit.nodes // 2))
+    return Limit(ms=limit.ms / 2) if limit.ms is not None else Limit(cpu_ms=limit.value / 2)

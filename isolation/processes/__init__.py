@@ -1,0 +1,1 @@
+"""Child processes that play: their sandbox, protocol and transport."""

@@ -1,0 +1,101 @@
+"""Agents as bytes, for another process on the same machine.
+
+What an agent holds of a user's file goes as the file and the name in it, and is loaded again. Functions and classes
+of a script, lambdas and what is defined inside a function go as code; those of importable modules as their names.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from isolation.loading.load_user_code import content_hash, load, origin_of
+from isolation.usercode.user_exceptions import clean, name_of
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+
+class CannotCross(ValueError):
+    """An agent cannot be made again in another process: its name, and why, as one line."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} cannot play in a process of its own, as a hard cap needs: {why}")
+        self.why = why
+
+
+def pack(agent: Agent) -> bytes:
+    """An agent as bytes.
+
+    Raises:
+        CannotCross: it holds something that belongs to this process, such as an open file or a lock.
+    """
+    try:
+        return to_bytes(agent)
+    except Exception as error:
+        raise CannotCross(agent.name, one_line(error)) from None
+
+
+def unpack(packed: bytes) -> Agent:
+    """The agent again.
+
+    Raises:
+        Exception: a user's file has changed or is gone, or a module cannot be imported here.
+    """
+    agent: Agent = from_bytes(packed)
+    return agent
+
+
+def recipe(make: Callable[..., object], *arguments: Any) -> bytes:
+    """An agent, or anything else, as bytes that is made where they are unpacked, by a call that nobody makes here."""
+    return to_bytes(_Recipe(make, arguments))
+
+
+class _Recipe:
+    def __init__(self, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._call = make, arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._call
+
+
+def to_bytes(value: object) -> bytes:
+    """Whatever is made of agents, heuristics and plain data as bytes.
+
+    Raises:
+        Exception: it holds something that belongs to this process.
+    """
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, value: Any) -> tuple[str, str, str] | None:
+            loaded = origin_of(value)
+            return (str(loaded.path), loaded.name, loaded.content_hash) if loaded else None
+
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+def from_bytes(data: bytes) -> Any:
+    """The value again.
+
+    Raises:
+        Exception: a user's file has changed or is gone, or a module cannot be imported here.
+    """
+    return _Unpickler(io.BytesIO(data)).load()
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, origin: Any) -> Any:
+        path, name, content = origin
+        if content_hash(path) != content:
+            raise ValueError(f"{path} has changed since it was loaded")
+        return load(path, name).value
+
+
+def one_line(error: BaseException) -> str:
+    """What went wrong, without line breaks."""
+    return clean(error) or name_of(error)

@@ -1,0 +1,1 @@
+"""Rules: geometry, notation, FEN, outcomes, limits, parameters and seeds."""

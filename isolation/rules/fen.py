@@ -1,0 +1,102 @@
+"""Positions in FEN, as programs that play Joust exchange them: `7/7/7/3N3/7/n6/7 w - - 0 1`.
+
+Rows stand from the top down, parted by slashes; a number counts open cells, `*` is a visited one, `N` is where player 1
+stands and `n` where player 2 does. Then comes who is to move, `w` or `b`. A knight that is still to be placed is in
+hand, as in `7/7/7/3N3/7/7/7[n] b - - 0 1`. What else there is in a FEN of chess means nothing here and is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from isolation.rules.geometry import check_size, full_mask
+
+_LONGEST = 10_000
+_FIELDS = re.compile(r"([^\s\[\]]+)(?:\[([Nn]*)\])?\s+([wb])(\s+.*)?", re.DOTALL)
+_SIGN = re.compile(r"\d+|.", re.DOTALL)
+EXAMPLE = "7/7/7/3N3/7/n6/7 w - - 0 1"
+
+
+@dataclass(frozen=True)
+class FenPosition:
+    """What a FEN says: the size, the mask of open cells, where the players stand, if they do, and who is to move."""
+
+    rows: int
+    columns: int
+    blank: int
+    locations: tuple[int | None, int | None]
+    active_index: int
+
+
+def parse_fen(text: str) -> FenPosition:
+    """Read a FEN; all behind the side to move may be missing, and so may what is in hand.
+
+    >>> parse_fen("3/N2/*2/2n b").locations
+    (3, 11)
+
+    Raises:
+        ValueError: it is none, or no position of the game; the message says what would be one.
+    """
+    found = _FIELDS.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    if not found:
+        raise ValueError(f"not a FEN: {text[:80]!r}; one is written like {EXAMPLE}")
+    ranks = [_cells_of(rank) for rank in found[1].split("/")]
+    if any(len(rank) != len(ranks[0]) for rank in ranks):
+        raise ValueError(f"not a FEN: {text[:80]!r}: its rows are not all of one length")
+    rows, columns = check_size(len(ranks), len(ranks[0]))
+    cells = "".join(ranks)
+    if cells.count("N") > 1 or cells.count("n") > 1:
+        raise ValueError(f"not a FEN: {text[:80]!r}: each player has one knight, N or n")
+    locations = tuple(cells.index(knight) if knight in cells else None for knight in "Nn")
+    missing = "".join(knight for knight in "Nn" if knight not in cells)
+    if found[2] and "".join(sorted(found[2])) != missing:
+        there = missing or "none"
+        raise ValueError(f"not a FEN: {text[:80]!r}: in hand are knights that are not on the board, here {there}")
+    active = "wb".index(found[3])
+    if None in locations and (locations[1] is not None or active != (locations[0] is not None)):
+        raise ValueError(f"not a FEN: {text[:80]!r}: player 1, N, places first, and then player 2, n")
+    blank = full_mask(rows, columns) & ~sum(1 << cell for cell, sign in enumerate(cells) if sign != ".")
+    return FenPosition(rows, columns, blank, locations, active)  # type: ignore[arg-type]
+
+
+def write_fen(position: FenPosition) -> str:
+    """The FEN of a position; its counters say how many moves have been made after both placements.
+
+    >>> write_fen(parse_fen("3/N2/*2/2n b"))
+    '3/N2/*2/2n b - - 1 1'
+    """
+    count = position.rows * position.columns
+    signs = ["." if position.blank >> cell & 1 else "*" for cell in range(count)]
+    hand = ""
+    for knight, cell in zip("Nn", position.locations, strict=True):
+        if cell is None:
+            hand += knight
+        else:
+            signs[cell] = knight
+    rows = ("".join(signs[first : first + position.columns]) for first in range(0, count, position.columns))
+    board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), row) for row in rows)
+    visited = count - position.blank.bit_count()
+    side = "wb"[position.active_index]
+    return f"{board}{f'[{hand}]' if hand else ''} {side} - - {max(0, visited - 2)} {max(1, visited // 2)}"
+
+
+def _cells_of(rank: str) -> str:
+    """A row of a FEN, a sign a cell: `.` for an open one.
+
+    Raises:
+        ValueError: it has another sign, or is empty or longer than any board.
+    """
+    cells = ""
+    for sign in _SIGN.findall(rank):
+        if sign.isascii() and sign.isdecimal():
+            if len(sign) > 4 or len(cells) > _LONGEST:
+                raise ValueError(f"not a FEN: {sign[:20]} cells in a row are more than any board has")
+            cells += "." * int(sign)
+        elif sign in "Nn*":
+            cells += sign
+        else:
+            raise ValueError(f"not a FEN: {sign!r} in it is neither a number of open cells nor N, n or *")
+    if not cells:
+        raise ValueError(f"not a FEN: it has a row without cells; one is written like {EXAMPLE}")
+    return cells

@@ -1,0 +1,1 @@
+"""User code: timeouts, captured output, exceptions, and the lifetime of processes."""

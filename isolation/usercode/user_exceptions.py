@@ -1,0 +1,140 @@
+"""What people's code raises: told in one clean line, and kept apart from the Ctrl-C of whoever runs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from sysconfig import get_paths
+from traceback import walk_tb
+from types import FrameType
+
+LONGEST = 200
+"""How many characters of what people's code says are kept: a table and a log have a line for it, not a page."""
+LONGEST_LINE = 500
+"""How many of a line in which more than that is said."""
+_LONGEST_READ = 20 * LONGEST_LINE
+_HOME = Path(__file__).parents[2]
+_PACKAGES = ("isolation", "heuristics", "experiments", "reports", "commands")
+_name_of = type.__dict__["__name__"].__get__
+
+IsCtrlC = Callable[[BaseException], bool]
+"""Says whether what was raised is the user's Ctrl-C, which ends what runs, or the code's own doing."""
+
+
+class CompilerFault(RuntimeError):
+    """The compiler fails by a fault of ours, as where a new release of numba has moved a part; says what to report."""
+
+
+def told(error: BaseException, longest: int = LONGEST) -> str:
+    """An exception in one line, such as ``ValueError: no such cell``; its name alone if it says nothing."""
+    name, text = name_of(error), clean(error, longest)
+    return _cut(f"{name}: {text}", longest) if text else name
+
+
+def origin(error: BaseException) -> str:
+    """The file and line of user code that an exception came from, as in ``mine.py, line 3``; empty if there is none."""
+    try:
+        frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    except Exception:  # an exception may be of a class of the user's
+        return ""
+    return next((_line_of(file, line) for file, line in reversed(frames) if is_user_file(file)), "")
+
+
+def origin_of_value(function: Callable[[], object]) -> str:
+    """The file and line of user code that returned the value of a function, which is called; empty if there is none."""
+    returned = [""]
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "return" and is_user_file(frame.f_code.co_filename):
+            returned.append(_line_of(frame.f_code.co_filename, frame.f_lineno))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        function()
+    except Exception:  # it does otherwise another time
+        returned.clear()
+    finally:
+        sys.setprofile(before)
+    return returned[-1] if returned else ""
+
+
+def is_user_file(path: str) -> bool:
+    """Whether code of this file is neither Python's nor that of an installed package nor ours."""
+    return not path.startswith(("<frozen ", "<string>", *_not_the_users()))
+
+
+@cache
+def _not_the_users() -> tuple[str, ...]:
+    installed = {path for name, path in get_paths().items() if name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return tuple(f"{path}{os.sep}" for path in (*installed, *(str(_HOME / package) for package in _PACKAGES)))
+
+
+def _line_of(file: str, line: int | None) -> str:
+    return f"{clean(os.path.basename(file), LONGEST // 4)}, line {line}"
+
+
+def name_of(value: object) -> str:
+    """The name of a value's class, clean."""
+    return clean(_name_of(type(value)))
+
+
+def clean(said: object, longest: int = LONGEST) -> str:
+    """What a value says of itself, as one line that any file, terminal and page takes, of at most so many characters;
+    an ellipsis is the last of them where more was said.
+
+    What cannot be printed is escaped, lone surrogates included. What does not tell says so.
+    """
+    return _one_line(said, str, longest)
+
+
+def shown(value: object, longest: int = LONGEST) -> str:
+    """A value as code would write it; see `clean`."""
+    return _one_line(value, repr, longest)
+
+
+def _one_line(value: object, tell: Callable[[object], str], longest: int) -> str:
+    try:
+        # Of a class of their own, text could do anything; what a slice of `str` itself returns is plain.
+        text = str.__getitem__(tell(value), slice(_LONGEST_READ))
+    except BaseException as error:
+        return f"(what it says cannot be told: {clean(_name_of(type(error)))})"[:longest]
+    return _cut("".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split())), longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+@contextmanager
+def heeding_ctrl_c() -> Iterator[IsCtrlC]:
+    """Tell the user's Ctrl-C, or a request to end, from a KeyboardInterrupt that people's code raises by itself.
+
+    Where signals are not heard, outside the main thread and in workers, which are deaf to them, nothing is the user's.
+    """
+    pressed: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def listening_before(handler: Callable[[int, FrameType | None], object]) -> Callable[[int, FrameType | None], None]:
+        def hear(number: int, frame: FrameType | None) -> None:
+            pressed.append(number)
+            handler(number, frame)
+
+        return hear
+
+    heard = {number: handler for number, handler in before.items() if callable(handler)}
+    for number, handler in heard.items():
+        signal.signal(number, listening_before(handler))
+    try:
+        yield lambda error: isinstance(error, KeyboardInterrupt) and bool(pressed)
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)

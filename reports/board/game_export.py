@@ -1,0 +1,164 @@
+"""A line of play, or its last position, in the forms that others read: what `reading` takes, and pictures."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import fields
+from io import BytesIO
+from typing import Any
+
+from experiments.exchange.export_games import csv_head, told
+from experiments.exchange.find_games import read_game
+from experiments.exchange.saved_games import facts_of, row_of
+from isolation.editions.classic_board import Board
+from isolation.games.match import GameRecord
+from isolation.rules.geometry import format_size
+from isolation.rules.notation import format_moves
+from reports.board.request_models import ExportQuestion, board_of
+from reports.board.resources import Shelf, number_of, run_of
+from reports.pages.board_images import write_gif, write_png
+from reports.replay.replay import Replay, describe_ply, replay_of_row, replay_of_run
+from reports.replay.replay_page import replay_page
+
+TYPES = {"png": "image/png", "gif": "image/gif", "html": "text/html"}
+_PLAIN = "text/plain"
+_PEOPLE = ('{"kind": "human"}', '{"kind": "human"}')
+
+
+def written(question: ExportQuestion, shelf: Shelf) -> dict[str, Any]:
+    """The line in a form: as `text` where it is one, else as `base64`, with a name for its file and its type.
+
+    Raises:
+        ValueError: the position is illegal, or the form tells games from their beginning, and this one's is not known;
+            or a row of a log is asked for and the game is not finished.
+    """
+    content = _FORMS[question.kind](question, shelf)
+    kind = {"type": TYPES.get(question.kind, _PLAIN), "name": f"isolation.{_ENDINGS.get(question.kind, question.kind)}"}
+    if isinstance(content, bytes):
+        return {**kind, "base64": b64encode(content).decode()}
+    return {**kind, "text": content}
+
+
+def _fen(question: ExportQuestion, shelf: Shelf) -> str:
+    return board_of(question.position).fen
+
+
+def _moves(question: ExportQuestion, shelf: Shelf) -> str:
+    board = _from_the_beginning(question)
+    return format_moves(board.history, board.width)
+
+
+def _json(question: ExportQuestion, shelf: Shelf) -> str:
+    """As a saved game, which `isolation replay FILE` shows; a game that begins elsewhere as its start and its moves."""
+    if not _begins_empty(question):
+        board_of(question.position)
+        return question.position.model_dump_json()
+    row = _row(question, shelf)
+    values = {field.name: row[field.name] for field in fields(GameRecord) if field.name != "size"}
+    return json.dumps(facts_of(GameRecord(size=format_size(row["rows"], row["columns"]), **values)))
+
+
+def _csv(question: ExportQuestion, shelf: Shelf) -> str:
+    row = _row(question, shelf)
+    if not row["winner"]:
+        raise ValueError("a row of a log tells a finished game, and this one is not: JSON and PGN take any")
+    return csv_head() + told(row, "csv", "")
+
+
+def _pgn(question: ExportQuestion, shelf: Shelf) -> str:
+    run = run_of(shelf, question.run).resolve().name if question.run else "Analysis board"
+    return told(_row(question, shelf), "pgn", run)
+
+
+def _png(question: ExportQuestion, shelf: Shelf) -> bytes:
+    file = BytesIO()
+    write_png(file, board_of(question.position))
+    return file.getvalue()
+
+
+def _gif(question: ExportQuestion, shelf: Shelf) -> bytes:
+    file, replay = BytesIO(), _replay(question, shelf)
+    captions = [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)]
+    write_gif(file, replay.moves, replay.size, captions)
+    return file.getvalue()
+
+
+def _html(question: ExportQuestion, shelf: Shelf) -> str:
+    return replay_page(_replay(question, shelf))
+
+
+_FORMS: dict[str, Callable[[ExportQuestion, Shelf], str | bytes]] = {
+    "moves": _moves,
+    "fen": _fen,
+    "json": _json,
+    "csv": _csv,
+    "pgn": _pgn,
+    "png": _png,
+    "gif": _gif,
+    "html": _html,
+}
+_ENDINGS = {"moves": "txt", "fen": "txt"}
+
+
+def _replay(question: ExportQuestion, shelf: Shelf) -> Replay:
+    if _logged(question, shelf):
+        return replay_of_run(run_of(shelf, question.run), number_of(question.game))
+    return replay_of_row("A game on the analysis board", _row(question, shelf))
+
+
+def _row(question: ExportQuestion, shelf: Shelf) -> dict[str, Any]:
+    """The line as a row of a log: that of the run if it is that game, with all its scores, else one made up for it."""
+    board = _from_the_beginning(question)
+    if logged := _logged(question, shelf):
+        return logged
+    plies, outcome = board.move_count, board.outcome()
+    record = GameRecord(
+        size=board.size,
+        opening=(),
+        agent_1=question.names[0],
+        agent_2=question.names[1],
+        winner=outcome.winner if outcome else 0,
+        reason=outcome.reason if outcome else "",
+        detail="",
+        moves=board.history,
+        score=(float("nan"),) * plies,
+        depth=(0,) * plies,
+        nodes=(0,) * plies,
+        time_us=(0,) * plies,
+        exact=(False,) * plies,
+    )
+    row: dict[str, Any] = row_of(record, 0, _PEOPLE, 0).to_pylist()[0]
+    return row
+
+
+def _logged(question: ExportQuestion, shelf: Shelf) -> dict[str, Any] | None:
+    """The row of the run's game, if the line is that game."""
+    if not question.run:
+        return None
+    row = read_game(run_of(shelf, question.run), number_of(question.game))
+    return row if row["moves"] == list(_from_the_beginning(question).history) else None
+
+
+def _begins_empty(question: ExportQuestion) -> bool:
+    """Whether the line, or what there is of it, can be told as moves from an empty board."""
+    start = question.position
+    first, second = start.knights
+    placed = {cell for cell in start.knights if cell is not None}
+    in_order = first is not None or second is None
+    return in_order and set(start.visited) <= placed and start.turn == 1 + len(placed) % 2
+
+
+def _from_the_beginning(question: ExportQuestion) -> Board:
+    """The line as moves from an empty board.
+
+    Raises:
+        ValueError: it begins from a position that was set up, or is illegal.
+    """
+    if not _begins_empty(question):
+        raise ValueError("this game begins from a position that was set up: FEN, JSON and PNG hold it, others do not")
+    start = question.position
+    placed = [cell for cell in start.knights if cell is not None]
+    board_of(start)
+    return Board.from_moves([*placed, *start.moves], start.size)

@@ -1,0 +1,239 @@
+"""Games and positions from a text that somebody gives the board: moves, FEN, JSON, CSV or PGN."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+
+from experiments.exchange.export_games import csv_head
+from experiments.exchange.import_games import end_of, ply_of
+from experiments.record.log import SCHEMA
+from isolation.editions.classic_board import Board
+from isolation.games.pgn import PgnGame, parse_pgn
+from isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
+from isolation.rules.notation import parse_moves, words
+from isolation.rules.outcome import Reason
+from reports.board.request_models import Cell, ImportQuestion, Position, as_position, board_of, first_fault
+from reports.replay.replay import Replay, as_json, replay_of_row
+
+FORMS = "moves like d3,a2,c1, a FEN, a game in JSON, rows of a log in CSV or JSON, or games in PGN"
+MOST_GAMES = 5000
+"""What a page can list, and a process answer with."""
+_TITLE = "An imported game"
+_TEXT = "the text"
+_FEN = re.compile(r"[\dNn*/]+(\[[Nn]*\])?\s+[wb](\s.*)?", re.DOTALL)
+_TAG = re.compile(r'\[\s*\w+\s+"')
+_JOUST = re.compile(r"@|\bN[a-z]+\d|[a-z]\d+[a-z]+\d")
+_CELL = re.compile(r"[a-zA-Z]{1,3}\d{1,5}|\d{1,5}")
+_NUMBERING = re.compile(r"\b\d+\.+")
+_ASIDE = re.compile(r"^%[^\n]*", re.MULTILINE)
+"""A line that nobody reads, among moves and in PGN."""
+
+
+def _listed(value: Any) -> Any:
+    """What CSV has as numbers parted by blanks."""
+    return value.split() if isinstance(value, str) else value
+
+
+def _scores(value: Any) -> Any:
+    """What JSON has as null, where there is no score."""
+    listed = _listed(value)
+    return [float("nan") if one is None else one for one in listed] if isinstance(listed, list) else listed
+
+
+Cells = Annotated[tuple[Cell, ...], BeforeValidator(_listed)]
+Counts = Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_listed)]
+Scores = Annotated[tuple[float, ...], BeforeValidator(_scores)]
+
+
+class WrittenGame(BaseModel):
+    """A game as a row of a log or a saved game says it; only moves must be there, and the board unless it is 7x7."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    moves: Cells
+    size: str = ""
+    rows: int = 7
+    columns: int = 7
+    agent_1: str = "Player 1"
+    agent_2: str = "Player 2"
+    settings_1: str = ""
+    settings_2: str = ""
+    opening: Cells = ()
+    winner: Annotated[int, Field(ge=0, le=2)] = 0
+    reason: str = ""
+    detail: str = ""
+    score: Scores = ()
+    depth: Counts = ()
+    nodes: Counts = ()
+    time_us: Counts = ()
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _has_no_truth_values(cls, value: Any) -> Any:
+        """Python takes them for 1 and 0; JSON does not."""
+        if any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
+            raise ValueError("true and false are no numbers")
+        return value
+
+
+def games_in(question: ImportQuestion) -> dict[str, Any]:
+    """The games that a text holds, or the position: each with its start and its moves, and what else is said of a game.
+
+    Raises:
+        ValueError: the text is in none of the `FORMS`, or a game in it is none.
+    """
+    text = question.text.strip().removeprefix("\ufeff")
+    if not _ASIDE.sub("", text).strip():
+        raise ValueError(f"there is nothing to read: give {FORMS}")
+    games = list(islice(_read(text, question.size), MOST_GAMES + 1))
+    if len(games) > MOST_GAMES:
+        raise ValueError(f"the text holds more than {MOST_GAMES:,} games: paste fewer games")
+    if not games:
+        raise ValueError(f"the text holds no game: give {FORMS}")
+    return {"games": games}
+
+
+def _read(text: str, size: str) -> Iterator[dict[str, Any]]:
+    if text.startswith(("{", "[{", "[[")) or re.match(r"\[\s*[\d\"{]", text):
+        yield from map(_from_json, _json_values(text))
+    elif _FEN.fullmatch(text):
+        yield _position(Board.from_fen(text))
+    elif "," in text and (rows := _csv_rows(text)):
+        yield from (_game(_from_row(row)) for row in rows)
+    else:
+        yield from _from_notation(_ASIDE.sub("", text), size)
+
+
+def _json_values(text: str) -> list[Any]:
+    """The games of a JSON text: one, a list of them, or one a line; a list of cells is one game."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("the text is JSON of no game") from None
+    except ValueError:
+        try:
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError as error:
+            raise ValueError(f"the text begins like JSON and is none: {error}") from None
+    is_list_of_games = isinstance(value, list) and all(isinstance(one, dict) and "moves" in one for one in value)
+    return value if is_list_of_games else [value]
+
+
+def _from_json(value: Any) -> dict[str, Any]:
+    if isinstance(value, list) and all(isinstance(one, dict) and "move" in one for one in value):
+        value = [one["move"] for one in value]  # the plies as `isolation replay` lists them
+    if isinstance(value, list):
+        return _from_moves(",".join(map(str, value)), "7x7")
+    if not isinstance(value, dict):
+        raise ValueError('a game in JSON is like {"size": "7x7", "moves": [24, 14]}')
+    if {"visited", "knights", "turn"} & set(value):
+        return _position_from_json(value)
+    return _game(_from_row(value))
+
+
+def _position_from_json(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        position = Position.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from None
+    board_of(position)
+    start = Position(size=position.size, visited=position.visited, knights=position.knights, turn=position.turn)
+    return {**_position(board_of(start)), "moves": position.moves}
+
+
+def _from_row(row: dict[str, Any]) -> Replay:
+    try:
+        game = WrittenGame.model_validate(row)
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from None
+    told = game.model_dump()
+    if game.size:
+        told["rows"], told["columns"] = parse_size(game.size)
+    for name in ("score", "depth", "nodes", "time_us"):
+        if len(told[name]) not in (0, len(game.moves)):
+            raise ValueError(f"{name}: {len(told[name])} values for {len(game.moves)} moves")
+    return replay_of_row(_TITLE, told)
+
+
+def _from_pgn(game: PgnGame) -> Replay:
+    plies = [ply_of(comment) for comment in game.comments]
+    reason, detail = end_of(game) if game.winner else (Reason.NO_MOVES, "")
+    return Replay(
+        title=game.tags.get("Event", _TITLE),
+        size=game.size,
+        moves=game.cells,
+        agents=(game.tags.get("White", "Player 1"), game.tags.get("Black", "Player 2")),
+        opening=len(game.opening) if game.winner else 0,
+        winner=game.winner or None,
+        reason=reason.word if game.winner else "",
+        detail=detail,
+        score=tuple(score for score, _, _ in plies),
+        depth=tuple(depth for _, depth, _ in plies),
+        nodes=(0,) * len(plies),
+        time_us=tuple(time_us for _, _, time_us in plies),
+    )
+
+
+def _csv_rows(text: str) -> list[dict[str, Any]]:
+    """The rows of a table that has a column of moves; none if the text is no such table."""
+    try:
+        lines = list(csv.reader(io.StringIO(text)))
+    except csv.Error:
+        return []
+    if "moves" not in lines[0] and len(lines[0]) == len(SCHEMA.names):
+        lines = [next(csv.reader([csv_head()])), *lines]
+    if "moves" not in lines[0] or len(lines) < 2:
+        return []
+    return [dict(zip(lines[0], line, strict=False)) for line in lines[1:] if line]
+
+
+def _from_notation(text: str, size: str) -> Iterator[dict[str, Any]]:
+    """The games of PGN, whose first may lack its tags, or the one of plain moves."""
+    if _TAG.search(text) or _JOUST.search(text):
+        tagged = text if _TAG.search(text) else f'[Board "{size}"] {text}'
+        yield from (_game(_from_pgn(game)) for game in parse_pgn(tagged, _TEXT))
+    else:
+        yield _from_moves(_NUMBERING.sub(" ", text), size)
+
+
+def _from_moves(text: str, size: str) -> dict[str, Any]:
+    for word in words(text):
+        if not _CELL.fullmatch(word):
+            raise ValueError(f"{word[:40]!r} is no move, nor part of anything else that the board takes: {FORMS}")
+    cells = parse_moves(text, size)
+    _check(size, cells)
+    return {"title": "Imported moves", "setup": _empty(size), "moves": cells, "game": None}
+
+
+def _position(board: Board) -> dict[str, Any]:
+    """A position; one whose beginning is known as moves from an empty board."""
+    _check(board.size, ())
+    start = _empty(board.size) if board.history else as_position(board)
+    return {"title": "An imported position", "setup": start, "moves": list(board.history), "game": None}
+
+
+def _game(replay: Replay) -> dict[str, Any]:
+    _check(replay.size, replay.moves)
+    return {"title": replay.title, "setup": _empty(replay.size), "moves": list(replay.moves), "game": as_json(replay)}
+
+
+def _check(size: str, moves: Sequence[int]) -> None:
+    """Refuse a board that the page cannot show, and moves that cannot be played on it."""
+    if len(moves) > MOST_COMPILED_CELLS:
+        raise ValueError(f"{len(moves):,} moves are too many: a board here has at most {MOST_COMPILED_CELLS} cells")
+    try:
+        board_of(Position(size=size, moves=list(moves)))
+    except ValidationError as error:
+        raise ValueError(first_fault(error)) from None
+
+
+def _empty(size: str) -> dict[str, Any]:
+    return {"size": size, "visited": [], "knights": [None, None], "turn": 1}

@@ -1,0 +1,195 @@
+"""What the page is answered: values of moves, a score graph, an agent's move, the exact result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from experiments.roster import board_refusal, complete, make_agent, parse_spec
+from heuristics.composite import Composite
+from isolation.compiling import FUNCTIONS_REMEMBERED
+from isolation.players.agents import ask_once, try_to_compile
+from isolation.rules.limits import Limit
+from isolation.search import is_compilable, search
+from isolation.search.interpreted import appraise
+from isolation.usercode.user_exceptions import told
+from reports.board.request_models import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, board_of, boards_of
+from reports.replay.replay import json_score
+
+if TYPE_CHECKING:
+    from isolation.editions.classic_board import Board
+    from isolation.players.agents import Agent
+
+Heuristic = Callable[[Any, Any], float]
+
+INTERPRETED_DEPTH = 3
+"""The deepest look of a heuristic that does not compile, or on a board that compiled code does not serve."""
+PLACING_DEPTH = 1
+"""The deepest look before both knights are placed, where there are dozens of moves and everything is interpreted."""
+SOLVING_MS, BRIEF_SOLVING_MS = 3000, 1000
+_LONGEST_ERROR = 300
+_NOTICED_SECONDS = 0.2
+
+
+def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
+    """For each heuristic the value of every legal move to the side to move, or what went wrong, and the depth used.
+
+    `compiling` is how many seconds it took to compile the heuristic; 0 where that was no time to speak of.
+
+    Raises:
+        ValueError: the position is illegal, or a heuristic unknown.
+    """
+    board = board_of(question.position)
+    functions = {name: _known(name, heuristics) for name in question.heuristics}
+    answers: dict[str, Any] = {}
+    for name, function in functions.items():
+        started = time.perf_counter()
+        depth = possible_depth(board, opposing(function), question.depth)
+        answers[name] = {"depth": depth, "compiling": _worth_telling(time.perf_counter() - started)}
+        try:
+            found = move_values(board, function, depth)
+            answers[name]["moves"] = {cell: json_score(value) for cell, value in found.items()}
+        except Exception as error:
+            answers[name]["error"] = told(error, _LONGEST_ERROR)
+    return {"values": answers}
+
+
+def graph(question: GraphQuestion, heuristics: Mapping[str, Heuristic]) -> dict[str, Any]:
+    """What a heuristic says of each position of a line to player 1; null where it fails, or a knight is not placed.
+
+    Raises:
+        ValueError: the position is illegal, or the heuristic unknown.
+    """
+    function = _known(question.heuristic, heuristics)
+    scores: list[float | str | None] = []
+    for board in boards_of(question.position):
+        if None in board.locations:
+            scores.append(None)
+            continue
+        try:
+            value = position_value(board, function, possible_depth(board, function, question.depth))
+        except Exception:
+            value = float("nan")
+        scores.append(json_score(0.0 - value if board.active_index else value))
+    return {"scores": scores}
+
+
+def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict[str, Any]:
+    """An agent's move, with what it knew; `preparing` has the seconds in which code was compiled or loaded before.
+
+    Raises:
+        ValueError: the position is illegal, the game is over, or there is no such agent.
+    """
+    board = board_of(question.position)
+    if not board.legal_cells():
+        raise ValueError("the game is over: there is no move to choose")
+    agent = agents.get(question.agent) or safe_agent(question.agent)
+    started = time.perf_counter()
+    try:
+        result = ask_once(agent.placing() if None in board.locations else agent, board, seed)
+    except Exception as error:
+        raise ValueError(f"{agent.name} failed: {told(error, _LONGEST_ERROR)}") from None
+    if result.move not in board.legal_cells():
+        raise ValueError(f"{agent.name} answered with an illegal move, cell {result.move}")
+    return {
+        "agent": agent.name,
+        "move": result.move,
+        "score": json_score(result.score),
+        "depth": result.depth,
+        "nodes": result.nodes,
+        "ms": round(result.seconds * 1000, 1),
+        "line": list(result.pv),
+        "preparing": _worth_telling(time.perf_counter() - started - result.seconds),
+    }
+
+
+def exact(question: SolveQuestion) -> dict[str, Any]:
+    """Who wins under perfect play, the moves that keep the win, and how play may go on to the end.
+
+    The winner is 1, 2 or null, and `undecided` has moves, where the time was not enough to know.
+
+    Raises:
+        ValueError: the position is illegal, or none that can be solved.
+    """
+    board = board_of(question.position)
+    if not board.legal_cells():
+        return {"winner": 2 - board.active_index, "moves": [], "undecided": [], "line": []}
+    from isolation import solve
+
+    solution = solve(board, Limit(ms=BRIEF_SOLVING_MS if question.brief else SOLVING_MS))
+    return {
+        "winner": solution.winner,
+        "moves": list(solution.moves),
+        "undecided": list(solution.undecided),
+        "line": list(solution.line),
+    }
+
+
+def move_values(board: Board, heuristic: Heuristic, depth: int) -> dict[int, float]:
+    """What each legal move is worth to the side to move by minimax to a depth, the move itself included."""
+    other = opposing(heuristic)
+    return {cell: 0.0 - position_value(board.successor(cell), other, depth - 1) for cell in board.legal_cells()}
+
+
+def position_value(board: Board, heuristic: Heuristic, depth: int) -> float:
+    """What a position is worth to the side to move by minimax to a depth; at depth 0 the heuristic's own word."""
+    if not board.legal_cells():
+        return float("-inf")
+    if depth == 0:
+        return appraise(heuristic, board.copy(), board.active_player)
+    return search(board, heuristic, Limit(depth=depth), interpreted=not compiles(board, heuristic)).score
+
+
+@lru_cache(maxsize=FUNCTIONS_REMEMBERED)
+def opposing(heuristic: Heuristic) -> Heuristic:
+    """The heuristic as the opponent's loss: what minimax of the opponent is to maximise in our name.
+
+    A heuristic need not be worth to one player what it costs the other, so turning a search's sign round is not enough.
+    """
+    if isinstance(heuristic, Composite):
+        phases = tuple(
+            (until, tuple((weight, opposing(part)) for weight, part in parts)) for until, parts in heuristic.phases
+        )
+        return replace(heuristic, phases=phases)
+
+    def loss(game: Any, player: Any) -> float:
+        return -heuristic(game, game.get_opponent(player))
+
+    return loss
+
+
+def possible_depth(board: Board, heuristic: Heuristic, depth: int) -> int:
+    """How deep one can look without keeping people waiting."""
+    if None in board.locations:
+        return min(depth, PLACING_DEPTH)
+    return depth if compiles(board, heuristic) else min(depth, INTERPRETED_DEPTH)
+
+
+def compiles(board: Board, heuristic: Heuristic) -> bool:
+    """Whether compiled search serves the heuristic at a position."""
+    return is_compilable(board) and try_to_compile(heuristic, (board.height, board.width)) is not None
+
+
+def safe_agent(text: str) -> Agent:
+    """The agent of a spec of a kind that the page may start, under a limit that does not keep people waiting.
+
+    Raises:
+        ValueError: the spec is malformed, of another kind, names a file, or asks for too much.
+    """
+    spec = complete(parse_spec(text.partition("\n")[0]))
+    if refusal := board_refusal(spec):
+        raise ValueError(f"{text}: {refusal}")
+    return make_agent(spec)
+
+
+def _worth_telling(seconds: float) -> float:
+    return round(seconds, 1) if seconds >= _NOTICED_SECONDS else 0.0
+
+
+def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:
+    if name not in heuristics:
+        raise ValueError(f"no heuristic is called {name!r}; there are {', '.join(heuristics)}")
+    return heuristics[name]

@@ -1,0 +1,140 @@
+"""What the page can choose from: runs, heuristics and agents; and what is listed and read of the runs."""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import heuristics
+from experiments.exact.labels import has_labels
+from experiments.exchange.find_games import find_games, with_mistakes
+from isolation.processes.agent_pickling import from_bytes, one_line, to_bytes
+from isolation.shell import command
+from reports.board.request_models import GameQuestion, GamesQuestion
+from reports.replay.replay import as_json, replay_of_run
+
+if TYPE_CHECKING:
+    from isolation.players.agents import Agent
+
+MOST_GAMES = 200
+_SHOWN = ("game_id", "agent_1", "agent_2", "winner", "reason", "plies")
+
+Heuristic = Callable[[Any, Any], float]
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What the page can choose from. It asks for runs by their place here, and for the rest by name.
+
+    `heuristics` and `agents` are those added to the toolkit's own.
+    """
+
+    runs: tuple[Path, ...] = ()
+    heuristics: Mapping[str, Heuristic] = field(default_factory=dict)
+    agents: Mapping[str, Agent] = field(default_factory=dict)
+
+    @property
+    def all_heuristics(self) -> Mapping[str, Heuristic]:
+        """The registry's and those added."""
+        return ChainMap(self.heuristics, {name: heuristics.get(name) for name in heuristics.names()})  # type: ignore[arg-type]
+
+
+def packed(shelf: Shelf) -> Shelf:
+    """The shelf for another process: what was added, as bytes, is made there when it is asked for.
+
+    Raises:
+        ValueError: something added holds what belongs to this process, such as an open file.
+    """
+    return Shelf(shelf.runs, _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents)))
+
+
+class _Packed(Mapping[str, Any]):
+    """Values by name, each made when it is asked for: one whose file has changed does not keep others from use."""
+
+    def __init__(self, data: dict[str, bytes]) -> None:
+        self._data = data
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            data = self._data[name]
+            try:
+                self._made[name] = from_bytes(data)
+            except Exception as error:
+                raise ValueError(f"{name}: {one_line(error)}; start the board again to use it") from None
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
+    found = {}
+    for name, value in values.items():
+        try:
+            found[name] = to_bytes(value)
+        except Exception as error:
+            raise ValueError(
+                f"{name} cannot be used by the board, which asks it in another process: {one_line(error)}"
+            ) from None
+    return found
+
+
+def games(question: GamesQuestion, shelf: Shelf) -> dict[str, Any]:
+    """The first games of a run of a kind, of one agent or of all, the number of all such games, and all agents.
+
+    `advice` says how to have the mistakes of the games counted, where that has not been done.
+
+    Raises:
+        ValueError: there is no such run or kind, or a file of the run is damaged.
+    """
+    run = run_of(shelf, question.run)
+    found = find_games(run, question.kind)  # type: ignore[arg-type]
+    agents = sorted({*found["agent_1"].astype(str), *found["agent_2"].astype(str)})
+    if agent := question.agent:
+        found = found[(found["agent_1"].astype(str) == agent) | (found["agent_2"].astype(str) == agent)]
+    rows = with_mistakes(run, found.head(MOST_GAMES), _SHOWN)
+    advice = "" if has_labels(run) else command("label", run)
+    return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
+
+
+def game(question: GameQuestion, shelf: Shelf) -> dict[str, Any]:
+    """A game of a run with all that can be shown of it.
+
+    Raises:
+        ValueError: there is no such run or game, or a file of the run is damaged.
+    """
+    return as_json(replay_of_run(run_of(shelf, question.run), number_of(question.game)))
+
+
+def number_of(text: str) -> int:
+    """The number that a run or a game is asked for by.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise ValueError("runs and games are asked for by whole numbers of at most 18 digits")
+    return int(text)
+
+
+def run_of(shelf: Shelf, text: str) -> Path:
+    """The run that is asked for by its place.
+
+    Raises:
+        ValueError: there is none.
+    """
+    number = number_of(text)
+    if number >= len(shelf.runs):
+        raise ValueError(f"this board was started with {len(shelf.runs)} runs; there is no run {number}")
+    return shelf.runs[number]

@@ -1,0 +1,115 @@
+"""A class in tables: the ranking, forfeits, checks, and what does not play."""
+
+from __future__ import annotations
+
+from experiments.league.entries import Book
+from experiments.league.league_results import Results, forfeited
+from reports.tables.ratings import highest, rating_notes, rating_rows
+from reports.text.cell_values import counted
+from reports.text.sections import Section
+
+FEWEST = 5
+"""Openings of which intervals are made: of fewer, most have no end."""
+
+
+def league_sections(book: Book, results: Results) -> tuple[Section, ...]:
+    """What is said at the end of a league: the ranking, then what went wrong, as far as anything did."""
+    sections = (ranking_section(results), forfeits_section(results), checks_section(book), skipped_section(book))
+    return tuple(section for section in sections if section.rows or section.key == "ranking")
+
+
+def ranking_section(results: Results) -> Section:
+    """Everybody by rating, with intervals, if there are openings enough to make them of."""
+    is_sure = has_intervals(results)
+    rows = tuple(
+        row | {"forfeits": sum(forfeited(results, row["player"]).values())}
+        for row in rating_rows(results.ratings, "player", is_sure)
+    )
+    notes = rating_notes(results.findings, results.ratings, is_sure)
+    return Section("ranking", "Ranking", rows, notes if is_sure else (*notes, _too_few(results)))
+
+
+def has_intervals(results: Results) -> bool:
+    """Whether ratings are shown with intervals, and may be said to differ beyond what luck explains."""
+    return results.ratings.openings >= FEWEST
+
+
+def _too_few(results: Results) -> str:
+    played = counted(results.ratings.openings, "opening")
+    return f"Too few openings for intervals: {played}, and fewer than {FEWEST} tell nothing."
+
+
+def forfeits_section(results: Results) -> Section:
+    """Who lost how many games by anything but having no move left, by reason, with the commonest detail of each."""
+    rows: dict[tuple[str, str], dict[str, object]] = {}
+    for one in results.forfeits:
+        games = sum(
+            len(other.games) for other in results.forfeits if (other.agent, other.reason) == (one.agent, one.reason)
+        )
+        row = {"player": one.agent, "reason": one.reason, "games": games, "most often": one.detail}
+        rows.setdefault((one.agent, one.reason), row)
+    return Section("forfeits", "Forfeits", tuple(rows.values()))
+
+
+def checks_section(book: Book) -> Section:
+    """What the checks found wrong with those who play all the same."""
+    rows = tuple(
+        {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
+        for entry in book.entries
+        for finding in entry.check.failures
+    )
+    return Section("checks", "Failed checks", rows)
+
+
+def skipped_section(book: Book) -> Section:
+    """What does not play, and why."""
+    rows = tuple({"name": one.name, "why": one.why} for one in book.skipped)
+    return Section("skipped", "Not in the league", rows)
+
+
+def headline(book: Book, results: Results) -> list[str]:
+    """The class in a few sentences: who leads, who forfeited, who is not there."""
+    rated = results.ratings.ratings
+    if not rated:
+        return ["No complete pairs of games to judge yet."]
+    sentences = [leading(results)]
+    losers = {one.agent for one in results.forfeits}
+    if losers:
+        games = sum(len(one.games) for one in results.forfeits)
+        sentences.append(
+            f"{counted(games, 'game')} of {len(results.games):,} were forfeited, by {counted(len(losers), 'player')}."
+        )
+    sentences += renamed(book)
+    if book.skipped:
+        sentences.append(f"Not in the league: {', '.join(one.name for one in book.skipped)}.")
+    return sentences
+
+
+def renamed(book: Book) -> list[str]:
+    """Who is called otherwise than its folder, a sentence each."""
+    players = [entry.player for entry in book.entries]
+    return [
+        f"The player of the folder {player.folder!r} is called {player.name}."
+        for player in players
+        if player.is_renamed
+    ]
+
+
+def leading(results: Results) -> str:
+    """Who leads, and from whom that cannot be told apart: those whom it is above with a chance of less than 97.5 %."""
+    if not has_intervals(results):
+        played = counted(results.ratings.openings, "opening")
+        are = "is" if results.ratings.openings == 1 else "are"
+        return f"{highest(results.ratings)} rated highest; {played} {are} too few to tell that from luck."
+    first, *others = results.ratings.ratings
+    doubtful = [
+        other.agent for other, above in zip(others, results.ratings.superiority[0][1:], strict=True) if above < _SURE
+    ]
+    if not doubtful:
+        return f"{first.agent} is rated highest, and above everybody else beyond what luck explains."
+    few = ", ".join(doubtful[:_FEW]) + (f" and {len(doubtful) - _FEW} more" if len(doubtful) > _FEW else "")
+    return f"{highest(results.ratings)} rated highest; luck may explain the difference to {few}."
+
+
+_SURE = 0.975
+_FEW = 4

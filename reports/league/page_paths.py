@@ -1,0 +1,18 @@
+"""What the pages of a class are called: a folder of its run, a page for all, two for each player."""
+
+from __future__ import annotations
+
+from isolation.processes.file_agent import file_name
+
+FOLDER = "league"
+INDEX = "index.html"
+
+
+def page_of(agent: str) -> str:
+    """The file of a player's page."""
+    return f"player-{file_name(agent)}.html"
+
+
+def games_of(agent: str) -> str:
+    """The file of the page with a player's games."""
+    return f"games-{file_name(agent)}.html"

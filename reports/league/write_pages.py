@@ -1,0 +1,28 @@
+"""Writes the pages of a class beside its games; none of them asks any network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.league.entries import Book
+from experiments.league.league_results import Results
+from isolation.files.atomic_write import write_text
+from reports.league.class_page import class_page
+from reports.league.games_page import games_page
+from reports.league.page_paths import FOLDER, INDEX, games_of, page_of
+from reports.league.player_page import player_page
+
+
+def write_pages(run: Path, book: Book, results: Results) -> Path:
+    """Write all pages of a class into a folder of its run, each whole or not at all; the class's own is returned.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    folder = run / FOLDER
+    folder.mkdir(exist_ok=True)
+    for one in results.ratings.ratings:
+        write_text(folder / page_of(one.agent), player_page(one.agent, book, results))
+        write_text(folder / games_of(one.agent), games_page(one.agent, results))
+    write_text(folder / INDEX, class_page(run, book, results))
+    return folder / INDEX

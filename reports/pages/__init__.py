@@ -1,0 +1,1 @@
+"""HTML reports and the charts and pictures in them."""

@@ -1,0 +1,112 @@
+"""Positions as PNG, games as animated GIF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+from PIL import Image, ImageColor, ImageDraw, ImageFont
+
+from isolation.boards.drawing import LIGHT, Circle, Line, Marks, Outline, Rect, Shape, Text, Theme, draw, extent
+from isolation.editions.classic_board import Board
+
+_FINER = 3  # painted so much larger and then reduced, which smooths the edges
+_STEPS = 12  # pieces of a straight line that stand for a curve
+_STROKE = 1.5
+
+Point = tuple[float, float]
+
+
+def to_image(board: Board, theme: Theme = LIGHT, marks: Marks | None = None, scale: float = 2) -> Image.Image:
+    """The same picture as `isolation.boards.render.to_svg`, in pixels: `scale` of them to a unit of the SVG."""
+    marks = marks or Marks()
+    width, height = extent(board, marks)
+    fine = scale * _FINER
+    image = Image.new("RGB", (round(width * fine), round(height * fine)))
+    # In mode RGBA the brush blends half-transparent colours into the picture.
+    brush = ImageDraw.Draw(image, "RGBA")
+    for shape in draw(board, theme, marks):
+        _paint(brush, shape, fine)
+    return image.resize((round(width * scale), round(height * scale)), Image.Resampling.BOX)
+
+
+def write_png(file: Path | BinaryIO, board: Board, marks: Marks | None = None) -> None:
+    """Write a position as a PNG file."""
+    to_image(board, marks=marks).save(file, format="PNG", optimize=True)
+
+
+def write_gif(
+    file: Path | BinaryIO, moves: Sequence[int], size: str, captions: Sequence[str], seconds: float = 1.0
+) -> None:
+    """Write a game as an animated GIF, so many seconds a ply; the last position stays three times as long.
+
+    `captions` has a line for every position, the empty board's first.
+    """
+    frames = [
+        to_image(Board.from_moves(moves[:ply], size), marks=Marks(caption=caption), scale=1.5)
+        for ply, caption in enumerate(captions)
+    ]
+    # One palette for all frames: what does not change keeps its colour, and the file stays small.
+    palette = frames[len(frames) // 2].quantize(128)
+    durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(3000 * seconds)]
+    first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    first.save(file, format="GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
+
+
+def _paint(brush: ImageDraw.ImageDraw, shape: Shape, scale: float) -> None:
+    match shape:
+        case Rect(x, y, width, height, fill, opacity):
+            # Pillow's rectangles include their last pixel.
+            box = (x * scale, y * scale, (x + width) * scale - 1, (y + height) * scale - 1)
+            brush.rectangle(box, fill=_colour(fill, opacity))
+        case Line(x1, y1, x2, y2, stroke):
+            brush.line((x1 * scale, y1 * scale, x2 * scale, y2 * scale), fill=stroke, width=round(scale))
+        case Circle(x, y, radius, fill):
+            brush.circle((x * scale, y * scale), radius * scale, fill=fill)
+        case Text(x, y, text, size, fill):
+            brush.text((x * scale, y * scale), text, fill=fill, font=_font(round(size * scale)), anchor="mm")
+        case Outline(x, y, path, fill, stroke, opacity):
+            points = [((x + px) * scale, (y + py) * scale) for px, py in flatten(path)]
+            brush.polygon(points, fill=_colour(fill, opacity))
+            if stroke:
+                brush.line([*points, *points[:2]], fill=stroke, width=round(_STROKE * scale), joint="curve")
+
+
+def flatten(path: str) -> Iterator[Point]:
+    """The corners of a closed path of absolute M, L, C and Z, curves as short straight lines.
+
+    >>> list(flatten("M0 0 L3 1 Z"))
+    [(0.0, 0.0), (3.0, 1.0)]
+    """
+    here: Point = (0.0, 0.0)
+    for command, numbers in re.findall(r"([MLCZ])([^MLCZ]*)", path):
+        values = [float(number) for number in numbers.split()]
+        points = list(zip(values[::2], values[1::2], strict=True))
+        if command == "C":
+            yield from (_on_curve((here, *points), step / _STEPS) for step in range(1, _STEPS + 1))
+        else:
+            yield from points
+        here = points[-1] if points else here
+
+
+def _on_curve(control: tuple[Point, ...], share: float) -> Point:
+    """The point of a cubic Bézier curve at a share of its way."""
+    rest = 1 - share
+    weights = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
+    x, y = (sum(w * point[axis] for w, point in zip(weights, control, strict=True)) for axis in (0, 1))
+    return x, y
+
+
+def _colour(fill: str, opacity: float) -> tuple[int, ...]:
+    return (*ImageColor.getrgb(fill)[:3], round(255 * opacity))
+
+
+@cache
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    """A font that every installation has, as matplotlib brings it along."""
+    import matplotlib
+
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), size)

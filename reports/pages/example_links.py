@@ -1,0 +1,85 @@
+"""Games behind the numbers of the report: each number's link, and the list of games they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from experiments.statistics.first_placements import FEWEST, Placement
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.example_games import Key, TellingGame, games_by_opponent, games_by_placement
+from isolation.rules.geometry import parse_size
+from isolation.rules.notation import cell_name, format_moves
+from isolation.shell import command
+
+
+@dataclass(frozen=True)
+class LinkedGame:
+    """A game as the page has it: where links find it, what it shows, and its moves in text."""
+
+    anchor: str
+    tells: str
+    agents: tuple[str, str]
+    winner: int
+    plies: int
+    size: str
+    moves: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where numbers lead: by agent and opponent, and by first cell and whether it was placed first; and the games."""
+
+    by_opponent: Mapping[tuple[str, str], str]
+    by_placement: Mapping[tuple[int, bool], str]
+    games: tuple[LinkedGame, ...]
+
+
+def links_to_games(
+    findings: Findings, leads: Mapping[tuple[str, str], float], placements: Iterable[Placement]
+) -> Links:
+    """A telling game for each lead and each first placement on the map; one that shows several is listed once."""
+    by_opponent = games_by_opponent(findings, leads)
+    by_placement = games_by_placement(findings, [one for one in placements if one.openings >= FEWEST])
+    games: dict[str, LinkedGame] = {}
+    for (agent, opponent), game in by_opponent.items():
+        games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))
+    for (cell, is_first), game in by_placement.items():
+        games.setdefault(_anchor(game), _linked(findings, game, _placement_words(game, cell, is_first)))
+    return Links(_places(by_opponent), _places(by_placement), tuple(games.values()))
+
+
+def _places(games: Mapping[Key, TellingGame]) -> dict[Key, str]:
+    return {key: f"#{_anchor(game)}" for key, game in games.items()}
+
+
+def _anchor(game: TellingGame) -> str:
+    return f"game-{game.run}-{game.game_id}"
+
+
+def _linked(findings: Findings, game: TellingGame, tells: str) -> LinkedGame:
+    path = findings.sources[game.run].info.path
+    return LinkedGame(
+        anchor=_anchor(game),
+        tells=tells,
+        agents=game.agents,
+        winner=game.winner,
+        plies=len(game.moves),
+        size=game.size,
+        moves=format_moves(game.moves, parse_size(game.size)[1]),
+        command=command("replay", path, game.game_id),
+    )
+
+
+def _lead_words(findings: Findings, game: TellingGame, agent: str, opponent: str) -> str:
+    has_won = game.agents[game.winner - 1] == agent
+    told = f"{agent} {'beats' if has_won else 'loses to'} {opponent}"
+    if game.instead is None:
+        return told
+    return f"{told}, where {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
+
+
+def _placement_words(game: TellingGame, cell: int, is_first: bool) -> str:
+    place = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
+    return f"The best two who had the {'first' if is_first else 'second'} placed on {place} or a cell alike"

@@ -1,0 +1,330 @@
+"""The report: one HTML page that holds everything, opens from the disk and asks no network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.exact.accuracy import accuracies, run_decisions
+from experiments.exact.labels import has_labels
+from experiments.record.run_directory import CONFIG
+from experiments.statistics.agent_costs import relative_costs
+from experiments.statistics.effort import measure_effort
+from experiments.statistics.first_placements import commonest_size, placements, visits
+from experiments.statistics.move_statistics import game_lengths, searched
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.best_of import read_contest
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_each
+from isolation.checks.search_cost import Cost
+from isolation.files.atomic_write import write_text
+from isolation.shell import command
+from reports.pages import chart_specs
+from reports.pages.example_links import links_to_games
+from reports.pages.line_chart_specs import accuracy_chart, limits_chart
+from reports.pages.section_titles import titles_of
+from reports.pages.templates import data_url, page_template, script_of
+from reports.tables.accuracy import accuracy_sections, theory_section
+from reports.tables.best_of import contest_section, contest_sentence
+from reports.tables.compare import duels_section, each_section, effects_section, verdict_section
+from reports.tables.costs import equal_cost_sentences
+from reports.tables.ratings import rating_sections
+from reports.tables.summary import (
+    forfeits_section,
+    lengths_section,
+    opponents_section,
+    search_section,
+    sides_section,
+    standings_section,
+)
+from reports.text.cell_values import Points, Share, counted, estimate_of
+from reports.text.sections import Section
+from reports.text.wording import control_sentence, forfeit_sentences
+
+_MORE_COLUMNS = ["better against all", "heterogeneity p", "openings"]
+"""Columns of the verdicts that stand in a table of their own: with them the first is wider than a page."""
+_FEW_LIMITS = 2
+_SPREAD = "thin: 90 % of them, thick: half of them, dot: median"
+_PLIES, _NODES = f"plies of the last full iteration; {_SPREAD}", f"nodes, for MCTS simulations; {_SPREAD}"
+_LENGTH = f"plies, the opening's included; {_SPREAD}"
+_CLOSED = (
+    *("tests of the verdicts", "effects by opponent", "wins and losses by opponent", "ratings as a table"),
+    *("who is likely to be stronger", "depths, nodes and lengths of games", "first placements", "telling games"),
+    "config.toml",
+)
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the page says of a run: its settings, how to play it again, and its agents."""
+
+    path: str
+    created: str
+    games: str
+    command: str
+    config: str
+    config_url: str
+    notes: tuple[str, ...]
+    versions: str
+
+
+def write_report(findings: Findings, out: str | Path) -> Path:
+    """Write the page of a run into the file `out`, whole or not at all.
+
+    Raises:
+        ValueError: there is no such directory.
+    """
+    page, out = report_page(findings), Path(out)
+    if not out.parent.is_dir():
+        raise ValueError(f"{out.parent}: no such directory to write the report to")
+    write_text(out, page)
+    return out
+
+
+def report_page(findings: Findings) -> str:
+    """The page as text. Whatever comes from agents, such as names and error texts, is escaped."""
+    verdicts = judge(findings) if findings.baseline is not None else None
+    costs = relative_costs(findings)
+    decisions = _decisions(findings)
+    ratings, superiority = rating_sections(findings)
+    script, script_hash = script_of("report.js")
+    return page_template("report.html").render(
+        title=_title(findings),
+        facts=_facts(findings),
+        headline=headline(findings, verdicts),
+        titles=titles_of(findings, verdicts, costs, ratings),
+        verdicts=_verdict_sections(findings, verdicts, costs),
+        more_columns=_MORE_COLUMNS,
+        effects=effects_section(findings, verdicts) if verdicts and verdicts.comparisons else None,
+        standings=standings_section(findings),
+        opponents=opponents_section(findings),
+        sides=_sides_by_agent(sides_section(findings)),
+        theory=theory_section(findings),
+        ratings=ratings,
+        superiority=superiority,
+        forfeits=forfeits_section(findings),
+        lengths=lengths_section(findings),
+        search=search_section(findings, measure_effort(findings)),
+        agents=agents_section(findings),
+        accuracy=None if decisions is None else accuracy_sections(accuracies(decisions))[0],
+        accuracy_by_ply=None if decisions is None else accuracy_chart(decisions),
+        runs=[_run_facts(findings, number) for number in range(len(findings.sources))],
+        reproduce=command("report", *(source.info.path for source in findings.sources)),
+        script=script,
+        script_hash=script_hash,
+        closed=_CLOSED,
+        **_charts(findings, verdicts, costs, ratings),
+    )
+
+
+def _charts(
+    findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+) -> dict[str, Any]:
+    """The plots that the template draws, by name; None, or nothing, where there is nothing to draw."""
+    size, found = commonest_size(findings), placements(findings)
+    playing = findings.in_order(findings.pairs.agents)
+    leads = chart_specs.leads(findings, verdicts)
+    links = links_to_games(findings, {pair: one.lead for pair, one in leads.items()}, found)
+    return {
+        "has_baseline": findings.baseline is not None,
+        "forest": chart_specs.forest(findings, verdicts) if verdicts else None,
+        "scatter": chart_specs.strength_by_cost(findings, verdicts, costs) if verdicts else None,
+        "running": chart_specs.running(findings, verdicts),
+        "differences": chart_specs.differences(findings, leads, links.by_opponent),
+        "limits": limits_chart(findings),
+        "games": links.games,
+        "ladder": chart_specs.ladder(ratings, findings.baseline),
+        "calibration": chart_specs.calibration(findings),
+        "spreads": {
+            "Depth of search": chart_specs.spread(searched(findings, "depth", playing), playing, _PLIES),
+            "Nodes searched a move": chart_specs.spread(
+                searched(findings, "nodes", playing), playing, _NODES, is_log=True
+            ),
+            "Length of games": chart_specs.spread(game_lengths(findings, playing), playing, _LENGTH),
+        },
+        "maps": chart_specs.placement_maps(found, size, links.by_placement),
+        "placements": chart_specs.placement_section(found, size),
+        "visits": chart_specs.visit_map(visits(findings), size),
+    }
+
+
+def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+    """The findings in a few sentences: forfeits first, as the rest stands on the games, then the most important."""
+    return equal_cost_sentences(findings) + forfeit_sentences(findings) + _judgement(findings, verdicts)
+
+
+def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+    if contest := read_contest(findings):
+        return [contest_sentence(contest)]
+    if verdicts is None:
+        rows = rating_sections(findings)[0].rows
+        if not rows:
+            return ["No games to judge yet."]
+        best = rows[0]
+        if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
+            return ["Who is strongest cannot be told: nothing bounds the ratings yet."]
+        equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
+        return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
+    found = {
+        one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.jointly, Points).shown}")
+        for one in sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
+    }
+    found |= {
+        duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.jointly).shown}")
+        for duel in sorted(verdicts.duels, key=lambda duel: -duel.rate.estimate)
+    }
+    if not found:
+        return ["No complete pairs to judge yet."]
+    unit = "in percentage points of the win rate" if verdicts.comparisons else "of games won head to head"
+    sentences = []
+    for verdict in ("better", "worse"):
+        names = [text for kind, text in found.values() if kind == verdict]
+        if names:
+            sentences.append(
+                f"{verdict.capitalize()} than {verdicts.baseline}: {', '.join(names)}; {unit}, with 95 % intervals"
+                f"{' for all contenders at once' if verdicts.family > 1 else ''}."
+            )
+    equal = [name for name, (kind, _) in found.items() if kind == "equal"]
+    if equal:
+        sentences.append(f"Equal to {verdicts.baseline} on all openings there are: {', '.join(equal)}.")
+    alike = [one.contender for one in verdicts.claims if one.verdict == "no significant difference" and one.plays_alike]
+    if alike:
+        sentences.append(f"Play like {verdicts.baseline}, chance aside: {', '.join(alike)}.")
+    open_ones = [name for name, (kind, _) in found.items() if kind == "no significant difference" and name not in alike]
+    if len(open_ones) == len(found):
+        sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
+    elif open_ones:
+        sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
+    sentences += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
+    sentences += _exact(verdicts)
+    return sentences
+
+
+def agents_section(findings: Findings) -> Section:
+    """Every agent with its spec and settings."""
+    rows = tuple(
+        {
+            "agent": facts.name,
+            "role": ", ".join(facts.roles),
+            "spec": facts.spec,
+            "repeats_itself": facts.is_deterministic,
+            "settings": "; ".join(f"{key} {_plain(value)}" for key, value in facts.settings.items()),
+        }
+        for facts in findings.agents.values()
+    )
+    return Section("agents", "Agents", rows)
+
+
+def _verdict_sections(findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost]) -> list[Section]:
+    if contest := read_contest(findings):
+        return [contest_section(findings, contest)]
+    if verdicts is None:
+        each = judge_each(findings)
+        return [each_section(findings, each)] if each else []
+    sections = []
+    if verdicts.comparisons:
+        sections.append(verdict_section(findings, verdicts, costs))
+    if verdicts.duels:
+        sections.append(duels_section(findings, verdicts, costs))
+    return sections
+
+
+def _exact(verdicts: Verdicts) -> list[str]:
+    """What a census says of its openings."""
+    sentences = []
+    for one in verdicts.comparisons:
+        if one.is_census and one.contender not in verdicts.controls:
+            points = Points(one.difference.estimate).shown
+            sentences.append(
+                f"On these {one.openings:,} openings, all of their kind, {one.contender} is {one.verdict}: {points}, "
+                "without sampling error."
+            )
+    for duel in verdicts.duels:
+        if duel.is_census:
+            share = Share(duel.pairs.score).shown
+            sentences.append(
+                f"On these {duel.pairs.n:,} openings, all of their kind, {duel.contender} won {share}, without "
+                "sampling error."
+            )
+    return sentences
+
+
+def _sides_by_agent(sides: Section) -> Section:
+    """One row an agent, one column a side and colour role."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in sides.rows:
+        cells = rows.setdefault(row["agent"], {"agent": row["agent"]})
+        cells[f"{row['places']}, {row['colours']} colours"] = row["win_rate"]
+    columns = list(dict.fromkeys(key for row in rows.values() for key in row))
+    note = "Win rates. Colours are those of the cells of both first placements: between strong players they decide."
+    table = tuple({column: row.get(column) for column in columns} for row in rows.values())
+    return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
+
+
+def _decisions(findings: Findings) -> pd.DataFrame | None:
+    """The moves of a single run that have exact values; None where there are none."""
+    runs = [source.info.path for source in findings.sources]
+    return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
+
+
+def _limits(findings: Findings) -> list[str]:
+    """The limits that the measured agents played under, as specs have them."""
+    texts = (findings.agents[name].limit_text for name in findings.measured if name in findings.agents)
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _title(findings: Findings) -> str:
+    formats = dict.fromkeys(source.info.requested["format"] for source in findings.sources)
+    boards = dict.fromkeys(source.info.requested["board"] for source in findings.sources)
+    return f"{' and '.join(formats).capitalize()} on {' and '.join(boards)}"
+
+
+def _facts(findings: Findings) -> list[tuple[str, str]]:
+    games, planned = findings.played + findings.repeated, findings.planned
+    limits = _limits(findings)
+    if len(limits) > _FEW_LIMITS:
+        limits = [*limits[:_FEW_LIMITS], f"{len(limits) - _FEW_LIMITS} others"]
+    openings = dict.fromkeys(source.info.requested["openings"] for source in findings.sources)
+    return [
+        ("Games", f"{games:,}" if games == planned else f"{games:,} of {planned:,} planned"),
+        ("Agents", f"{len(findings.pairs.agents)}"),
+        ("Openings", f"{findings.games['opening_id'].nunique():,}, {' and '.join(openings)}"),
+        ("Limit", " and ".join(limits) or "none"),
+        ("Census", "yes" if findings.is_census else "no"),
+        ("Played", ", ".join(dict.fromkeys(source.info.created_at[:10] for source in findings.sources))),
+    ]
+
+
+def _run_facts(findings: Findings, number: int) -> RunFacts:
+    info = findings.sources[number].info
+    try:
+        config = (info.path / CONFIG).read_text(encoding="utf-8")
+    except OSError:
+        config = ""
+    return RunFacts(
+        path=str(info.path),
+        created=info.created_at.replace("T", " "),
+        games=counted(int((findings.games["run"] == number).sum()), "game"),
+        command=f"isolation tournament {CONFIG}",
+        config=_without_place(config),
+        config_url=data_url("application/toml", _without_place(config)),
+        notes=tuple(info.notes),
+        versions=", ".join(f"{name} {version}" for name, version in info.versions.items()),
+    )
+
+
+def _without_place(config: str) -> str:
+    """A configuration without the directory it was played into, which exists already."""
+    return "".join(line for line in config.splitlines(keepends=True) if not line.startswith("out = "))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(str, value)) or "none"
+    return str(value)

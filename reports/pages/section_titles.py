@@ -1,0 +1,82 @@
+"""Findings as the titles of a page's parts: what a part says, in a line, where it says anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from experiments.inference.standings import splits
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.contender_verdicts import Verdicts
+from isolation.checks.search_cost import Cost
+from reports.text.cell_values import Points, Share, Times, together
+from reports.text.sections import Section
+from reports.text.wording import finding_sentence
+
+
+def titles_of(
+    findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+) -> dict[str, str]:
+    """A title by the key of its part; parts that are not there keep the name of their subject."""
+    told = {
+        "comparison": _comparison(verdicts),
+        "opponents": _opponents(findings, verdicts),
+        "sides": _sides(findings),
+        "ratings": _ratings(ratings),
+        "telemetry": _cost(findings, costs),
+    }
+    return {key: title for key, title in told.items() if title}
+
+
+def _comparison(verdicts: Verdicts | None) -> str:
+    if verdicts is None:
+        return ""
+    title, _, _ = finding_sentence(verdicts).removesuffix(".").partition(";")
+    return title.partition(": ")[0]
+
+
+def _opponents(findings: Findings, verdicts: Verdicts | None) -> str:
+    """Where the best contender leads most and least."""
+    if verdicts is None or not verdicts.claims:
+        return ""
+    best = max(verdicts.claims, key=lambda one: -math.inf if one.is_empty else one.difference.estimate)
+    if len(best.effects) < 2:
+        return ""
+    most = max(best.effects, key=lambda effect: effect.difference.estimate)
+    least = min(best.effects, key=lambda effect: effect.difference.estimate)
+    return (
+        f"{best.contender} leads most against {most.opponent}, {Points(most.difference.estimate).shown}, and least "
+        f"against {least.opponent}, {Points(least.difference.estimate).shown}"
+    )
+
+
+def _sides(findings: Findings) -> str:
+    """What the side is worth to those that are measured, from openings of either colour role."""
+    sums = {True: [0, 0], False: [0, 0]}
+    for name in findings.measured:
+        for one in splits(findings.pairs, name, pool=findings.pool_among(name)):
+            sums[one.placed_first][0] += one.wins
+            sums[one.placed_first][1] += one.games
+    if not all(games for _, games in sums.values()):
+        return ""
+    first, second = (Share(won / games).shown for won, games in (sums[True], sums[False]))
+    return f"Those measured won {first} of their games placing first, {second} placing second"
+
+
+def _ratings(ratings: Section) -> str:
+    if not ratings.rows:
+        return ""
+    names = [row["agent"] for row in ratings.rows if row["rank"] == 1]
+    verb = "is" if len(names) == 1 else "are"
+    return f"{together(names)} {verb} rated highest: {ratings.rows[0]['rating'].shown} Elo"
+
+
+def _cost(findings: Findings, costs: Mapping[str, Cost]) -> str:
+    known = {name: costs[name].times for name in findings.contenders if name in costs}
+    if len(known) < 2:
+        return ""
+    dear, cheap = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
+    return (
+        f"A node costs {dear} {Times(known[dear]).shown} and {cheap} {Times(known[cheap]).shown} "
+        f"the processor time of {findings.baseline}'s"
+    )

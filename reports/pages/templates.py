@@ -1,0 +1,61 @@
+"""What pages are made from: the templates, and what all of them know."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, Template
+from markupsafe import Markup, escape
+
+from reports.text.rendering import render_rows, shown_column
+from reports.text.sections import Section, flat_rows, worded_rows
+
+_HERE = Path(__file__).parents[1] / "templates"
+
+
+def page_template(name: str) -> Template:
+    """A template with the style of our pages, which escapes what it is given."""
+    templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    templates.filters["breakable"] = breakable
+    style = Markup((_HERE / "report.css").read_text(encoding="utf-8"))
+    templates.globals.update(shown=_shown, worded=worded_rows, is_number=_is_number, csv_url=csv_url, style=style)
+    return templates.get_template(name)
+
+
+def script_of(name: str) -> tuple[Markup, str]:
+    """A script of ours to stand in a page, and the source by which its policy lets it run."""
+    text = (_HERE / name).read_text(encoding="utf-8")
+    return Markup(text), policy_of(text)
+
+
+def policy_of(script: str) -> str:
+    """The source by which the policy of a page lets a script run that stands in it."""
+    return "sha256-" + base64.b64encode(sha256(script.encode()).digest()).decode()
+
+
+def breakable(text: str) -> Markup:
+    """A name that may be broken after its underscores."""
+    return escape(text).replace("_", Markup("_<wbr>"))
+
+
+def csv_url(section: Section) -> str:
+    """A section's table as CSV in a data URL."""
+    return data_url("text/csv;charset=utf-8", render_rows(flat_rows(section.rows), "csv") + "\n")
+
+
+def data_url(kind: str, text: str) -> str:
+    """A text as a URL that holds it."""
+    return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"
+
+
+def _shown(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The texts of a table by column, from the top."""
+    return {name: shown_column([row[name] for row in rows]) for name in rows[0]}
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "shown") or (isinstance(value, (int, float)) and not isinstance(value, bool))

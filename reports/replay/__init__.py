@@ -1,0 +1,1 @@
+"""Replays of games in the terminal and in the browser."""

@@ -1,0 +1,233 @@
+"""A game to look at, from a log or from a list of moves, and what there is to say about each of its plies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, isnan
+from pathlib import Path
+from typing import Any
+
+from experiments.exact import labels
+from experiments.exchange.find_games import read_game
+from experiments.plan.agent_facts import read_facts
+from isolation.boards.drawing import show_value
+from isolation.boards.render import standing
+from isolation.editions.classic_board import Board
+from isolation.games.human import RESIGNED
+from isolation.games.match import GameRecord
+from isolation.rules.geometry import format_size
+from isolation.rules.notation import cell_name
+from isolation.rules.outcome import Reason
+
+_DID = {
+    Reason.TIMEOUT.word: "was late",
+    Reason.ILLEGAL_MOVE.word: "moved illegally",
+    Reason.ERROR.word: "raised an error",
+    Reason.HANG.word: "never answered",
+    Reason.CRASH.word: "crashed",
+    Reason.NONSENSE.word: "answered nonsense",
+    RESIGNED: "resigned",
+}
+"""What the loser did, where it was not left without a move."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A game as it was played, finished or not. Ply 1 is the first placement; `agents[0]` plays the odd plies.
+
+    Attributes:
+        title: where the game comes from.
+        agents: the players' names.
+        opening: plies played before the agents took over.
+        winner: 1, 2, or None if the game is not over.
+        reason: why it ended, as in the log; empty if it is not over.
+        score, depth, nodes, time_us: of each ply as its mover saw it; score is NaN where the log has none.
+        is_share: whether each player's scores are shares of simulations won, as of MCTS, and not a heuristic's values.
+        mistakes: the plies that threw a won position away, where the game's positions have been labelled.
+    """
+
+    title: str
+    size: str
+    moves: tuple[int, ...]
+    agents: tuple[str, str] = ("Player 1", "Player 2")
+    opening: int = 0
+    winner: int | None = None
+    reason: str = ""
+    detail: str = ""
+    score: tuple[float, ...] = ()
+    depth: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
+    time_us: tuple[int, ...] = ()
+    is_share: tuple[bool, bool] = (False, False)
+    mistakes: tuple[int, ...] = ()
+
+    def board(self, ply: int) -> Board:
+        """The position after so many plies."""
+        return Board.from_moves(self.moves[:ply], self.size)
+
+    @property
+    def columns(self) -> int:
+        """Of the board."""
+        return int(self.size.split("x")[1])
+
+
+def replay_of_run(run: str | Path, game_id: int) -> Replay:
+    """A game of a run.
+
+    Raises:
+        ValueError: there is no such run or game.
+    """
+    row = read_game(run, game_id)
+    mistakes = tuple(ply + 1 for ply in labels.mistakes(run, game_id))
+    return replay_of_row(f"{Path(run).name}, game {game_id}", row, mistakes)
+
+
+def replay_of_row(title: str, row: Mapping[str, Any], mistakes: tuple[int, ...] = ()) -> Replay:
+    """A game from its row of a log.
+
+    Raises:
+        ValueError: what the row says of a player's settings is none.
+    """
+    return Replay(
+        title=title,
+        size=format_size(row["rows"], row["columns"]),
+        moves=tuple(row["moves"]),
+        agents=(row["agent_1"], row["agent_2"]),
+        opening=len(row["opening"]),
+        winner=row["winner"] or None,
+        reason=row["reason"],
+        detail=row["detail"],
+        score=tuple(row["score"]),
+        depth=tuple(row["depth"]),
+        nodes=tuple(row["nodes"]),
+        time_us=tuple(row["time_us"]),
+        is_share=(_plays_by_simulation(row["settings_1"]), _plays_by_simulation(row["settings_2"])),
+        mistakes=mistakes,
+    )
+
+
+def replay_of_moves(moves: Sequence[int], size: str) -> Replay:
+    """A game of which only the moves are known.
+
+    Raises:
+        ValueError: an illegal move.
+    """
+    outcome = Board.from_moves(moves, size).outcome()
+    return Replay(
+        title="A game",
+        size=size,
+        moves=tuple(moves),
+        winner=outcome.winner if outcome else None,
+        reason=outcome.reason if outcome else "",
+    )
+
+
+def replay_of_record(title: str, game: GameRecord) -> Replay:
+    """A game that has just been played, or was saved."""
+    return Replay(
+        title=title,
+        size=game.size,
+        moves=game.moves,
+        agents=(game.agent_1, game.agent_2),
+        opening=len(game.opening),
+        winner=game.winner or None,
+        reason=game.reason,
+        detail=game.detail,
+        score=game.score,
+        depth=game.depth,
+        nodes=game.nodes,
+        time_us=game.time_us,
+    )
+
+
+def describe_ply(replay: Replay, ply: int) -> str:
+    """What was played at a ply, by whom, and what it knew.
+
+    >>> describe_ply(replay_of_moves([24, 14], "7x7"), 1)
+    'ply 1: Player 1 placed d3'
+    """
+    if ply == 0:
+        return f"{replay.agents[0]} against {replay.agents[1]} on {replay.size}"
+    index = ply - 1
+    told = [f"{replay.agents[index % 2]} {'placed' if ply <= 2 else 'played'} {name_of_ply(replay, ply)}"]
+    if ply <= replay.opening:
+        told.append("of the opening")
+    told += [word for word in knowledge(replay, ply).values() if word]
+    if ply in replay.mistakes:
+        told.append("a mistake: it gave the win away")
+    return f"ply {ply}: " + ", ".join(told)
+
+
+def knowledge(replay: Replay, ply: int) -> dict[str, str]:
+    """Score, depth, nodes and time of a ply in words; empty where the log does not say."""
+    index = ply - 1
+    words = dict.fromkeys(("score", "depth", "nodes", "time"), "")
+    if index < len(replay.score) and not isnan(replay.score[index]):
+        words["score"] = f"score {show_value(replay.score[index])}"
+    if index < len(replay.depth) and replay.depth[index]:
+        words["depth"] = f"depth {replay.depth[index]}"
+        words["nodes"] = f"{replay.nodes[index]:,} nodes"
+    if index < len(replay.time_us) and replay.time_us[index]:
+        words["time"] = f"{replay.time_us[index] / 1000:.3g} ms"
+    return words
+
+
+def name_of_ply(replay: Replay, ply: int) -> str:
+    """The cell of a ply by name."""
+    return cell_name(replay.moves[ply - 1], replay.columns)
+
+
+def describe_end(replay: Replay) -> str:
+    """How the game ended, or how it stands."""
+    if replay.winner is None:
+        return standing(replay.board(len(replay.moves)))
+    winner, loser = replay.agents[replay.winner - 1], replay.agents[2 - replay.winner]
+    detail = f" ({replay.detail})" if replay.detail else ""
+    return f"{winner} has won: {loser} {_DID.get(replay.reason, 'has no move')}{detail}."
+
+
+def ply_rows(replay: Replay) -> list[dict[str, Any]]:
+    """A row for every ply: player, move, the log's score, depth, nodes and milliseconds, and mistakes if known."""
+    return [
+        {
+            "ply": ply,
+            "player": replay.agents[(ply - 1) % 2],
+            "move": name_of_ply(replay, ply),
+            "score": replay.score[ply - 1] if replay.score else None,
+            "depth": (replay.depth[ply - 1] or None) if replay.depth else None,
+            "nodes": (replay.nodes[ply - 1] or None) if replay.nodes else None,
+            "ms": (replay.time_us[ply - 1] / 1000 or None) if replay.time_us else None,
+            **({"mistake": "mistake" if ply in replay.mistakes else ""} if replay.mistakes else {}),
+        }
+        for ply in range(1, len(replay.moves) + 1)
+    ]
+
+
+def as_json(replay: Replay) -> dict[str, Any]:
+    """The game as pages in a browser take it; scores that JSON cannot hold are "win", "loss" or null."""
+    return {
+        "title": replay.title,
+        "size": replay.size,
+        "moves": list(replay.moves),
+        "agents": list(replay.agents),
+        "opening": replay.opening,
+        "winner": replay.winner,
+        "end": describe_end(replay),
+        "score": [json_score(score) for score in replay.score],
+        "depth": list(replay.depth),
+        "isShare": list(replay.is_share),
+        "mistakes": list(replay.mistakes),
+        "lines": [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)],
+    }
+
+
+def json_score(score: float) -> float | str | None:
+    """A score as JSON holds it."""
+    if isfinite(score):
+        return score
+    return None if isnan(score) else "win" if score > 0 else "loss"
+
+
+def _plays_by_simulation(settings: str) -> bool:
+    return read_facts(settings).method == "mcts"

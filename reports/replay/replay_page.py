@@ -1,0 +1,63 @@
+"""A game as one HTML page that needs nothing else: it opens from the disk and asks no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+
+from isolation.rules.notation import format_moves
+from reports.pages.templates import page_template, policy_of
+from reports.replay.replay import Replay, as_json, describe_end
+
+_STATIC = Path(__file__).parents[1] / "board" / "static"
+_MODULES = ("game.js", "board.js", "chart.js", "replay.js")
+
+
+def replay_page(replay: Replay) -> str:
+    """The page: board, buttons, slider, move list, and the players' scores and depths where they are known."""
+    script = bundle()
+    return page_template("replay.html").render(
+        title=f"{replay.agents[0]} – {replay.agents[1]}, {replay.title}",
+        game_title=replay.title,
+        size=replay.size,
+        agents=replay.agents,
+        plies=len(replay.moves),
+        end=describe_end(replay),
+        mistakes=replay.mistakes,
+        facts=_facts(replay),
+        style=board_style(),
+        script=Markup(script),
+        script_hash=policy_of(script),
+        game=Markup(embedded(as_json(replay))),
+    )
+
+
+def board_style() -> Markup:
+    """The style of pages with a board."""
+    return Markup((_STATIC / "style.css").read_text(encoding="utf-8"))
+
+
+def bundle(modules: Sequence[str] = _MODULES) -> str:
+    """The modules of a page as one script: pages opened from the disk cannot import others."""
+    texts = [(_STATIC / name).read_text(encoding="utf-8") for name in modules]
+    return "\n".join(re.sub(r"^(?:import .*\n|export )", "", text, flags=re.MULTILINE) for text in texts)
+
+
+def embedded(value: object) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def _facts(replay: Replay) -> list[tuple[str, str]]:
+    facts = [
+        ("Player 1", replay.agents[0]),
+        ("Player 2", replay.agents[1]),
+        ("Result", describe_end(replay)),
+        ("Plies", str(len(replay.moves))),
+        ("Moves", format_moves(replay.moves, replay.columns).replace(",", ", ")),
+    ]
+    return facts if not replay.opening else [*facts, ("Opening", f"{replay.opening} plies")]

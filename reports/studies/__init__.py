@@ -1,0 +1,1 @@
+"""Tables about trials, screenings, plans, solutions, fits and tuning."""

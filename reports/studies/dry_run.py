@@ -1,0 +1,89 @@
+"""What a tournament would play, and about how long that takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import joblib
+
+from experiments.plan.agent_facts import read_facts
+from experiments.plan.time_estimate import WITHIN, of_unknown_speed, seconds_to_play, whole_limits
+from experiments.plan.tournament_plan import Plan
+from reports.text.cell_values import counted, together
+from reports.text.sections import Section
+from reports.text.wording import two_digits
+
+
+def dry_run_section(plan: Plan, played: int = 0) -> Section:
+    """Agents, games and openings of a plan of which so many games are played already."""
+    schedule, config = plan.schedule, plan.config
+    games: Counter[int] = Counter()
+    for match in schedule.matches:
+        games.update({match.first: 2 * match.pairs, match.second: 2 * match.pairs})
+    rows = tuple(
+        {
+            "agent": entrant.agent.name,
+            "role": ", ".join(entrant.roles),
+            "games": games[place],
+            "limit": read_facts(entrant.settings).limit_text or None,
+            "spec": str(entrant.spec),
+        }
+        for place, entrant in enumerate(plan.entrants)
+    )
+    missing = len(schedule) - played
+    known = f"{missing:,} games would be played" + (f" beside {played:,} that are" if played else "")
+    title = (
+        f"{config.format.capitalize()} on {schedule.size}: {known}, in {counted(len(schedule.matches), 'match')} of "
+        f"{counted(schedule.rounds, 'opening')} ({config.openings}), each with sides swapped."
+    )
+    notes = [_time(plan, missing), *plan.notes]
+    if config.equal_cost and not played:
+        notes.append("At equal cost: the contenders' limits are measured when the run starts, and then replace these.")
+    return Section("dry_run", title, rows, (*notes, "Nothing was played or written."))
+
+
+def _time(plan: Plan, games: int) -> str:
+    seconds, engines = seconds_to_play(plan, games), together(of_unknown_speed(plan))
+    beside = f" How long {engines} would take is not known, and not in it." if engines else ""
+    if plan.config.cluster:
+        return f"That is {_bounds(plan, seconds)} of one core of the cluster's.{beside}"
+    cores = plan.config.jobs or joblib.cpu_count()
+    less = ", less where it is decided sooner" if plan.config.sprt or plan.config.format == "best-of" else ""
+    unknown = " Code of yours that does not compile takes some hundred times as long."
+    searches = [entrant.agent for entrant in plan.entrants if entrant.spec.kind != "classic"]
+    yours = unknown if any(agent.is_user_code for agent in searches) else ""
+    return (
+        f"It takes {_bounds(plan, seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}{beside}"
+    )
+
+
+def _bounds(plan: Plan, seconds: float) -> str:
+    """Between which times a forecast lies, or where classic players may answer at once, below which."""
+    whole = together(whole_limits(plan))
+    return f"at most {duration(seconds * WITHIN)} (if {whole})" if whole else between(seconds)
+
+
+def between(seconds: float) -> str:
+    """The times between which a forecast lies.
+
+    >>> between(0.3), between(0.7), between(40), between(600)
+    ('about a second', 'about a second', '16 seconds to 1.7 minutes', '4 to 25 minutes')
+    """
+    low, high = duration(seconds / WITHIN), duration(seconds * WITHIN)
+    if low == high:
+        return f"about {low}"
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if high.endswith(unit) else f"{low} to {high}"
+
+
+def duration(seconds: float) -> str:
+    """A time that nobody should take for exact.
+
+    >>> duration(0.3), duration(43), duration(437), duration(9000)
+    ('a second', '43 seconds', '7.3 minutes', '2.5 hours')
+    """
+    if seconds < 2:
+        return "a second"
+    if seconds < 100:
+        return f"{two_digits(seconds)} seconds"
+    return f"{seconds / 60:.2g} minutes" if seconds < 6000 else f"{seconds / 3600:,.2g} hours"

@@ -1,0 +1,95 @@
+"""How many pairs, openings and minutes an answer costs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from experiments.inference.contenders.sample_size import TYPICAL_VARIANCE, FixedPlan, pairs_for_effect, sprt_plan
+from experiments.inference.elo import score_from_elo
+from experiments.inference.sequential.sprt import Sprt
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.pilot_run import games_a_second, plan_contenders
+from reports.text.cell_values import Minutes
+from reports.text.sections import Section
+
+GAMES_A_SECOND = 500.0
+"""What two cores play of games at 10,000 nodes a move, about."""
+
+
+def plan_sections(
+    effect: float | None = None,
+    elo: float | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    pilot: Findings | None = None,
+) -> tuple[Section, ...]:
+    """Pairs and time needed to find an `effect` (share of games won, head to head from one half) or `elo`.
+
+    With a `pilot` the variance and the speed are its own: a head-to-head is planned in pairs, a gauntlet in openings.
+
+    Raises:
+        ValueError: not exactly one of `effect` and `elo` is given, or the pilot has nothing to go by.
+    """
+    if (effect is None) == (elo is None):
+        raise ValueError("say what is to be found: --effect (share of games, as 0.03) or --elo, one of them")
+    if effect is not None and not 0 < abs(effect) < 0.5:
+        raise ValueError(f"an effect is a difference of win rates between 0 and 0.5, like 0.03, not {effect:g}")
+    if elo is not None and not math.isfinite(elo):
+        raise ValueError(f"--elo is a difference in Elo, like 20, not {elo:g}")
+    wanted = abs(effect) if effect is not None else abs(score_from_elo(elo or 0.0) - 0.5)
+    if not wanted:
+        raise ValueError("--elo must not be 0: no number of games finds no difference")
+    if pilot is None:
+        return (_without_pilot(wanted, elo, power, alpha),)
+    return (_after_pilot(pilot, wanted, elo, power, alpha),)
+
+
+def _without_pilot(effect: float, elo: float | None, power: float, alpha: float) -> Section:
+    rows = []
+    for name, variance in (("half of the pairs split", TYPICAL_VARIANCE), ("nine in ten split", 0.025)):
+        plan = pairs_for_effect(effect, power, alpha, variance)
+        name = name if plan.variance == variance else "no pair lost"
+        rows.append(_row(name, elo, plan, 2 * plan.pairs, GAMES_A_SECOND))
+    notes = [
+        "Head to head, two-sided. What fits your agents a pilot tells: isolation plan … --pilot RUN. "
+        f"Time at {GAMES_A_SECOND:g} games a second, about what two cores do at 10,000 nodes a move.",
+    ]
+    return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
+
+
+def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float, alpha: float) -> Section:
+    plans = plan_contenders(pilot, effect, power, alpha)
+    if elo is not None and not all(one.is_duel for one in plans):
+        raise ValueError("Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates")
+    speed = games_a_second(pilot, GAMES_A_SECOND)
+    rate = f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
+    rows = [
+        {**_row(one.contender, elo, one.plan, one.games, speed), "pilot": one.played, "more": one.more} for one in plans
+    ]
+    is_duel = any(one.is_duel for one in plans)
+    unit = "pairs" if is_duel else "openings, each met by contender and baseline against every opponent"
+    notes = [
+        f"Counted in {unit}. Time for what is still to be played, at {rate} games a second: the "
+        "pilot's by the clock on the wall."
+    ]
+    if len(plans) > 1:
+        notes.append(f"Alpha is shared between {len(plans)} contenders, as their verdicts hold together.")
+    return Section("plan", "To be played", tuple(rows), tuple(notes))
+
+
+def _row(name: str, elo: float | None, plan: FixedPlan, games: int, speed: float) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "for": name,
+        "effect": plan.effect,
+        "power": plan.power,
+        "alpha": plan.alpha,
+        "variance": plan.variance,
+        "needed": plan.pairs,
+        "games": games,
+        "minutes": Minutes(games / speed / 60),
+    }
+    if elo is not None:
+        test = sprt_plan(Sprt(0.0, abs(elo)), abs(elo), plan.variance)
+        row["expected_in_sprt"] = math.ceil(test.expected_pairs)
+    return row

@@ -1,0 +1,253 @@
+"""What a screening says, in tables, sentences and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.suite.screening import Against, Mistake, Part, Score, Screening
+from experiments.suite.shipped_agreement import Agreement
+from isolation.boards.drawing import Marks
+from isolation.boards.render import to_svg, to_text
+from isolation.checks.search_cost import Cost
+from isolation.editions.classic_board import Board
+from isolation.rules.geometry import parse_size
+from isolation.rules.notation import format_moves
+from isolation.shell import command
+from reports.pages.templates import data_url, page_template
+from reports.tables.costs import cost_cell, cost_sentence
+from reports.text.cell_values import Estimate, Points, PValue, Share, counted, estimate_of, together
+from reports.text.rendering import terminal_width, wrapped
+from reports.text.sections import Section
+from reports.text.verdict_words import Word, verdict_of, verdict_sentence
+
+ALPHA = 0.05
+
+_NOTES = (
+    "Kept: the share of won positions, with a move that loses, in which its move keeps the win. Trouble: by how many "
+    "points more often the reference field errs after its moves in lost positions than after the average legal move.",
+    "Difference: kept and trouble together, the mean over all positions, in points beyond the baseline's. Verdicts, "
+    "adjusted p and 95 % intervals hold for all contenders at once: contender and baseline change places in whole "
+    "openings.",
+)
+
+
+def screening_sections(
+    screening: Screening,
+    history: Sequence[Agreement] = (),
+    more_notes: Sequence[str] = (),
+    costs: Mapping[str, Cost] | None = None,
+    failing: Mapping[str, tuple[str, Board]] | None = None,
+) -> tuple[Section, ...]:
+    """The verdicts, the best contender first, and both halves of the difference apart.
+
+    `costs` are those of a node over the baseline's, `failing` see `asking.failing_positions`.
+    """
+    ranked = sorted(screening.contenders, key=lambda one: -one[1].both.estimate)
+    base = screening.baseline
+    rows = [
+        _row(score, verdict(against), estimate_of(against.both, Points), PValue(against.adjusted))
+        for score, against in ranked
+    ]
+    rows.append(_row(base, "the baseline", None, None))
+    notes = [
+        *more_notes,
+        *_failures([base, *(score for score, _ in ranked)], screening.suite.size, failing or {}),
+        *_NOTES,
+        described(screening),
+    ]
+    notes += [sentence] if (sentence := history_sentence(history)) else []
+    halves = tuple(
+        {
+            "contender": score.agent,
+            "kept": estimate_of(against.kept, Points),
+            "trouble": estimate_of(against.trouble, Points),
+            "other_moves": Share(against.differs / max(1, len(screening.suite))),
+            "cost": cost_cell(costs or {}, score.agent),
+        }
+        for score, against in ranked
+    )
+    note = (
+        "Beyond the baseline, in points. Other moves: the share of positions in which it played another move. "
+        f"{_cost_note(costs or {}, [score for score, _ in ranked])}"
+    )
+    return (
+        Section("screen", " ".join([*_mostly_failed(screening), headline(screening)]), tuple(rows), tuple(notes)),
+        Section("halves", "Wins kept and trouble made", halves, (note,)),
+    )
+
+
+def parts_section(name: str, baseline: str, parts: Sequence[Part]) -> Section:
+    """Where a contender keeps its wins, beside the baseline."""
+    rows = tuple(
+        {
+            "where": part.name,
+            "positions": part.positions,
+            "kept": Share(part.contender),
+            "baseline_kept": Share(part.baseline),
+            "difference": Points(part.contender - part.baseline),
+        }
+        for part in parts
+    )
+    return Section("where", f"Where {name} keeps its wins, beside {baseline}", rows)
+
+
+def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Section:
+    """The most telling mistakes, as moves that `isolation show` draws."""
+    columns = parse_size(size)[1]
+    rows = tuple(
+        {
+            "ply": len(one.moves) + 1,
+            "played": format_moves([one.played], columns),
+            "winning": format_moves(one.winning, columns),
+            "field_keeps": Share(one.field),
+            "baseline_keeps": one.baseline_keeps,
+            "moves": format_moves(one.moves, columns),
+        }
+        for one in mistakes
+    )
+    note = "Of the wins it threw away, those that most of the reference field keep. isolation show --moves … draws one."
+    title = f"The most telling mistakes of {name}" if rows else f"{name} threw no win away by a move."
+    return Section("mistakes", title, rows, (note,) if rows else ())
+
+
+def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
+    """The mistakes as pictures of text, each with the command that shows its position."""
+    return "\n\n".join(_text(one, Board.from_moves(one.moves, size), ascii_only) for one in mistakes)
+
+
+def _text(mistake: Mistake, board: Board, ascii_only: bool) -> str:
+    told = wrapped(_described(mistake, board.width), terminal_width())
+    return f"{to_text(board, ascii_only)}\n{told}\n{command('show', '--fen', short_fen(board))}"
+
+
+def short_fen(board: Board) -> str:
+    """The FEN of a position without its counters, which it says itself."""
+    return " ".join(board.fen.split()[:2])
+
+
+def screening_page(
+    sections: Sequence[Section], mistakes: Mapping[str, Sequence[Mistake]], size: str, reproduce: str
+) -> str:
+    """One page with the tables and every contender's most telling mistakes as pictures."""
+    return page_template("screening.html").render(
+        title="Screening",
+        sections=sections,
+        pictures={name: [_picture(one, size) for one in found] for name, found in mistakes.items()},
+        command=reproduce,
+    )
+
+
+def headline(screening: Screening) -> str:
+    """The verdict in a sentence."""
+    found = screening.contenders
+    base = screening.baseline.agent
+    if len(found) == 1:
+        score, against = found[0]
+        difference = f"{estimate_of(against.both, Points).shown} points"
+        return verdict_sentence(score.agent, base, verdict(against), difference)
+    counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
+    rest = len(found) - sum(counts.values())
+    return (
+        f"Of {counted(len(found), 'contender')}, {counts['better']} better than {base}, {counts['worse']} worse, "
+        f"{rest} without a significant difference yet."
+    )
+
+
+def verdict(against: Against) -> Word:
+    """A contender's verdict."""
+    return verdict_of(against.both.estimate, against.adjusted <= ALPHA) if against.differs else "same moves"
+
+
+def described(screening: Screening) -> str:
+    """The suite in a sentence."""
+    suite = screening.suite
+    telling = int(suite.is_telling.sum())
+    orbits = len(set(suite.orbit.tolist()))
+    return (
+        f"Suite {suite.name}: {telling:,} won positions of {suite.size} and {len(suite) - telling:,} lost ones, "
+        f"from {counted(orbits, 'opening')} up to symmetry."
+    )
+
+
+def history_sentence(history: Sequence[Agreement]) -> str:
+    """What the order of a suite has meant for gauntlets so far; empty if none is known."""
+    if not history:
+        return ""
+    told = ", ".join(f"{one.both:.2f} at {one.limit} (wins kept alone: {one.kept:.2f})" for one in history)
+    return f"So far its order has agreed with gauntlets of the shipped heuristics to a rank correlation of {told}."
+
+
+def _row(score: Score, word: str, difference: Estimate | None, p_value: PValue | None) -> dict[str, Any]:
+    return {
+        "contender": score.agent,
+        "verdict": word,
+        "difference": difference,
+        "adjusted_p": p_value,
+        "kept": Share(score.kept.estimate),
+        "trouble": Points(score.trouble),
+    }
+
+
+def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
+    """What cost means; or, where none was measured of agents that fail, that this is why."""
+    failing = [score.agent for score in scores if score.failed]
+    if failing and not any(score.agent in costs for score in scores):
+        return f"Cost: not measured, as {together(failing)} failed."
+    return cost_sentence(costs, [score.agent for score in scores], "after all were asked")
+
+
+def _failures(scores: Sequence[Score], size: str, failing: Mapping[str, tuple[str, Board]]) -> list[str]:
+    """A sentence for each agent that lost by something else than a move, and the command that shows where first."""
+    return [
+        f"{score.agent} failed {score.failed:,} times, {_reasons(score)}: {score.detail}; first "
+        f"{_first_failure(score, size, failing.get(score.agent))}"
+        for score in scores
+        if score.failed
+    ]
+
+
+def _first_failure(score: Score, size: str, failing: tuple[str, Board] | None) -> str:
+    """The command that has a heuristic fail again where it failed first, or else shows the position of the search."""
+    if failing is None:
+        return f"in a search from: {command('show', '--fen', short_fen(Board.from_moves(score.failed_at, size)))}"
+    reference, board = failing
+    return f"at: {command('eval', '--fen', short_fen(board), '--file', reference)}"
+
+
+def _reasons(score: Score) -> str:
+    """Why an agent failed, and how often, as in `80 by error, 4 by timeout`."""
+    if len(score.failures) == 1:
+        return f"by {score.failures[0][0].replace('_', ' ')}"
+    return ", ".join(f"{count:,} by {reason.replace('_', ' ')}" for reason, count in score.failures)
+
+
+def _mostly_failed(screening: Screening) -> list[str]:
+    """A sentence for each contender of which the verdict says little, as most of the time it made no move."""
+    asked = [(score, score.repeats * len(screening.suite)) for score, _ in screening.contenders]
+    return [
+        f"{score.agent} failed {score.failed:,} of {times:,} times: {score.detail}."
+        for score, times in asked
+        if 2 * score.failed > times
+    ]
+
+
+def _described(mistake: Mistake, columns: int) -> str:
+    played = format_moves([mistake.played], columns)
+    keep = "keeps" if len(mistake.winning) == 1 else "keep"
+    rest = "." if mistake.baseline_keeps else "; the baseline errs as well."
+    return (
+        f"It plays {played}; {format_moves(mistake.winning, columns)} {keep} the win, "
+        f"as {100 * mistake.field:.0f} % of the field do{rest}"
+    )
+
+
+def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
+    """A mistake as the page shows it: the moves that keep the win and those that do not, and the one it played."""
+    board = Board.from_moves(mistake.moves, size)
+    inf = float("inf")
+    values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
+    own = board.locations[board.active_index]
+    arrows = () if own is None else ((own, mistake.played),)
+    svg = to_svg(board, marks=Marks(values=values, arrows=arrows, numbers=False))
+    return {"url": data_url("image/svg+xml", svg), "text": _described(mistake, parse_size(size)[1])}

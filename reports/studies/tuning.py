@@ -1,0 +1,255 @@
+"""What was learned of a heuristic's parameters, in tables and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from experiments.inference.cluster_intervals import Interval
+from experiments.learn.optuna_tuning import Sampling
+from experiments.learn.pairwise_fit import Fit, FittedParameter
+from experiments.learn.parameter_sweep import Axis, Point
+from experiments.learn.response_surface import ALPHA
+from experiments.learn.spsa_tuning import Judgement, Progress, TunedParameter, Tuning
+from isolation.rules.limits import Limit
+from isolation.rules.parameters import range_text
+from reports.text.cell_values import Points, PValue, Share, counted, estimate_of
+from reports.text.sections import Section
+
+
+def fit_sections(fit: Fit) -> tuple[Section, ...]:
+    """The parameters before and after, and their profiles."""
+    rows = tuple(
+        {
+            "parameter": one.name,
+            "range": between(*one.range),
+            "before": short(one.before),
+            "after": short(one.after),
+            "interval": f"{short(one.low)} to {short(one.high)}",
+            "differs": one.differs,
+        }
+        for one in fit.parameters
+    )
+    kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
+    notes = [
+        f"{fit.heuristic} is {kind}. {counted(fit.decisions, 'decision')} with {counted(fit.pairs, 'pair')} of moves, "
+        f"seen at {fit.at}. Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
+        "significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
+        _ranked("fitted on", fit.ranked),
+        _ranked("of openings held out", fit.ranked_held_out),
+        *_remarks(fit.parameters),
+    ]
+    return Section("parameters", f"The parameters of {fit.heuristic}, fitted", rows, tuple(notes)), _profiles(fit)
+
+
+def _profiles(fit: Fit) -> Section:
+    rows = tuple(
+        {"parameter": one.name, "value": short(value), "worse_by": round(worse, 1)}
+        for one in fit.parameters
+        for value, worse in one.profile
+    )
+    note = (
+        "Each value with all other parameters fitted again. Worse by: twice the loss of log likelihood, as clustered "
+        "openings make it; beyond 3.8, outside the interval, it is more than chance."
+    )
+    return Section("profiles", "Profiles", rows, (note,))
+
+
+def _ranked(where: str, shares: tuple[float, float]) -> str:
+    before, after = (Share(share).shown for share in shares)
+    return f"Of the decisions {where}, its best move keeps the win in {before} before and {after} after."
+
+
+def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
+    """What to do about parameters that do not matter, and about those that end at a bound."""
+    found = [
+        f"{one.name} does not matter: no value of its range is worse than the best by more than chance."
+        for one in parameters
+        if not one.matters
+    ]
+    return found + [
+        f"{one.name} ends at the {one.end} end of its range, {short(one.after)}: a wider range, "
+        f"as in Annotated[float, Interval(ge=…, le=…)], may be better."
+        for one in parameters
+        if one.end and one.matters
+    ]
+
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Progress], None]]:
+    """Show on the terminal where a tuning stands: each parameter's path, round by round."""
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        yield lambda progress: None
+        return
+    with Live(console=console, transient=True) as live:
+        yield lambda progress: live.update(path_table(progress))
+
+
+def path_table(progress: Progress, width: int = 40) -> Table:
+    """A row a parameter: where it began, where it stands, and its path."""
+    table = Table("parameter", "began", "now", "path", title=f"round {progress.done} of {progress.rounds}")
+    for name, values in zip(progress.names, progress.path.T, strict=True):
+        low, high = min(values), max(values)
+        shown = values[:: max(1, len(values) // width)]
+        bars = "".join(_BARS[int((value - low) / (high - low or 1) * (len(_BARS) - 1))] for value in shown)
+        table.add_row(name, short(values[0]), short(values[-1]), bars)
+    return table
+
+
+def tuning_sections(tuning: Tuning | Sampling) -> tuple[Section, ...]:
+    """The parameters before and after."""
+    return (_sampled(tuning) if isinstance(tuning, Sampling) else _tuned(tuning),)
+
+
+def _sampled(sampling: Sampling) -> Section:
+    rows = tuple(
+        {
+            "parameter": one.name,
+            "range": one.looked_through,
+            "before": short(one.before),
+            "after": short(one.after),
+        }
+        for one in sampling.parameters
+    )
+    notes = [
+        f"{sampling.games:,} games: {counted(sampling.vectors, 'vector')} of values that Optuna asked for, and finals "
+        "of those that won most, on openings of their own. After: what won most in the finals.",
+        *_forfeits(sampling.forfeits),
+    ]
+    return Section("parameters", "The parameters, tuned", rows, tuple(notes))
+
+
+def _tuned(tuning: Tuning) -> Section:
+    rows = tuple(
+        {
+            "parameter": one.name,
+            "range": between(*one.range),
+            "before": short(one.before),
+            "after": short(one.after),
+            "best": f"{short(one.low)} to {short(one.high)}",
+            "adjusted_p": PValue(one.p_value),
+        }
+        for one in tuning.parameters
+    )
+    rounds = len(tuning.path) - 1
+    notes = [
+        f"{tuning.games:,} games in {counted(rounds, 'round')} and finals. Best: where 95 % of the "
+        "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
+        "moving a parameter changes nothing, Holm-adjusted for the number of parameters; above 0.05 it stays.",
+        *_told(tuning.parameters),
+        *_forfeits(tuning.forfeits),
+    ]
+    return Section("parameters", "The parameters, tuned", rows, tuple(notes))
+
+
+def _forfeits(games: int) -> list[str]:
+    return [f"{counted(games, 'game')} ended by an error, a late or an illegal move."] if games else []
+
+
+def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
+    """What training promised beside what held-out openings say."""
+    against = judgement.gain is not None
+    rows = [
+        {
+            "what": "gain against the opponent" if against else "share of games won of the old values",
+            "promised": _estimate(tuning.promised, against),
+            "held_out": _estimate(judgement.gain if against else judgement.rate, against),
+            "p_value": PValue(judgement.gain_p_value if against else judgement.p_value),
+        }
+    ]
+    if against:
+        rows += [
+            {"what": "share of games won of the old values", "promised": None,
+             "held_out": _estimate(judgement.rate, False), "p_value": PValue(judgement.p_value)},
+            {"what": "share won of the opponent, before", "promised": None,
+             "held_out": _estimate(judgement.before, False), "p_value": None},
+            {"what": "share won of the opponent, after", "promised": None,
+             "held_out": _estimate(judgement.after, False), "p_value": None},
+        ]  # fmt: skip
+    finals = (
+        "what each half of the finals says of the best values of the other"
+        if isinstance(tuning, Sampling)
+        else ("what they did in finals, on openings of those learned from, after they had been chosen")
+    )
+    note = (
+        f"Held out: {counted(judgement.pairs, 'opening')} of orbits that nothing was learned from, each played twice. "
+        f"Promised is {finals}."
+    )
+    return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
+
+
+def sweep_section(axes: Sequence[Axis], points: Sequence[Point], opponent: str) -> Section:
+    """A row a combination, with the share of games won."""
+    rows = tuple(
+        {
+            **{axis.name: _value(value) for axis, value in zip(axes, point.values, strict=True)},
+            "won": estimate_of(point.rate),
+        }
+        for point in points
+    )
+    forfeits = sum(point.forfeits for point in points)
+    notes = [
+        f"{counted(points[0].openings, 'opening')}, the same for all, each played twice. 95 % intervals, by opening up "
+        "to symmetry, each for itself: the highest of many is too high."
+    ]
+    return Section("sweep", f"Won against {opponent}", rows, (*notes, *_forfeits(forfeits)))
+
+
+def _value(value: Limit | float) -> str:
+    return str(value) if isinstance(value, Limit) else short(value)
+
+
+def judged_sentence(judgement: Judgement) -> str:
+    """The verdict of the openings held out."""
+    lead, whom = told_lead(judgement), "head to head" if judgement.gain is None else "against the opponent"
+    if not lead:
+        return f"On openings held out: no significant difference from the old values {whom} yet: keep the old ones."
+    if lead > 0:
+        return f"On openings held out the new values are better than the old ones {whom}."
+    return f"On openings held out the new values are worse than the old ones {whom}: keep the old ones."
+
+
+def told_lead(judgement: Judgement) -> float:
+    """By how much the new values lead on the openings held out; 0 if there is no significant difference."""
+    if judgement.gain is not None:
+        lead, p_value = judgement.gain.estimate, judgement.gain_p_value
+    else:
+        lead, p_value = judgement.rate.estimate - 0.5, judgement.p_value
+    return lead if p_value <= ALPHA else 0.0
+
+
+def _estimate(interval: Interval | None, is_difference: bool) -> object:
+    return None if interval is None else estimate_of(interval, Points if is_difference else Share)
+
+
+def _told(parameters: Sequence[TunedParameter]) -> list[str]:
+    found = [
+        f"Nothing speaks for another value of {one.name}, as far as these games tell."
+        for one in parameters
+        if not one.matters
+    ]
+    return found + [
+        f"{one.name} ends at the {one.edge} end of what was played, {short(one.after)}: go on from there, or widen its "
+        "range."
+        for one in parameters
+        if one.edge and one.matters
+    ]
+
+
+def short(value: float) -> str:
+    """A number in few digits."""
+    return "–" if math.isnan(value) else f"{value:.4g}"
+
+
+def between(low: float, high: float) -> str:
+    """Two ends, as in 0.3 to 1.2."""
+    return range_text(low, high, short)

@@ -1,0 +1,92 @@
+"""How near players come to perfect play, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from experiments.exact.accuracy import Accuracy
+from experiments.exact.theoretical_results import by_theory, opening_winners
+from experiments.inference.cluster_intervals import of_pool
+from experiments.inference.game_pairs import record_of
+from experiments.inference.standings import share_seen
+from experiments.statistics.run_results import Findings
+from reports.text.cell_values import Estimate, Mean, Share, estimate_of
+from reports.text.sections import Section
+
+_ACCURACY_NOTES = (
+    "Eligible: moves in won positions in which some legal move would have lost. Kept: the share of them after which "
+    "the position was still won; chance: what a random choice would have kept.",
+    "Converted: of the games in which the player had a won position there, the share it won.",
+    "95 % intervals, each by itself, over openings, clustered by symmetry.",
+)
+
+_THEORY_NOTES = (
+    "Won openings: games from openings that the agent would win with perfect play; converted: the share that it won.",
+    "Lost openings: games from openings that its opponent would win; saved: the share that it won all the same.",
+)
+
+
+def accuracy_sections(
+    overall: Sequence[Accuracy], by_ply: Sequence[Accuracy] = (), more_notes: Sequence[str] = ()
+) -> tuple[Section, ...]:
+    """Tables of accuracy, the best player first; with bands of plies as a second table."""
+    ranked = sorted(overall, key=lambda one: (-one.kept.estimate if one.eligible else 1.0, one.agent))
+    notes = [*more_notes, *_ACCURACY_NOTES]
+    if unknown := sum(one.unknown for one in overall):
+        notes.append(f"{unknown:,} positions were left out: the limit of the labels was not enough to decide them.")
+    with_depth = any(one.depth for one in ranked)
+    rows = tuple(accuracy_row(one, with_depth) for one in ranked)
+    sections = [Section("accuracy", "Accuracy", rows, tuple(notes))]
+    if by_ply:
+        place = {one.agent: rank for rank, one in enumerate(ranked)}
+        ordered = sorted(by_ply, key=lambda one: (place[one.agent], one.first))
+        by_band = tuple(
+            {"agent": one.agent, "plies": f"{one.first + 1}–{one.last + 1}", **_facts(one)} for one in ordered
+        )
+        sections.append(Section("by_ply", "Accuracy by ply", by_band, ("Ply 1 is the first placement.",)))
+    return tuple(sections)
+
+
+def accuracy_row(one: Accuracy, with_depth: bool) -> dict[str, Any]:
+    """An agent's line, with the depth of its search if anybody has one."""
+    depth = {"depth": one.depth} if with_depth else {}
+    return {"agent": one.agent, "heuristic": one.heuristic or None, **depth, **_facts(one)}
+
+
+def theory_section(findings: Findings) -> Section | None:
+    """Results split by who would win the opening with perfect play; None if no opening's winner is known."""
+    winners: dict[int, int] = {}
+    for source in findings.sources:
+        winners |= opening_winners(source.info.path)
+    if not winners:
+        return None
+    found = {one.agent: one for one in by_theory(findings.games, winners, findings.measured)}
+    splits = [found[name] for name in findings.in_order(found)]
+    seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in found}
+    has_unknown = any(one.unknown for one in splits)
+    rows = tuple(
+        {
+            "agent": one.agent,
+            "won_openings": one.won,
+            "converted": estimate_of(of_pool(one.converted, seen[one.agent])),
+            "lost_openings": one.lost,
+            "saved": estimate_of(of_pool(one.saved, seen[one.agent])),
+            **({"unknown": one.unknown} if has_unknown else {}),
+        }
+        for one in splits
+    )
+    return Section("theory", "By who wins the opening with perfect play", rows, _THEORY_NOTES)
+
+
+def _facts(one: Accuracy) -> dict[str, Any]:
+    return {
+        "games": one.games,
+        "moves": one.decisions,
+        "eligible": one.eligible,
+        "kept": estimate_of(one.kept),
+        "chance": Share(one.chance),
+        "mistakes_a_game": Estimate(Mean(one.mistakes.estimate), Mean(one.mistakes.low), Mean(one.mistakes.high)),
+        "won_positions": one.won_games,
+        "converted": estimate_of(one.conversion),
+    }

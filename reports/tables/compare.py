@@ -1,0 +1,310 @@
+"""The tables that say whether each contender is better than the baseline, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.sample_size import WORTH
+from experiments.inference.pair_intervals import PairInterval
+from experiments.statistics.agent_costs import relative_costs
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.best_of import read_contest
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_each
+from experiments.verdicts.equal_cost_runs import known_at_equal_cost
+from isolation.checks.search_cost import Cost
+from reports.tables.accuracy import theory_section
+from reports.tables.best_of import contest_section
+from reports.tables.costs import cost_cell, cost_sentence
+from reports.tables.summary import pair_cells, run_notes
+from reports.text.cell_values import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
+from reports.text.sections import Section
+from reports.text.wording import (
+    against_all_sentence,
+    anytime_cells,
+    at_any_time,
+    baseline_openings_words,
+    control_sentence,
+    excluded_sentence,
+    interval_sentence,
+    reach_sentences,
+    short_verdict,
+    told_against_all,
+    told_control,
+    told_verdict,
+)
+
+DEAR = 1.5
+"""From this on, a node's cost over the baseline's is said beside a verdict."""
+
+
+def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section, ...]:
+    """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each.
+
+    Of a best-of it says who is left.
+
+    `worth` is a difference worth having, in share of games won.
+    """
+    if contest := read_contest(findings):
+        theory = theory_section(findings)
+        return contest_section(findings, contest), *([theory] if theory else [])
+    if each := judge_each(findings):
+        theory = theory_section(findings)
+        return each_section(findings, each, worth), *([theory] if theory else [])
+    verdicts = judge(findings)
+    costs = relative_costs(findings)
+    sections = []
+    if verdicts.comparisons or not verdicts.duels:
+        sections += [verdict_section(findings, verdicts, costs, worth), effects_section(findings, verdicts)]
+    if verdicts.duels:
+        sections.append(duels_section(findings, verdicts, costs, worth))
+    if theory := theory_section(findings):
+        sections.append(theory)
+    return tuple(sections)
+
+
+def verdict_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
+    """One row a contender, in the order of all tables."""
+    rates = {one.agent: estimate_of(one.rate) for one in (*findings.standings, *findings.pooled_standings)}
+    rows, anytime = [], anytime_cells(findings)
+    for one in ranked_comparisons(findings, verdicts):
+        is_control = one.contender in verdicts.controls
+        row: dict[str, Any] = {
+            "contender": one.contender,
+            "difference": estimate_of(one.jointly, Points),
+            **at_any_time(anytime, one.contender),
+            "verdict": told_control(one) if is_control else told_verdict(one, worth),
+            "cost": cost_cell(costs, one.contender),
+            "win_rate": rates[one.contender],
+            "adjusted_p": p_value_of(one),
+            "better_against_all": told_against_all(one),
+            "heterogeneity_p": PValue(one.heterogeneity_p),
+            "openings": one.openings,
+        }
+        rows.append(row)
+    title = f"Beside {verdicts.baseline}, which won {rates[verdicts.baseline].shown}" if rates else "No games yet"
+    return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, costs, worth))
+
+
+def ranked_comparisons(findings: Findings, verdicts: Verdicts) -> list[Comparison]:
+    """The comparisons in the order of all tables."""
+    found = {one.contender: one for one in verdicts.comparisons}
+    return [found[name] for name in findings.in_order(found)]
+
+
+def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
+    """The difference to the baseline against each opponent, and their mean."""
+    rows = []
+    for one in ranked_comparisons(findings, verdicts):
+        against = {effect.opponent: effect for effect in one.effects}
+        rows += [
+            {
+                "contender": one.contender,
+                "opponent": effect.opponent,
+                "openings": effect.openings,
+                "contender_rate": Share(effect.contender_rate),
+                "baseline_rate": Share(effect.baseline_rate),
+                "difference": estimate_of(effect.difference, Points),
+                "p_better": PValue(math.nan if effect.difference.low == effect.difference.high else effect.p_better),
+            }
+            for effect in map(against.__getitem__, findings.in_order(against))
+        ]
+        rows.append(
+            {
+                "contender": one.contender,
+                "opponent": "mean",
+                "openings": one.openings,
+                "contender_rate": Share(one.contender_rate),
+                "baseline_rate": Share(one.baseline_rate),
+                "difference": estimate_of(one.jointly, Points),
+                "p_better": None,
+            }
+        )
+    note = (
+        "Intervals against an opponent hold with 95 %, each by itself; that of the mean is the verdict's. One-sided "
+        "p: against no better than the baseline, 0.025 or less where the interval lies above 0; not adjusted "
+        "for the number of opponents or contenders."
+    )
+    notes = (note,) if not all(one.is_census for one in verdicts.comparisons) else ()
+    return Section("effects", "Difference to the baseline by opponent", tuple(rows), notes)
+
+
+def duels_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
+    """One row a contender that met the baseline itself."""
+    rows, anytime = [], anytime_cells(findings)
+    found = {one.contender: one for one in verdicts.duels}
+    for one in map(found.__getitem__, findings.in_order(found)):
+        row: dict[str, Any] = {
+            "contender": one.contender,
+            "win_rate": estimate_of(one.jointly),
+            **at_any_time(anytime, one.contender),
+            "elo": elo_of(one),
+            "verdict": told_verdict(one, worth),
+            "adjusted_p": p_value_of(one),
+            "cost": cost_cell(costs, one.contender),
+            **pair_cells(one.pairs),
+        }
+        rows.append(row)
+    claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
+    notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
+    notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
+    notes += reach_sentences(claims, worth, findings.population)
+    notes += filter(None, [cost_sentence(costs, [one.contender for one in verdicts.duels])])
+    for one in verdicts.duels:
+        if one.is_census:
+            notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
+    return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
+
+
+def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH) -> Section:
+    """One row two agents, where nobody is the baseline; the clearest first."""
+    rows = [
+        {
+            "agent": one.contender,
+            "against": one.baseline,
+            "win_rate": estimate_of(one.jointly),
+            "elo": elo_of(one),
+            "verdict": told_verdict(one, worth),
+            "adjusted_p": p_value_of(one),
+            **pair_cells(one.pairs),
+        }
+        for one in clearest_first(duels)
+    ]
+    notes = (
+        *run_notes(findings),
+        f"Nobody is the baseline: each against each, of their own games, adjusted for "
+        f"{counted(len(duels), 'match')}. {population_words(findings, duels)} With "
+        "--baseline AGENT the others are compared with that one, over the opponents both have met.",
+        interval_sentence(duels),
+        *filter(None, [excluded_sentence(duels)]),
+        *reach_sentences(duels, worth, findings.population),
+    )
+    return Section("each_against_each", "Each against each", tuple(rows), notes)
+
+
+def clearest_first(duels: Sequence[Duel]) -> list[Duel]:
+    """By adjusted p-value, then by share of games won."""
+    return sorted(duels, key=lambda duel: (duel.adjusted_p, -duel.rate.estimate))
+
+
+def elo_of(duel: Duel) -> Estimate:
+    """The contender's lead in Elo."""
+    rate = duel.jointly
+    of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
+    return Estimate(*(Elo(value) for value in of_pairs.elo))
+
+
+def p_value_of(one: Comparison | Duel) -> PValue:
+    """The adjusted p-value; NaN after a census, where nothing is uncertain."""
+    return PValue(math.nan if one.is_census else one.adjusted_p)
+
+
+def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -> str:
+    """Which openings all is about, and whether that is exact, in sentences."""
+    size = f"{findings.population:,} " if findings.population else ""
+    words = f"All is about the {size}openings of this kind on this board"
+    if results and all(one.is_census for one in results):
+        words += ", each of which was played: exact."
+    elif any(one.pool for one in results):
+        words += "; only the unplayed ones, and what is left to chance, are uncertain."
+    else:
+        words += ", those played as a sample, clustered by symmetry."
+    return f"{words} Other boards and longer openings are another question."
+
+
+def verdict_notes(
+    findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
+) -> tuple[str, ...]:
+    """What the verdicts rest on, and what was left out of them."""
+    notes = [*run_notes(findings)]
+    if not verdicts.comparisons:
+        return (*notes, "No complete pairs to compare yet.")
+    claims = verdicts.claims
+    openings = max(one.openings for one in claims or verdicts.comparisons)
+    notes.append(
+        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
+        f"{baseline_openings_words(claims)}. "
+        f"{population_words(findings, claims or verdicts.comparisons)}"
+    )
+    if claims:
+        notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
+    notes += reach_sentences(claims, worth, findings.population)
+    chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
+    if chance and not any(one.pool for one in verdicts.comparisons):
+        notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
+    if sentence := against_all_sentence(claims, worth):
+        notes.append(sentence)
+    if sentence := price_sentence(findings, verdicts, costs):
+        notes.append(sentence)
+    notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
+    notes += left_out(verdicts.comparisons)
+    notes += filter(None, [cost_sentence(costs, [one.contender for one in verdicts.comparisons])])
+    return tuple(notes)
+
+
+def _chance_words(findings: Findings, names: Sequence[str]) -> str:
+    """Who leaves moves to chance or a clock, and of whom nobody knows."""
+    unknown = [name for name in names if findings.agents[name].is_unknown]
+    known = [name for name in names if name not in unknown]
+    told = f"{', '.join(known)} {'leaves' if len(known) == 1 else 'leave'} moves to chance or a clock" if known else ""
+    untold = (
+        f"of how {', '.join(unknown)} {'plays' if len(unknown) == 1 else 'play'} nothing is known" if unknown else ""
+    )
+    words = ", and ".join(filter(None, (told, untold)))
+    return f"{words[0].upper()}{words[1:]}" if not known else words
+
+
+def left_out(comparisons: Sequence[Comparison]) -> list[str]:
+    """Which opponents and openings could not be used, and for whom."""
+    whom: dict[str, list[str]] = {}
+    for one in comparisons:
+        if one.missing:
+            text = f"{', '.join(one.missing)}, whom only one of the two has finished a pair with"
+            whom.setdefault(text, []).append(one.contender)
+        if one.unshared:
+            text = f"{counted(one.unshared, 'opening')} that only one of the two has finished"
+            whom.setdefault(text, []).append(one.contender)
+    return [f"Left out beside the baseline: {what} ({', '.join(names)})." for what, names in whom.items()]
+
+
+def price_sentence(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
+    """What those that are better pay for it: time a node, where nodes limit the search; empty if nothing to speak of.
+
+    Where contenders were given the baseline's time, or the clock limits them, the price is in the result already.
+    """
+    if any(source.info.requested.get("equal_cost") for source in findings.sources):
+        return ""
+    claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
+    dear = []
+    for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
+        limit, cost = findings.agents[name].limit, costs.get(name)
+        if limit and limit[0] == "nodes" and cost and cost.times >= DEAR:
+            dear.append(name)
+    if not dear:
+        return ""
+    words = ", ".join(f"{name} {Times(costs[name].times).shown}" for name in dear)
+    return (
+        f"The price: a node takes {words} the processor time of {verdicts.baseline}'s. "
+        f"Equal nodes do not charge for that; {_equal_cost_words(findings, dear)}"
+    )
+
+
+def _equal_cost_words(findings: Findings, names: Sequence[str]) -> str:
+    """What equal cost says of contenders where it is known, and how to learn it of the others."""
+    known = known_at_equal_cost(findings, names)
+    if known is None:
+        return "isolation tournament --equal-cost does."
+    told = "; ".join(
+        f"{name} {_lead_words(known.claims[name])}, {short_verdict(known.claims[name], WORTH)}"
+        for name in names
+        if name in known.claims
+    )
+    others = "" if len(known.claims) == len(names) else "; of the others, isolation tournament --equal-cost will tell"
+    return f"at equal cost, in {known.run}: {told}{others}."
+
+
+def _lead_words(one: Comparison | Duel) -> str:
+    return Share(one.rate.estimate).shown if isinstance(one, Duel) else Points(one.difference.estimate).shown

@@ -1,0 +1,70 @@
+"""What searching costs, in words and cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from experiments.statistics.agent_costs import relative_costs
+from experiments.statistics.run_results import Findings
+from isolation.checks.search_cost import STEADY, Cost
+from reports.text.cell_values import Estimate, Times, together
+
+
+def cost_cell(costs: Mapping[str, Cost], name: str) -> Estimate:
+    """Processor time a node over the baseline's, with its interval; NaN where it was not measured."""
+    cost = costs.get(name)
+    return times_cell(cost) if cost else Estimate(*[Times(math.nan)] * 3)
+
+
+def times_cell(cost: Cost) -> Estimate:
+    """A cost over another, with its interval."""
+    return Estimate(Times(cost.times), Times(cost.low), Times(cost.high))
+
+
+def cost_sentence(costs: Mapping[str, Cost], names: Sequence[str], when: str = "when the run began") -> str:
+    """What cost means, whose is not to be relied on, and whose is not known; nothing where nobody is named."""
+    if not names:
+        return ""
+    if not any(name in costs for name in names):
+        return "Cost: not measured; it is of players that search by nodes, when a run begins."
+    unsteady = [name for name in names if name in costs and not costs[name].is_steady]
+    unknown = any(name not in costs for name in names)
+    return (
+        f"Cost: processor time per node over the baseline's, measured in turn {when}, with 95 % intervals"
+        f"{'; – where it was not measured' if unknown else ''}."
+        f"{f' Unreliable, with a spread above {100 * STEADY:.0f} %: {together(unsteady)}.' if unsteady else ''}"
+    )
+
+
+def cost_words(cost: Cost | str, reference: str) -> str:
+    """A cost such as 8.24 ns, 2.26 × (2.24 to 2.29) that of improved; or why it is not known."""
+    if isinstance(cost, str):
+        return f"not measured: {cost}"
+    amount = cost.nanoseconds if cost.nanoseconds < 1000 else cost.nanoseconds / 1000
+    unit = "ns" if cost.nanoseconds < 1000 else "µs"
+    unsteady = "" if cost.is_steady else f", unreliable with a spread of {100 * cost.spread:.0f} %"
+    return f"{amount:.3g} {unit} of processor time, {times_cell(cost).shown} that of {reference}{unsteady}"
+
+
+def equal_cost_sentences(findings: Findings) -> list[str]:
+    """What is to be known first of runs at equal cost: the nodes a move of each, and what that rests on."""
+    if not any(source.info.requested.get("equal_cost") for source in findings.sources):
+        return []
+    costs = relative_costs(findings)
+    limited = [
+        (name, f"{facts.limit[1]:,.0f} nodes")
+        for name, facts in findings.agents.items()
+        if facts.limit and facts.limit[0] == "nodes" and {"baseline", "contender"} & set(facts.roles)
+    ]
+    if not costs:
+        nodes = ", ".join(f"{name} {nodes}" for name, nodes in limited)
+        return [f"At equal cost by wall time, as older versions measured it, perhaps far off: {nodes} a move."]
+    nodes = "; ".join(f"{name} {nodes}{_times(costs.get(name), name == findings.baseline)}" for name, nodes in limited)
+    return [f"At equal cost, by processor time per node, measured when the run began: {nodes} a move."]
+
+
+def _times(cost: Cost | None, is_baseline: bool) -> str:
+    if cost is None or is_baseline:
+        return ""
+    return f" (a node costs {Times(cost.times).shown}, spread {100 * cost.spread:.1f} %)"

@@ -1,0 +1,104 @@
+"""One scale for all agents of a pool, and how likely each is above each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from experiments.inference.bradley_terry import Ratings
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.ratings import rate
+from reports.tables.summary import run_notes
+from reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, counted, together
+from reports.text.sections import Section
+
+TABLES = ("ratings", "superiority")
+
+_NUMBERED = "Agents of equal rating, which share a rank, are numbered in their order here, so that each has a column."
+
+
+def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
+    """The ratings, best first, and the matrix of likelihoods of superiority."""
+    ratings = rate(findings, zero)
+    names = [one.agent for one in ratings.ratings]
+    likelihood = Chance if ratings.is_exact else Resampled
+    matrix = [
+        {"rank": rank, "agent": name}
+        | {str(other): None if rank == other else likelihood(p) for other, p in enumerate(row, start=1)}
+        for rank, (name, row) in enumerate(zip(names, ratings.superiority, strict=True), start=1)
+    ]
+    return (
+        Section("ratings", "Ratings", tuple(rating_rows(ratings)), rating_notes(findings, ratings)),
+        Section(
+            "superiority",
+            "Likelihood in per cent that the agent of the row is stronger than that of the column's rank",
+            tuple(matrix),
+            (_NUMBERED,) if len(set(ratings.ranks)) < len(names) else (),
+            panels=True,
+        ),
+    )
+
+
+def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -> list[dict[str, Any]]:
+    """Everybody by rating, with intervals if `is_sure`; `called` heads the column of names."""
+    return [
+        {
+            "rank": rank,
+            called: one.agent,
+            "rating": Estimate(Elo(one.elo), Elo(one.low), Elo(one.high)) if is_sure else Elo(one.elo),
+            "games": one.games,
+            "wins": one.wins,
+            "share": Share(one.wins / one.games),
+        }
+        for rank, one in zip(ratings.ranks, ratings.ratings, strict=True)
+    ]
+
+
+def highest(ratings: Ratings) -> str:
+    """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
+    names = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
+    return f"{together(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def rating_notes(findings: Findings, ratings: Ratings, have_intervals: bool = True) -> tuple[str, ...]:
+    """What the ratings refer to, and their intervals, if these are shown."""
+    notes = list(run_notes(findings))
+    if not ratings.ratings:
+        return (*notes, "No complete pairs to rate yet.")
+    zero = f"{ratings.zero} is 0" if ratings.zero else "the mean of the pool is 0"
+    limits = sorted({source.info.requested["limit"] for source in findings.sources})
+    boards = sorted({source.info.requested["board"] for source in findings.sources})
+    notes.append(
+        f"Elo by Bradley and Terry's model; {zero}. They hold for this pool of {len(ratings.ratings)} agents on "
+        f"{', '.join(boards)} at {', '.join(limits)}, not for any other."
+    )
+    if not have_intervals:
+        return (*notes, *_helped(ratings))
+    if ratings.is_exact:
+        notes[-1] += f" Every opening of its kind was played, {ratings.openings:,} up to symmetry: exact for these."
+        return (*notes, *_helped(ratings))
+    notes[-1] += (
+        f" {100 * ratings.confidence:.0f} % intervals by resampling {counted(ratings.openings, 'opening')} "
+        f"{ratings.draws} times (seed {ratings.seed})."
+    )
+    return (*notes, *_helped(ratings), *_open_ended(ratings))
+
+
+def _helped(ratings: Ratings) -> Iterator[str]:
+    """Who was helped to a finite rating."""
+    if ratings.half_game_added:
+        yield (
+            f"{', '.join(ratings.half_game_added)}: wins do not lead both ways between each of them and the largest "
+            "group in which everybody has beaten everybody, directly or through others, so that no finite rating fits; "
+            "half a game won and half a game lost were added for each."
+        )
+
+
+def _open_ended(ratings: Ratings) -> Iterator[str]:
+    """Whose interval is open, and why; it need not be that of one who was helped."""
+    if ratings.open_ended:
+        yield (
+            f"{', '.join(ratings.open_ended)}: in too many resamples of the openings no chain of wins over "
+            f"{ratings.anchor} bounds the rating from below, or of losses to it from above, which is shown as ∞; few "
+            f"openings make that likelier. Chains are counted from {ratings.anchor}, whose own interval is never open."
+        )

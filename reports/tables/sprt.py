@@ -1,0 +1,160 @@
+"""The tables of a sequential test: what was decided, and the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.inference.pair_intervals import count_pairs, pair_interval
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.sprt_tests import SequentialTest, bounds_of, model_of, run_tests
+from reports.text.cell_values import Estimate, Points, Share, counted, end_text
+from reports.text.sections import Section
+from reports.text.wording import pooled_sentence, stopped_cell, told_decision, unit_words
+
+_STEPS = 20
+
+
+def sprt_sections(
+    findings: Findings, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05,
+    model: str | None = None,
+) -> tuple[Section, ...]:  # fmt: skip
+    """Decisions, and the path of the log-likelihood ratio to them."""
+    usual = bounds_of(findings)
+    bounds = usual[0] if low is None else low, usual[1] if high is None else high
+    tests = run_tests(findings, *bounds, alpha, beta, model or model_of(findings))
+    rows = [_row(test) for test in tests]
+    steps = [row for test in tests for row in _steps(test)]
+    notes = [_method(test) for test in tests[:1]]
+    notes.append(_with_control(findings, tests))
+    notes += [_several(tests)] if len(tests) > 1 else []
+    notes += [_far_outside(test) for test in tests if test.observations]
+    notes += [_exact(test) for test in tests if test.exhausted]
+    return (
+        Section("sprt", "Sequential test", tuple(rows), tuple(note for note in notes if note)),
+        Section("path", "Log-likelihood ratio on the way", tuple(steps)),
+    )
+
+
+def _row(test: SequentialTest) -> dict[str, Any]:
+    live_low, live_high = test.live.last
+    mean = float(test.live.mean[-1]) if test.observations else float("nan")
+    shown: Estimate = Estimate(Share(mean), Share(live_low), Share(live_high))
+    if not test.is_duel:
+        shown = Estimate(*(Points(2 * value - 1) for value in (mean, live_low, live_high)))
+    return {
+        "contender": test.contender,
+        "pairs" if test.is_duel else "openings": test.observations,
+        "score" if test.is_duel else "difference": shown,
+        "llr": float(test.path.llr[-1]) if test.observations else 0.0,
+        "lower_bound": test.path.sprt.lower_bound,
+        "upper_bound": test.path.sprt.upper_bound,
+        "decided_after": test.path.decided_after,
+        "decision": told_decision(test),
+        "estimate": stopped_cell(test),
+    }
+
+
+def _steps(test: SequentialTest) -> list[dict[str, Any]]:
+    """The path at about twenty places, the decision's among them."""
+    if not test.observations:
+        return []
+    places = {int(place) for place in np.linspace(1, test.observations, min(_STEPS, test.observations))}
+    if test.path.decided_after:
+        places.add(test.path.decided_after)
+    return [
+        {
+            "contender": test.contender,
+            "after": place,
+            "llr": float(test.path.llr[place - 1]),
+            "live_low": _live(test, float(test.live.low[place - 1])),
+            "live_high": _live(test, float(test.live.high[place - 1])),
+            "decided": test.path.decided_after == place,
+        }
+        for place in sorted(places)
+    ]
+
+
+def _live(test: SequentialTest, value: float) -> Share | Points:
+    return Share(value) if test.is_duel else Points(2 * value - 1)
+
+
+def _method(test: SequentialTest) -> str:
+    """What was tested, in a sentence."""
+    unit = "percentage points of the win rate, over openings against all opponents"
+    if test.is_duel:
+        unit = f"{unit_words(test)}, over pairs"
+    return (
+        f"Generalized SPRT against {test.baseline}, {test.low:g} against {test.high:g} {unit}; "
+        f"α = {test.path.sprt.alpha:g}, β = {test.path.sprt.beta:g}. A test chooses between these two: where the truth "
+        "lies between them it may choose either, and it bounds nothing; the interval does. It was made for "
+        "looking after every observation, and so was the interval beside the score (95 %, at any time). "
+        f"{_estimate_words(test)} Test and intervals are about the openings of the run's kind on its board."
+    )
+
+
+def _estimate_words(test: SequentialTest) -> str:
+    if not test.is_stop_rule:
+        return (
+            "No test stopped this run: it played the pairs asked for, so there is no estimate after stopping, and "
+            "`isolation compare` has intervals for a fixed number of pairs."
+        )
+    return (
+        f"The estimate ({unit_words(test)}, once a test is over) is median-unbiased with a 95 % interval, by stagewise "
+        "ordering: a test stops where luck has carried it, so the plain score lies too far out."
+    )
+
+
+def _far_outside(test: SequentialTest) -> str:
+    """Why a gauntlet's test is open although the interval holds neither of its differences; empty unless it is so."""
+    low, high = test.live.last
+    if test.is_duel or test.path.decision or (low <= test.path.sprt.high and high >= test.path.sprt.low):
+        return ""
+    return (
+        f"{test.contender} is far from {test.low:g} and {test.high:g} points, as the interval shows, and undecided all "
+        "the same: the ratio only compares these two, and a result far from both is about as unlikely under either. "
+        "Its llr may be nearer to 0 than that of a smaller difference."
+    )
+
+
+def _with_control(findings: Findings, tests: Sequence[SequentialTest]) -> str:
+    """Whose openings are read with the baseline's; empty if nobody's."""
+    pooled = pooled_sentence(findings)
+    return f"Here {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
+
+
+def _several(tests: Sequence[SequentialTest]) -> str:
+    """What error rates of single tests mean for so many of them."""
+    sprt = tests[0].path.sprt
+    return (
+        f"{len(tests)} tests, each with these error rates by itself and not adjusted: were all contenders at "
+        f"{tests[0].low:g}, about {len(tests) * sprt.alpha:.2g} would pass by luck."
+    )
+
+
+def _exact(test: SequentialTest) -> str:
+    """The share won where a test is still open at the end; exact when the openings ran out."""
+    if test.path.decision or not test.observations:
+        return ""
+    if not test.is_duel:
+        if not test.census:
+            return ""
+        difference = Points(2 * float(test.live.mean[-1]) - 1).shown
+        return (
+            f"The openings ran out: {test.contender} differs by exactly {difference} points on these "
+            f"{test.observations:,} openings, all of their kind."
+        )
+    pairs = count_pairs(test.path.outcomes)
+    share = Share(pairs.score).shown
+    if test.census:
+        return (
+            f"The openings ran out: {test.contender} won exactly {share} of the games from these {pairs.n:,} openings, "
+            "all of their kind."
+        )
+    interval = pair_interval(pairs)
+    return (
+        f"Undecided after the {counted(pairs.n, 'pair')} played: {test.contender} won {share} "
+        f"({end_text(Share(interval.low))} to {end_text(Share(interval.high))} % for all openings of the kind)."
+    )

@@ -1,0 +1,219 @@
+"""What a run shows at first sight: standings, opponents, sides, forfeits, lengths, search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.inference.pair_intervals import PairCounts, pair_interval
+from experiments.inference.standings import Matchup, matchups, splits
+from experiments.record.run_directory import missing_sentence
+from experiments.statistics.agent_costs import node_costs
+from experiments.statistics.effort import Effort, measure_effort
+from experiments.statistics.forfeits import forfeits_of
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.sprt_tests import anytime_rate, own_tests
+from isolation.shell import command
+from reports.tables.costs import equal_cost_sentences
+from reports.text.cell_values import Range, Share, counted, estimate_of, together
+from reports.text.sections import Section
+from reports.text.wording import forfeit_sentences, stopped_sentences
+
+TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
+
+
+def summarize(findings: Findings) -> tuple[Section, ...]:
+    """All tables of a summary."""
+    return (
+        standings_section(findings),
+        opponents_section(findings),
+        sides_section(findings),
+        forfeits_section(findings),
+        lengths_section(findings),
+        search_section(findings, measure_effort(findings)),
+    )
+
+
+def rate_at_any_time(findings: Findings, agent: str) -> dict[str, Range]:
+    """Of a run that is not over a column: the interval that holds however often one looks."""
+    if not findings.is_interim:
+        return {}
+    low, high = anytime_rate(findings, agent)
+    return {"at_any_time": Range(Share(low), Share(high))}
+
+
+def standings_section(findings: Findings) -> Section:
+    """Every agent's wins, pairs and win rate, best first."""
+    rows = []
+    for one in findings.standings:
+        row: dict[str, Any] = {
+            "agent": one.agent,
+            "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
+            "games": one.games,
+            "wins": one.wins,
+            "losses": one.games - one.wins,
+            "win_rate": estimate_of(one.rate),
+            **rate_at_any_time(findings, one.agent),
+            **pair_cells(one.pairs),
+            "unfinished": one.unfinished,
+            "openings": one.openings,
+        }
+        rows.append(row)
+    return Section("standings", "Standings", tuple(rows), (*run_notes(findings), interval_note(findings)))
+
+
+def interval_note(findings: Findings) -> str:
+    """What the intervals of win rates are about, or that there are none."""
+    if findings.is_census:
+        return "Every opening of this kind on this board was played: the win rates are exact for them."
+    return "Win rates with 95 % intervals, each by itself, for the openings of this kind on this board."
+
+
+def opponents_section(findings: Findings) -> Section:
+    """Each measured agent against each opponent."""
+    rows = []
+    for agent in findings.in_order(findings.measured):
+        met = {one.opponent: one for one in matchups(findings.pairs, agent)}
+        rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
+    note = "95 % intervals, each by itself, for the openings of this kind on this board"
+    if findings.is_census:
+        note = interval_note(findings).removesuffix(".")
+    elif any(findings.pool_of([row["agent"], row["opponent"]]) for row in rows):
+        note += f", {findings.population:,}; where neither player leaves anything to chance, a census is exact"
+    return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
+
+
+def sides_section(findings: Findings) -> Section:
+    """Each measured agent by side and by the colours of the opening's placements."""
+    rows = [
+        {
+            "agent": one.agent,
+            "places": "first" if one.placed_first else "second",
+            "colours": "same" if one.same_colour else "other",
+            "games": one.games,
+            "wins": one.wins,
+            "win_rate": estimate_of(one.rate),
+        }
+        for agent in findings.in_order(findings.measured)
+        for one in splits(findings.pairs, agent, pool=findings.pool_among(agent))
+        if one.games
+    ]
+    return Section("sides", "By side and colour role of the opening", tuple(rows))
+
+
+def forfeits_section(findings: Findings) -> Section:
+    """Games lost by anything but having no move left."""
+    rows = tuple(
+        {
+            "agent": one.agent,
+            "reason": one.reason,
+            "games": one.games,
+            "first_in": f"{one.run} {one.game_id}",
+            "detail": one.detail,
+        }
+        for one in forfeits_of(findings)
+    )
+    if not rows:
+        return Section("forfeits", "Forfeits", (), ("None: every game ended because somebody had no move left.",))
+    return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
+
+
+def lengths_section(findings: Findings) -> Section:
+    """How long games were, in plies, the opening's included."""
+    import pandas as pd
+
+    games = findings.games
+    both = pd.concat(
+        [games[[column, "plies"]].rename(columns={column: "agent"}) for column in ("agent_1", "agent_2")],
+        ignore_index=True,
+    )
+    described = both.groupby("agent", observed=True)["plies"].agg(["count", "mean", "min", "median", "max"])
+    rows = [{"agent": "all games", **_length_cells(games["plies"].agg(["count", "mean", "min", "median", "max"]))}]
+    rows += [{"agent": name, **_length_cells(described.loc[name])} for name in findings.in_order(described.index)]
+    return Section("lengths", "Game length in plies", tuple(rows) if len(games) else ())
+
+
+def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section:
+    """Depth, nodes and time of the agents' own moves."""
+    costs = node_costs(findings)
+    rows = [
+        {
+            "agent": name,
+            "moves": efforts[name].moves,
+            "mean_depth": efforts[name].mean_depth,
+            "mean_nodes": efforts[name].mean_nodes,
+            "ms_a_move": efforts[name].milliseconds_a_move,
+            "ns_a_node": costs[name].nanoseconds if name in costs else math.nan,
+        }
+        for name in findings.in_order(findings.agents)
+        if efforts[name].moves
+    ]
+    note = (
+        "Means over the agents' own moves, ms a move by wall time. ns a node: processor time, measured when the run "
+        "began; not known of players that do not search by nodes, or of runs that have not measured it."
+    )
+    return Section("search", "Search", tuple(rows), (note,))
+
+
+def pair_cells(pairs: PairCounts) -> dict[str, int]:
+    """Pairs both won, split and both lost, as cells."""
+    return {"both_won": pairs.won, "split": pairs.split, "both_lost": pairs.lost}
+
+
+def run_notes(findings: Findings) -> tuple[str, ...]:
+    """What holds for everything said about these runs."""
+    notes = equal_cost_sentences(findings)
+    notes += [sentence for source in findings.sources if (sentence := missing_sentence(source.info.path))]
+    notes += forfeit_sentences(findings)
+    games, planned = findings.played + findings.repeated, findings.planned
+    if findings.is_census:
+        notes.append(
+            "A census: every opening of its kind is played, both sides, by agents that leave nothing to chance."
+        )
+    if games == planned or findings.stopped_early:
+        notes += stopped_sentences(own_tests(findings))
+    if games < planned and findings.stopped_early:
+        notes.append(
+            f"Stopped early, after {games:,} of {planned:,} planned games. Intervals and p-values that are "
+            f"not made for that are too sure of themselves; `isolation {findings.judged_by}` has those that are."
+        )
+    elif games < planned:
+        notes.append(f"{games:,} of {planned:,} planned games are in the log.")
+        if findings.is_interim:
+            notes.append(
+                "A look on the way: verdicts, p-values and intervals are made for one look, at the end; of eight looks "
+                "on the way one finds a difference by luck in 20 % of runs. Intervals at any time hold however often "
+                "one looks."
+            )
+        if not games:
+            again = together([command("tournament", "--resume", source.info.path) for source in findings.sources])
+            notes.append(f"Nothing was played yet, or is not written down yet. Where nobody plays, go on with: {again}")
+    if findings.repeated:
+        notes.append(f"{findings.repeated:,} games were in several runs and count once.")
+    if unfinished := findings.pairs.unfinished:
+        notes.append(f"Unfinished, lacking a game, and left out of paired analyses: {counted(unfinished, 'pair')}.")
+    return tuple(notes)
+
+
+def _opponent_row(findings: Findings, one: Matchup) -> dict[str, Any]:
+    pool = findings.pool_of([name for name in (one.agent, one.opponent) if name in findings.agents])
+    of_pool = pool and one.pairs.n <= pool
+    return {
+        "agent": one.agent,
+        "opponent": one.opponent,
+        "wins": one.wins,
+        "losses": one.games - one.wins,
+        "win_rate": estimate_of(pair_interval(one.pairs, pool=pool) if of_pool else one.rate),
+        **pair_cells(one.pairs),
+    }
+
+
+def _length_cells(described: Any) -> dict[str, Any]:
+    return {
+        "games": int(described["count"]),
+        "mean": float(described["mean"]),
+        "shortest": described["min"],
+        "median": float(described["median"]),
+        "longest": described["max"],
+    }

@@ -1,0 +1,1 @@
+"""Words and cells that tables and pages share."""

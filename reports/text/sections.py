@@ -1,0 +1,100 @@
+"""Several titled tables and what is to be said about them, in any of the formats of `tables`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.text.cell_values import Estimate, Range, Told
+from reports.text.rendering import Format, render_rows, terminal_width, wrapped
+
+_HEADINGS = {"p_better": "one-sided p, unadjusted"}
+"""Where a column's key does not say enough to people."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table called `key` by programs and `title` by people, with sentences that belong to it.
+
+    Where it is wider than the terminal, `panels` has its columns spread over several tables, so that none is left out.
+    """
+
+    key: str
+    title: str
+    rows: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...] = ()
+    panels: bool = False
+
+
+def render_sections(sections: Sequence[Section], output: Format, only: str | None = None) -> str:
+    """The sections as one text; with `only`, the table of that key by itself.
+
+    JSON is one object: each table under its key, and all notes under "notes". CSV puts a comment line with the key
+    above each table unless there is only one.
+
+    Raises:
+        ValueError: there is no table called `only`.
+    """
+    if only is not None:
+        sections = [section_called(sections, only)]
+    if output == "json":
+        tables: dict[str, Any] = {
+            section.key: json.loads(render_rows(flat_rows(section.rows), "json")) for section in sections
+        }
+        tables["notes"] = [note for section in sections for note in section.notes]
+        return json.dumps(tables, indent=2, ensure_ascii=False)
+    if output == "csv":
+        texts = [(section.key, render_rows(flat_rows(section.rows), "csv")) for section in sections]
+        return texts[0][1] if len(texts) == 1 else "\n\n".join(f"# {key}\n{text}" for key, text in texts)
+    return "\n\n".join(_readable(section, output) for section in sections)
+
+
+def section_called(sections: Sequence[Section], key: str) -> Section:
+    """The section of that key; ValueError naming those there are."""
+    for section in sections:
+        if section.key == key:
+            return section
+    raise ValueError(f"no table is called {key!r}; there are {', '.join(section.key for section in sections)}")
+
+
+def flat_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows for programs: an estimate becomes its value and its two ends, in every row of its column; what is told in a
+    sentence becomes the facts behind it."""
+    kinds = {key: type(value) for row in rows for key, value in row.items() if isinstance(value, (Estimate, Range))}
+    return [
+        {name: part for key, value in row.items() for name, part in _parts(key, value, kinds.get(key)).items()}
+        for row in rows
+    ]
+
+
+def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows for people: the same cells under readable headings, and sentences as they are."""
+    return [
+        {
+            _HEADINGS.get(key, key.replace("_", " ")): value.shown if isinstance(value, Told) else value
+            for key, value in row.items()
+        }
+        for row in rows
+    ]
+
+
+def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> dict[str, Any]:
+    if isinstance(value, Told):
+        return {key: value.value, **value.more}
+    if kind is None:
+        return {key: value}
+    found = value or Estimate(None, None, None)
+    by_itself = {} if kind is Range else {key: found.value}
+    return {**by_itself, f"{key}_low": found.low, f"{key}_high": found.high}
+
+
+def _readable(section: Section, output: Format) -> str:
+    body = render_rows(worded_rows(section.rows), output, panels=section.panels) if section.rows else ""
+    if output == "markdown":
+        notes = "\n".join(f"- {note}" for note in section.notes)
+        return "\n".join(part for part in (f"## {section.title}\n", body, "\n" * bool(notes), notes) if part)
+    width = terminal_width()
+    sentences = [wrapped(note, width) for note in section.notes]
+    return "\n".join(filter(None, (wrapped(section.title, width), body, *sentences)))

@@ -1,0 +1,423 @@
+"""What results are called: verdicts, decisions, controls and published claims in words, each rule once.
+
+Results themselves hold facts only; tables, pages and examples all speak through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import shorten
+
+import numpy as np
+
+from experiments.inference.contenders.baseline_comparison import Comparison
+from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.sample_size import (
+    WORTH,
+    power_over_every_opponent,
+    reach_of,
+)
+from experiments.inference.standings import standing
+from experiments.published.published_claims import Claim, Repetition
+from experiments.statistics.forfeits import Forfeit, forfeits_of
+from experiments.statistics.run_results import Findings
+from experiments.verdicts.contender_verdicts import Verdicts
+from experiments.verdicts.sprt_tests import SequentialTest, anytime_leads
+from reports.text.cell_values import (
+    Chance,
+    Elo,
+    Estimate,
+    Points,
+    PValue,
+    Range,
+    Share,
+    Told,
+    counted,
+    end_text,
+    estimate_of,
+)
+
+_MANY_FORFEITS = 0.05
+"""Above this share of the games, forfeits move results as much as any difference people look for."""
+_DISTRUST = 0.001
+"""A control that differs from the baseline by so little chance says that something is wrong; one sound run in 1,000."""
+_EVERYTHING = 0.75
+"""An interval over this share of all the differences there are says nothing."""
+_LONGEST_DETAIL = 200
+_FEW = 3
+_FIRST = 6
+_FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "plays_alike")
+"""What programs are told beside a verdict."""
+
+
+def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
+    """A verdict as one short phrase; what is excluded where there is none, `excluded_sentence` says.
+
+    `worth` is a difference worth having: what is bounded by less either way is no such difference.
+    """
+    if one.verdict == "equal":
+        return "equal on all openings there are"
+    if one.verdict != "no significant difference":
+        return f"{one.verdict} on all openings there are" if one.is_census else one.verdict
+    if one.is_empty:
+        return "no significant difference: no complete pairs in common"
+    least, most = one.lead
+    if is_too_little(one):
+        return "too little data"
+    if one.plays_alike:
+        return "plays alike: the same results, chance aside"
+    return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
+
+
+def is_too_little(one: Comparison | Duel) -> bool:
+    """Whether so little was played that hardly any difference is excluded."""
+    least, most = one.lead
+    return most - least >= _EVERYTHING * (1 if isinstance(one, Duel) else 2)
+
+
+def short_verdict(one: Comparison | Duel, worth: float = WORTH) -> str:
+    """A verdict in two or three words; where it has more, what stands before the colon says it."""
+    return verdict_words(one, worth).partition(":")[0].removesuffix(" on all openings there are")
+
+
+def finding_sentence(verdicts: Verdicts) -> str:
+    """What a run found, in one sentence: how many beat the baseline, which, who is worse, and what the control did."""
+    found: list[Comparison | Duel] = [*verdicts.claims]
+    found += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
+    if not found or all(one.is_empty for one in found):
+        return "No complete pairs to compare yet."
+    named = {
+        kind: [one.contender for one in sorted(found, key=lambda one: -sum(one.lead)) if one.verdict == kind]
+        for kind in ("better", "worse", "equal")
+    }
+    surely = "" if all(one.is_census for one in found) else "significantly "
+    better, worse = len(named["better"]), len(named["worse"])
+    nobody = "The contender did not" if len(found) == 1 else f"None of {len(found)}"
+    first = f"{better} of {len(found)} beat{'s' * (better == 1)}" if better else f"{nobody} {surely}beat"
+    parts = [f"{first} {verdicts.baseline}{_listed(named['better'])}"]
+    parts.append(
+        f"{worse} {'is' if worse == 1 else 'are'} worse{_listed(named['worse'])}" if worse else f"none is {surely}worse"
+    )
+    if named["equal"]:
+        parts.append(f"equal on all openings there are{_listed(named['equal'])}")
+    for one in verdicts.comparisons:
+        if one.contender in verdicts.controls:
+            moved = f"check: the baseline against itself moved {Points(one.difference.estimate).shown} points"
+            parts.append(f"{moved}{', more than luck: distrust this run' if _is_odd(one) else ' (luck)'}")
+    return f"{'; '.join(parts)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names behind a colon, the first few of many."""
+    if not names:
+        return ""
+    more = f" and {len(names) - _FIRST} more" if len(names) > _FIRST else ""
+    return f": {', '.join(names[:_FIRST])}{more}"
+
+
+def excluded_sentence(claims: Sequence[Comparison | Duel]) -> str:
+    """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
+    unsure = [one for one in claims if one.verdict == "no significant difference" and not one.plays_alike]
+    bounded = [one for one in unsure if not one.is_empty and not is_too_little(one)]
+    if not bounded:
+        return ""
+    if len(bounded) > _FEW:
+        return (
+            f"{len(bounded)} cannot be told apart: none of them is better by more than the upper end of its "
+            "interval, nor worse by more than the lower one."
+        )
+    bounds = [
+        f"{one.contender} is not better than {one.baseline} by more than {_size(one.lead[1])}, nor worse by more than "
+        f"{_size(-one.lead[0])} points"
+        for one in bounded
+    ]
+    return f"{'; '.join(bounds)}."
+
+
+def told_verdict(one: Comparison | Duel, worth: float = WORTH) -> Told:
+    """A verdict as a cell: its phrase, and for programs the bare verdict, what it excludes and what it would take.
+
+    `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` the difference that power
+    0.8 was there for, `more_pairs` those of the contender still to be played to find `worth`, if nothing is told yet.
+    """
+    reach = reach_of(one, worth)
+    least, most = one.lead
+    pairs = reach.more * (len(one.opponents) if isinstance(one, Comparison) else 1)
+    missing = pairs if one.verdict == "no significant difference" else None
+    facts = (max(most, 0.0), max(-least, 0.0), reach.found, missing, one.plays_alike)
+    known = dict.fromkeys(_FACTS) if one.is_empty else dict(zip(_FACTS, facts, strict=True))
+    return Told(verdict_words(one, worth), one.verdict, known)
+
+
+def reach_sentences(claims: Sequence[Comparison | Duel], worth: float, population: int | None) -> list[str]:
+    """What could have been found at all, and what a difference worth having would cost."""
+    open_ones = [one for one in claims if not one.is_empty and not one.is_census]
+    if not open_ones:
+        return []
+    reaches = [reach_of(one, worth) for one in open_ones]
+    found = float(np.median([reach.found for reach in reaches]))
+    sentences = [
+        f"What could have been found, with power 80 % at the level that {counted(len(claims), 'comparison')} leave: "
+        f"differences of {_size(found)} points for the typical one, {_size(min(reach.found for reach in reaches))} to "
+        f"{_size(max(reach.found for reach in reaches))} for all."
+    ]
+    if found >= 1:
+        sentences = ["Too little data: with power 80 % not even the largest difference could have been found."]
+    unit = "pair" if isinstance(open_ones[0], Duel) else "opening"
+    missing = int(np.median([reach.more for reach in reaches]))
+    played = max(one.pairs.n if isinstance(one, Duel) else one.openings for one in open_ones)
+    wanted = f"One of {_size(worth)} points (--worth says another) takes"
+    if not missing:
+        sentences.append(f"{wanted} no more than the {counted(played, unit)} played, for the typical one.")
+    elif population and played + missing > population:
+        sentences.append(
+            f"{wanted} more than the {population:,} openings of this kind on the board: where chance has no part, play "
+            "all of them and the result is exact; otherwise take longer openings or a larger board."
+        )
+    else:
+        share = f", of {population:,} on the board" if population else ""
+        sentences.append(
+            f"{wanted} about {two_digits(missing):,} {unit}s more than the {played:,} played{share}, for the typical "
+            "one."
+        )
+    return sentences
+
+
+def told_against_all(one: Comparison) -> Told:
+    """Whether a contender is shown to be better against every opponent, as a cell."""
+    is_shown = one.better_against_every_opponent
+    return Told("yes" if is_shown else "not shown", is_shown, {})
+
+
+def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
+    """What the table's "not shown" is worth: how seldom a contender that is better against all would be shown so."""
+    known = [one for one in claims if one.effects and not one.is_census]
+    if not known:
+        return ""
+    power, needed = np.median([power_over_every_opponent(one, worth) for one in known], axis=0).tolist()
+    chance = Chance(power).shown
+    takes = f"takes {_size(needed)} points against each" if needed < 1 else "takes more openings"
+    return (
+        "Better against all: at the 5 % level, not adjusted for contenders. Not shown is no proof of the contrary: one "
+        f"{_size(worth)} points better against every opponent would be shown so in {chance} % of such runs; power 80 % "
+        f"{takes}."
+    )
+
+
+def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
+    """What intervals and verdicts hold for together, and how they belong to each other."""
+    if all(one.is_census for one in claims):
+        return ""
+    confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
+    many = len(claims) > 1
+    together = f" for all {counted(len(claims), 'comparison')} at once" if many else ""
+    how = (
+        "by flipping the signs of whole openings, step by step from the clearest"
+        if many
+        else "by sign flips of openings"
+    )
+    return (
+        f"Intervals, p-values and verdicts hold with {confidence}{together}, {how}: better or worse is who has no 0 in "
+        "the interval."
+    )
+
+
+def pooled_sentence(findings: Findings) -> str:
+    """Whose games count as the baseline's in comparisons, and what it won with them; empty if nobody's."""
+    controls, baseline = findings.pooled_controls, findings.baseline
+    if not controls or baseline not in findings.pooled_pairs.agents:
+        return ""
+    rate = standing(findings.pooled_pairs, baseline).rate.estimate
+    return f"the games of {', '.join(controls)} count as {baseline}'s, which with them won {Share(rate).shown}"
+
+
+def baseline_openings_words(claims: Sequence[Comparison]) -> str:
+    """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
+    more = max((one.baseline_openings for one in claims if one.paired), default=0)
+    if more <= max((one.openings for one in claims), default=0):
+        return ""
+    return (
+        f", {claims[0].baseline}'s {more:,} with those of its control, which regression takes into account: "
+        "a difference need not be that of the win rates shown"
+    )
+
+
+def told_control(one: Comparison) -> Told:
+    """What a control shows, as a cell: a verdict of its own, which the short view has as well."""
+    return Told(control_words(one), "control differs" if _is_odd(one) else "control", dict.fromkeys(_FACTS))
+
+
+def control_words(one: Comparison) -> str:
+    """Whether a control does what it should: differ from the baseline by luck alone."""
+    return "control: differs from itself!" if _is_odd(one) else "control: no difference, as it should be"
+
+
+def control_sentence(one: Comparison) -> str:
+    """What the control shows, in a sentence."""
+    shown = estimate_of(one.difference, Points).shown
+    if _is_odd(one):
+        return (
+            f"Control: {one.contender} is {one.baseline} on openings of its own, and still differs by {shown} points, "
+            f"{p_words(one.p_value)}. One sound run in 1,000 does so by luck: distrust this run."
+        )
+    return (
+        f"Control: {one.contender} is {one.baseline} on {counted(one.openings, 'opening')} of its own. "
+        f"It differs from itself by {shown} points, {p_words(one.p_value)}: luck, and a measure of how much there is."
+    )
+
+
+def forfeit_sentences(findings: Findings) -> list[str]:
+    """How many games were lost by anything but having no move left, by whom, and what that does to the rest."""
+    games, found = findings.played, forfeits_of(findings)
+    total = sum(one.games for one in found)
+    if not total:
+        return []
+    by_agent: dict[str, list[Forfeit]] = {}
+    for one in found:
+        by_agent.setdefault(one.agent, []).append(one)
+    told = [
+        f"{name} lost {counted(sum(one.games for one in lost), 'game')} by {' and '.join(map(_reason_words, lost))}"
+        for name, lost in sorted(by_agent.items(), key=lambda item: -sum(one.games for one in item[1]))
+    ]
+    sentences = [
+        f"{total:,} of {counted(games, 'game')} ({Share(total / games).shown}) were forfeits: {'; '.join(told)}."
+    ]
+    if total > _MANY_FORFEITS * games:
+        sentences.append(
+            "What follows counts them as losses: it says who fails, and little of who plays better. Mend what fails, "
+            "and play again."
+        )
+    return sentences
+
+
+def _reason_words(forfeit: Forfeit) -> str:
+    """Why games were lost, with what the log says of the first of them, such as the file and line of an error."""
+    detail = f" ({shorten(forfeit.detail, _LONGEST_DETAIL)})" if forfeit.detail else ""
+    return f"{forfeit.reason}{detail}"
+
+
+def decision_words(test: SequentialTest) -> str:
+    """Which of its two differences a sequential test decided for, or that it is open and what holds it back."""
+    chosen = {"H1": (test.high, test.low), "H0": (test.low, test.high)}
+    if test.path.decision:
+        this, other = (f"{bound:g}".replace("-", "−") for bound in chosen[test.path.decision])
+        return f"rather {this} than {other} {unit_words(test)}"
+    undecided = "undecided"
+    if test.census:
+        undecided = "undecided when the openings ran out"
+    elif test.exhausted:
+        undecided = f"undecided after the {counted(test.observations, 'pair' if test.is_duel else 'opening')} played"
+    if test.is_held_back:
+        return f"{undecided}: beyond a bound, but not with half a lost and half a won pair added"
+    return undecided
+
+
+def told_decision(test: SequentialTest) -> Told:
+    """A decision as a cell: H1, H0 or undecided, between which differences, and whether the openings ran out."""
+    more = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.census}
+    return Told(decision_words(test), test.path.decision or "undecided", more)
+
+
+def unit_words(test: SequentialTest) -> str:
+    """What a sequential test's bounds are counted in."""
+    if not test.is_duel:
+        return "points"
+    return "normalized Elo" if test.path.sprt.model == "normalized" else "Elo"
+
+
+def anytime_cells(findings: Findings) -> dict[str, dict[str, Range]]:
+    """For each contender of a run that is not over a column: its interval that holds however often one looks."""
+    if not findings.is_interim:
+        return {}
+    return {
+        name: {"at_any_time": Range(Share(low), Share(high)) if is_duel else Range(Points(low), Points(high))}
+        for name, (low, high, is_duel) in anytime_leads(findings).items()
+    }
+
+
+def at_any_time(anytime: Mapping[str, dict[str, Range]], name: str) -> dict[str, Range | None]:
+    """A contender's column of `anytime_cells`; empty for a control, and none where nobody has it."""
+    return {**dict.fromkeys(["at_any_time"] if anytime else []), **anytime.get(name, {})}
+
+
+def stopped_cell(test: SequentialTest) -> Estimate | None:
+    """The median-unbiased estimate after a test, with its interval; None while the test is open."""
+    if test.estimate is None:
+        return None
+    ends = (test.estimate.estimate, test.estimate.low, test.estimate.high)
+    return Estimate(*(Elo(end) if test.is_duel else Points(end / 100) for end in ends))
+
+
+def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
+    """What tests that are over decided, and how strong the contenders are by an estimate that knows of the stopping."""
+    sentences = []
+    for test in tests:
+        if cell := stopped_cell(test):
+            read = counted(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
+            sentences.append(
+                f"Sequential test of {test.contender}: {decision_words(test)}, after {read}. Median-unbiased estimate: "
+                f"{cell.shown} {unit_words(test)}."
+            )
+    return sentences
+
+
+def claim_words(claim: Claim) -> str:
+    """What was published about an agent, and whether it stands, in a sentence or two."""
+    if not claim.opponents:
+        return f"{claim.agent}: no opponent in common with {claim.baseline}, nothing can be said."
+    difference = claim.test.difference
+    low, high = end_text(Points(difference.low)), end_text(Points(difference.high))
+    shares = (
+        f"{claim.agent} won {Share(claim.contender_wins / claim.contender_games).shown} of {claim.contender_games:,} "
+        f"games, {claim.baseline} {Share(claim.baseline_wins / claim.baseline_games).shown} of "
+        f"{claim.baseline_games:,}: {Points(difference.estimate).shown} points "
+        f"({100 * difference.confidence:.0f} % interval {low} to {high}), "
+        f"{p_words(claim.test.p_value)}, adjusted {p_words(claim.adjusted_p)}"
+    )
+    if claim.published == "equal":
+        return f"{shares}. No difference was published."
+    verdict = "stands" if claim.stands else "does not stand: luck alone could explain it"
+    caveat = ""
+    if claim.is_anonymous and len(claim.tables) > 1:
+        caveat = f" This holds if {claim.agent} was the same function in all {len(claim.tables)} runs."
+    return f"{shares}. The claim that it is {claim.published} {verdict}.{caveat}"
+
+
+def repetition_words(one: Repetition) -> str:
+    """What measuring the same baseline several times shows, in a sentence or two."""
+    rates = [run.rate.estimate for run in one.runs]
+    odd = "" if one.is_luck else " That is more than luck explains: something else changed."
+    return (
+        f"{one.agent} was measured {len(one.runs)} times and won between {Share(min(rates)).shown} and "
+        f"{Share(max(rates)).shown}: the same player differs from itself by {100 * one.largest_difference:.1f} "
+        f"points; two runs of this length differ by up to {100 * one.expected_difference:.1f} points by luck "
+        f"alone (test that all runs are alike: {p_words(one.test.p_value)}).{odd}"
+    )
+
+
+def p_words(value: float) -> str:
+    """A p-value in a sentence.
+
+    >>> p_words(0.04), p_words(0.0001)
+    ('p = 0.040', 'p < 0.001')
+    """
+    text = PValue(value).shown
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def two_digits(value: float) -> int:
+    """A number nobody should take for exact: rounded to two significant digits.
+
+    >>> two_digits(1234.5)
+    1200
+    """
+    return int(float(f"{value:.2g}"))
+
+
+def _size(value: float) -> str:
+    """A difference of shares in percentage points, without a sign."""
+    return f"{max(100 * value, 0.0):.1f}"
+
+
+def _is_odd(control: Comparison) -> bool:
+    return control.p_value <= _DISTRUST

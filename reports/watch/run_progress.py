@@ -1,0 +1,303 @@
+"""What a running tournament shows: games, games a second, time left, standings; and the table it ends with."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from experiments.plan.config import Config
+from experiments.plan.tournament_plan import Plan
+from experiments.play.pools.pool import Machine
+from experiments.play.runner import Outcome, Progress, Show, play_tournament
+from experiments.statistics.run_results import load_findings
+from experiments.verdicts.live_standings import live_standings
+from experiments.verdicts.sprt_tests import own_tests
+from isolation.checks.search_cost import Cost
+from isolation.shell import command
+from reports.text.cell_values import Share, counted
+from reports.text.column_widths import shortened
+from reports.text.rendering import render_rows, terminal_width, wrapped
+from reports.text.wording import stopped_sentences
+
+_SHOWN = 12
+_SHARE_OF_TIME = 0.02
+_UNSTEADY = 5.0
+"""Seconds of playing before the time left is told."""
+_LOOK_BACK = 600.0
+"""Seconds by which the rest of a count is judged: one of its things may take a minute."""
+_BAR = 60
+_LONGEST_NAME = 36
+_AROUND = 5
+"""Lines around the standings: the summary, the bar, the head, what is left out, the cursor."""
+_FEWEST = 4
+
+
+def opponent_rows(plan: Plan, points: NDArray[np.int8]) -> list[dict[str, Any]]:
+    """The familiar table: a line an agent, best first, its win rate, and games won of games played by opponent."""
+    pairs_won = np.where(points < 0, 0, points).sum(axis=(0, 2))
+    played = (points >= 0).sum(axis=(0, 2))
+    entrants, matches = plan.entrants, plan.schedule.matches
+    won = [(m.first, m.second, int(w), int(n)) for m, w, n in zip(matches, pairs_won, played, strict=True)]
+    if plan.config.format == "round-robin":
+        won += [(second, first, n - w, n) for first, second, w, n in won]
+    rows, columns = sorted({row for row, *_ in won}), sorted({column for _, column, *_ in won})
+    cells = {(row, column): (w, n) for row, column, w, n in won}
+    rates = {row: _rate([cells[row, column] for column in columns if (row, column) in cells]) for row in rows}
+    return [
+        {
+            "agent": entrants[row].agent.name,
+            "win rate": rates[row],
+            **{entrants[column].agent.name: WonOf(cells.get((row, column))) for column in columns},
+        }
+        for row in sorted(rows, key=lambda row: -np.nan_to_num(rates[row]))
+    ]
+
+
+@dataclass(frozen=True)
+class WonOf:
+    """Games won and games played as a cell; None where two do not meet."""
+
+    games: tuple[int, int] | None
+
+    @property
+    def shown(self) -> str:
+        """Such as 14/20."""
+        return "–" if self.games is None else f"{self.games[0]}/{self.games[1]}"
+
+
+def _rate(cells: Sequence[tuple[int, int]]) -> Share:
+    played = sum(n for _, n in cells)
+    return Share(sum(won for won, _ in cells) / played if played else math.nan)
+
+
+def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
+    """What `equal_cost` measured: what a node costs, over the baseline's, its spread, and the nodes a move for it."""
+    table = Table("Agent", box=None, header_style="bold", pad_edge=False, title="Equal cost", title_justify="left")
+    for title in ("ns a node", "cost", "spread", "nodes a move"):
+        table.add_column(title, justify="right")
+    for entrant in plan.entrants:
+        name, limit = entrant.agent.name, entrant.spec.limit
+        if name in costs and limit:
+            cost, nodes = costs[name], "" if limit.nodes is None else f"{limit.nodes:,}"
+            spread = f"{100 * cost.spread:.1f} %"
+            table.add_row(name, f"{cost.nanoseconds:.3g}", f"{cost.times:.2f} ×", spread, nodes)
+    return table
+
+
+def play_shown(
+    config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
+) -> Outcome:
+    """Play a tournament as `play_tournament` does, shown live on the terminal; its notes are those not told yet."""
+    told: set[str] = set()
+    with display(Console(width=terminal_width()), told) as show:
+        outcome = play_tournament(config, resume=resume, retry_forfeits=retry_forfeits, extends=extends, show=show)
+    return replace(outcome, notes=tuple(note for note in outcome.notes if note not in told))
+
+
+def print_outcome(outcome: Outcome) -> None:
+    """Print the table of a run, if there is anything in it, and what should be known of the run."""
+    if outcome.logged:
+        elsewhere = command("summary", outcome.path, "--table", "opponents")
+        print(render_rows(opponent_rows(outcome.plan, outcome.points), "table", elsewhere=elsewhere))
+    notes = [f"Note: {note}" for note in outcome.notes]
+    if outcome.finished and outcome.plan.config.sprt:
+        notes += stopped_sentences(own_tests(load_findings([outcome.path])))
+    for note in notes:
+        print(wrapped(note, terminal_width()))
+
+
+def what_next(outcome: Outcome) -> str:
+    """How far a finished run came, where it lies, and the command to go on with."""
+    played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}"
+    return f"{played}\nNext: {command('compare', outcome.path)}"
+
+
+def what_is_kept(outcome: Outcome) -> str:
+    """How far an interrupted run came, and where it lies."""
+    if outcome.logged == outcome.total and not outcome.finished:
+        return f"all {outcome.total:,} games are played and in {outcome.path}, and only closing the run is left"
+    return f"{outcome.logged:,} of {outcome.total:,} games are in {outcome.path}"
+
+
+@contextmanager
+def display(console: Console, told: set[str] | None = None) -> Iterator[Show]:
+    """Show a run live on a terminal; elsewhere, a line every ten seconds, and notes, which `told` then has."""
+    if not console.is_terminal:
+        yield _lines(console, set() if told is None else told)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield _Screen(live).show
+
+
+class _Screen:
+    """Draws again when there is something new, but spends no more than a fiftieth of the time on it."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._next = 0.0
+        self._phase = ""
+        self._is_steady = _steadiness()
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if progress.phase == "measured":
+            self._live.console.print(cost_table(progress.plan, progress.costs))
+        is_steady = self._is_steady(progress)
+        if now < self._next and progress.phase == "playing" == self._phase:
+            return
+        self._phase = progress.phase
+        self._live.update(screen(progress, is_steady, self._live.console.height), refresh=True)
+        spent = time.monotonic() - now
+        self._next = now + max(0.5, spent / _SHARE_OF_TIME)
+
+
+def _steadiness() -> Callable[[Progress], bool]:
+    """Whether the time left can be told: not in the first seconds, when it swings."""
+    started: list[float] = []
+
+    def is_steady(progress: Progress) -> bool:
+        if progress.phase == "playing" and progress.rate and not started:
+            started.append(time.monotonic())
+        return bool(started) and time.monotonic() - started[0] >= _UNSTEADY
+
+    return is_steady
+
+
+_COUNTS_ON = re.compile(r"(?<= lost )[\d,]+ of [\d,]+(?= games)")
+"""What changes from game to game in a note, which is told once for that, and in the end."""
+
+
+def _lines(console: Console, told: set[str]) -> Show:
+    following = 0.0
+    is_steady = _steadiness()
+
+    def show(progress: Progress) -> None:
+        nonlocal following
+        steady = is_steady(progress)
+        for note in progress.notes:
+            essence = _COUNTS_ON.sub("", note)
+            if essence not in told:
+                told.add(essence)
+                console.print(f"Note: {note}", highlight=False, soft_wrap=True)
+        if progress.phase == "measured":
+            console.print(cost_table(progress.plan, progress.costs))
+        elif time.monotonic() >= following:
+            following = time.monotonic() + 10
+            console.print(_summary(progress, steady), highlight=False)
+
+    return show
+
+
+def screen(progress: Progress, is_steady: bool, height: int) -> RenderableType:
+    """All that is shown of a running tournament, on so many lines: notes, how far it is, machines, standings."""
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR))
+    notes = [Text(f"Note: {note}", style="yellow") for note in progress.notes]
+    parts: list[RenderableType] = [*notes, Text(_summary(progress, is_steady)), bar]
+    if progress.machines:
+        parts.append(machine_table(progress.machines))
+    if progress.phase == "playing":
+        machines = min(len(progress.machines or ()), _SHOWN) + 2 if progress.machines else 0
+        room = height - 2 * len(notes) - machines - _AROUND
+        parts.append(standings_table(progress, max(room, _FEWEST)))
+    return Group(*parts)
+
+
+def machine_table(machines: Sequence[Machine]) -> Table:
+    """The machines of a cluster, the fastest first: cores, games a second, batches they are at."""
+    table = Table("Machine", box=None, header_style="bold", pad_edge=False)
+    for title in ("cores", "games/s", "batches out"):
+        table.add_column(title, justify="right")
+    ranked = sorted(machines, key=lambda machine: (-machine.rate, machine.name))
+    for machine in ranked[:_SHOWN]:
+        table.add_row(machine.name, str(machine.cores), f"{machine.rate:,.1f}", str(machine.out))
+    if len(ranked) > _SHOWN:
+        rest = ranked[_SHOWN:]
+        cores, rate, out = sum(m.cores for m in rest), sum(m.rate for m in rest), sum(m.out for m in rest)
+        table.add_row(f"and {len(rest)} more", str(cores), f"{rate:,.1f}", str(out))
+    return table
+
+
+def _summary(progress: Progress, is_steady: bool) -> str:
+    games = f"{progress.logged:,} of {progress.total:,} games"
+    if progress.phase in ("preparing", "measuring"):
+        return f"{games} · {progress.phase} {progress.detail}"
+    if progress.phase == "merging":
+        return f"{games} · putting the log in order"
+    if not progress.rate:
+        return f"{games} · starting{_on_machines(progress.machines)}"
+    left = f" · {timedelta(seconds=round(progress.seconds_left))} left" if is_steady else ""
+    return f"{games} · {progress.rate:,.0f} games/s{left}{_on_machines(progress.machines)}"
+
+
+def _on_machines(machines: Sequence[Machine] | None) -> str:
+    if machines is None:
+        return ""
+    if not machines:
+        return " · no machine plays"
+    return f" · {counted(len(machines), 'machine')}, {counted(sum(machine.cores for machine in machines), 'core')}"
+
+
+def standings_table(progress: Progress, lines: int) -> Table:
+    """The leaders and the baseline, on so many lines; how many more there are is said."""
+    found = live_standings(progress.plan, progress.points)
+    baseline = next((one.agent.name for one in progress.plan.entrants if "baseline" in one.roles), None)
+    shown = found if len(found) <= lines else found[: lines - 1]
+    if baseline and baseline not in [one.name for one in shown]:
+        shown = [*shown[:-1], *(one for one in found if one.name == baseline)]
+    names = shortened([one.name for one in shown], _LONGEST_NAME)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("Agent", no_wrap=True)
+    for title in ("openings", "win rate", "95 % at any time"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one, name in zip(shown, names, strict=True):
+        interval = f"{100 * one.low:.1f} – {100 * one.high:.1f}"
+        rate = f"{100 * one.rate:.1f} %" if one.openings else "–"
+        style = "bold" if one.name == baseline else ""
+        table.add_row(name, str(one.openings), rate, interval, style=style)
+    if left_out := len(found) - len(shown):
+        table.add_row(f"and {left_out} more", "", "", "")
+    return table
+
+
+def counting(what: str) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Show on the terminal how many of a number of things are done, and how long the rest will take.
+
+    The terminal is the one of this call: a bar made before what people's code prints is kept is seen meanwhile.
+    """
+    if not Console(stderr=True).is_interactive:
+        # Nobody watches, and a bar would leave empty lines.
+        return nullcontext(lambda done, total: None)
+    return _bar(what, open(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace"))
+
+
+@contextmanager
+def _bar(what: str, terminal: IO[str]) -> Iterator[Callable[[int, int], None]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Bar(
+        *columns, console=Console(file=terminal), speed_estimate_period=_LOOK_BACK, transient=True,
+        redirect_stdout=False, redirect_stderr=False,
+    )  # fmt: skip
+    with terminal, bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

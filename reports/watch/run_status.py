@@ -1,0 +1,85 @@
+"""How a run stands, read from its log alone: whoever plays it, and wherever, need not know that it is watched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments.inference.sequential.confidence_sequence import confidence_sequence
+from experiments.record.run_directory import is_finished, is_run
+from experiments.statistics.run_results import Findings, load_findings
+from experiments.verdicts.sprt_tests import rates_by_opening
+from reports.text.cell_values import Range, Share
+from reports.text.wording import forfeit_sentences
+
+LATEST = 12
+"""Games shown, the latest first."""
+
+
+def run_state(run: Path) -> dict[str, Any]:
+    """Games played and planned, standings, forfeits and the latest games, as JSON holds them.
+
+    Raises:
+        ValueError: what lies there is no run, or it is damaged.
+    """
+    if not is_run(run):  # it is served before its first game
+        return blank_state(run)
+    findings = load_findings([run])
+    return {
+        "run": run.name,
+        "played": findings.played,
+        "total": findings.planned,
+        "finished": is_finished(run),
+        "standings": standings(findings),
+        "forfeits": forfeit_sentences(findings),
+        "games": latest_games(findings),
+    }
+
+
+def blank_state(run: Path) -> dict[str, Any]:
+    """The state of a run that has not begun."""
+    none: dict[str, Any] = {"played": 0, "total": 0, "finished": False, "standings": [], "forfeits": [], "games": []}
+    return {"run": run.name, **none}
+
+
+def standings(findings: Findings) -> list[dict[str, Any]]:
+    """Those that are measured, best first, with 95 % intervals that hold however often one looks.
+
+    An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
+    """
+    rows = []
+    for name in findings.measured:
+        won, games = rates_by_opening(findings, name)
+        low, high = confidence_sequence(won / games, pool=findings.pool_among(name)).last
+        rate = Share(won.sum() / games.sum()) if len(won) else None
+        rows.append(
+            {
+                "name": name,
+                "role": ", ".join(findings.agents[name].roles) if name in findings.agents else "",
+                "openings": len(won),
+                "rate": rate,
+                "shown": "–" if rate is None else rate.shown,
+                "interval": Range(Share(low), Share(high)).shown,
+                "low": float(low),
+                "high": float(high),
+            }
+        )
+    return sorted(rows, key=lambda row: -1.0 if row["rate"] is None else -row["rate"])
+
+
+def latest_games(findings: Findings) -> list[dict[str, Any]]:
+    """The games that came last into the log, the latest first."""
+    columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
+    found = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)
+    return [dict(zip(("id", *columns[1:]), row, strict=True)) for row in found.itertuples(index=False)]
+
+
+def line_of(state: dict[str, Any]) -> str:
+    """How far a run is, in a few words.
+
+    >>> line_of({"played": 50, "total": 200, "finished": False})
+    '50 of 200 games, 25.0 %'
+    """
+    share = Share(state["played"] / state["total"]).shown if state["total"] else "not begun"
+    ended = ", ended" if state["finished"] else ""
+    return f"{state['played']:,} of {state['total']:,} games, {share}{ended}"
