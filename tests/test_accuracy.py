@@ -296,11 +296,11 @@ def test_players_that_only_fail_end_in_a_line(failing):
 def test_a_heuristic_that_never_returns_ends_in_a_line(failing):
     script = """if True:
         import sys
-        from experiments import sparring
-        from isolation.compiling import compiler
-        compiler.LONGEST_CALL, sparring.LONGEST_MOVE = 0.05, 0.2
+        from experiments.exact import accuracy_games
+        from isolation.compiling import compile_heuristic
+        compile_heuristic.LONGEST_CALL, accuracy_games.LONGEST_MOVE = 0.05, 0.2
         try:
-            sparring.play_and_label([sys.argv[1]], [1], 10, size="5x5")
+            accuracy_games.play_and_label([sys.argv[1]], [1], 10, size="5x5")
         except TimeoutError as error:
             print(error)
     """

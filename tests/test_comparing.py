@@ -251,7 +251,7 @@ def test_a_fault_of_ours_is_no_verdict_and_is_not_kept(monkeypatch: pytest.Monke
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
     fault = (
         r"the compiler fails, by a fault of ours; please report: AttributeError: .*initialize.* "
-        r"at isolation/compiling/gathering\.py:\d+, Python 3\.[\d.]+, numba [\d.]+, llvmlite [\d.]+"
+        r"at isolation/compiling/llvm_ir\.py:\d+, Python 3\.[\d.]+, numba [\d.]+, llvmlite [\d.]+"
     )
     with monkeypatch.context() as broken:
         broken.delattr(type(rtsys), "initialize")

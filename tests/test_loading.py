@@ -358,12 +358,13 @@ def test_before_that_the_checkers_say_what_they_wait_for(tmp_path):
     agent = write(tmp_path, game_agent="while True: pass")
     script = """if True:
         import sys
-        from isolation import loading, survival
-        loading.SLOW_IMPORT, loading.LONGEST_IMPORT = 0.05, 0.1
-        survival.go_on_in_a_child("it")
+        from isolation.loading import load_user_code
+        from isolation.usercode import process_lifetime
+        load_user_code.SLOW_IMPORT, load_user_code.LONGEST_IMPORT = 0.05, 0.1
+        process_lifetime.go_on_in_a_child("it")
         try:
-            loading.load_module(sys.argv[1])
-        except loading.LoadError:
+            load_user_code.load_module(sys.argv[1])
+        except load_user_code.LoadError:
             print("given up")
     """
     asked = [sys.executable, "-c", script, str(agent)]

@@ -292,7 +292,8 @@ def enable_board_extensions(find_method: Callable[[str, str], Any]) -> None:
             raise AttributeError(f"{type(board).__name__!r} object has no attribute {name!r}")
         return method.__get__(board, type(board))
 
-    ClassicState.__getattr__ = added_attribute  # type: ignore[attr-defined]
+    if not hasattr(ClassicState, "__getattr__"):
+        ClassicState.__getattr__ = added_attribute  # type: ignore[attr-defined]
 
 
 class _Mirror(list[Any]):
