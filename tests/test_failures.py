@@ -1,5 +1,6 @@
 """Heuristics that fail in a rare position: how often, where in which file, and at which position, whoever asks."""
 
+import json
 import re
 import shlex
 import warnings
@@ -25,7 +26,7 @@ from isolation.loading.load_user_code import load_heuristic
 from isolation.players.agents import SearchAgent
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from isolation.usercode.user_exceptions import origin, origin_of_value
+from isolation.usercode.user_exceptions import origin, return_lines
 
 RARELY = """
 def helper(own):
@@ -149,9 +150,7 @@ def test_try_says_in_how_many_test_positions_a_heuristic_fails_and_shows_the_fir
     path.write_text("def score(game, player):\n    if game.move_count > 20:\n        return None\n    return 1.0\n")
     result = CliRunner().invoke(main, ["try", str(path)])
     assert result.exit_code == 1
-    seen = (
-        r"Problem: values: returns None, .* instead of a number \(late.py, line 3\) at (Board\.from_moves\(.*\)) for "
-    )
+    seen = r"Problem: values: returns None, .* instead of a number \(late.py, lines 3, 4\) at (Board\.from_moves\(.*\)) for "
     found = re.search(
         rf"{seen}player 1; it fails in (\d+) of 300 test positions\.\n *(isolation show .*)\n", result.output
     )
@@ -278,17 +277,20 @@ def test_the_origin_of_an_exception_is_the_users_last_line_and_nobody_elses(tmp_
     assert origin(ValueError("never raised")) == ""
 
 
-def test_the_origin_of_a_value_is_the_line_that_returned_it_last() -> None:
-    def inner() -> None:
-        return None
+def test_a_value_comes_from_the_lines_that_return_from_the_users_function() -> None:
+    def one_way() -> str:
+        text = "no number"
+        return text
 
-    def outer() -> None:
-        return inner()
+    def two_ways(text: str) -> str | None:
+        if text:
+            return None
+        return text
 
-    line = outer.__code__.co_firstlineno + 1
-    assert origin_of_value(outer) == f"test_failures.py, line {line}"
-    assert origin_of_value(lambda: len("")) == f"test_failures.py, line {line + 4}"
-    assert origin_of_value(lambda: 1 // 0) == ""
+    first, second = one_way.__code__.co_firstlineno, two_ways.__code__.co_firstlineno
+    assert return_lines(one_way) == f"test_failures.py, line {first + 2}"
+    assert return_lines(two_ways) == f"test_failures.py, lines {second + 2}, {second + 3}"
+    assert return_lines(len) == return_lines(json.loads) == ""
 
 
 @pytest.mark.usefixtures("quick_trials")
@@ -301,5 +303,7 @@ def test_try_says_so_if_a_heuristic_fails_while_its_cost_is_measured(monkeypatch
     )
     result = CliRunner().invoke(main, ["try", "soon.py"])
     assert result.exit_code == 1
-    said = "Problem: cost: fails while its cost is measured: NotANumber: the heuristic returned NaN (soon.py, line 3)."
+    said = (
+        "Problem: cost: fails while its cost is measured: NotANumber: the heuristic returned NaN (soon.py, lines 3, 4)."
+    )
     assert said in result.output

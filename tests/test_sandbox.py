@@ -175,7 +175,10 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
         ("isolation.Board.copy.__code__ = (lambda board: board).__code__", "isolation.boards.board.Board.copy"),
         ("isolation.Board.__setattr__ = lambda *a: None", "isolation.editions.classic_board.Board.__setattr__"),
         ("del isolation.Board.__mro__[2].undo", "isolation.boards.board.Board.undo"),
-        ("import isolation.players.agents\nisolation.players.agents.LATE_MS = -1e9", "isolation.players.agents.LATE_MS"),
+        (
+            "import isolation.players.agents\nisolation.players.agents.LATE_MS = -1e9",
+            "isolation.players.agents.LATE_MS",
+        ),
         ("import isolation.games.match\nisolation.games.match.len = lambda x: 0", "isolation.games.match.len"),
         ("import builtins\nbuiltins.sorted = None", "builtins.sorted"),
         ("import numpy\nnumpy.sum = None", "numpy.sum"),
@@ -245,7 +248,10 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
         return play_many(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("isolation.games.match.play_many", play_and_patch)
-    with pytest.raises(ValueError, match=r"^Late: its file may not play here: it changes isolation\.editions\.classic_board\.Board\.undo"):
+    with pytest.raises(
+        ValueError,
+        match=r"^Late: its file may not play here: it changes isolation\.editions\.classic_board\.Board\.undo",
+    ):
         worker.play_batch(np.array([0]))
     assert Board.from_moves([24, 14]).undo() == 14
 

@@ -16,11 +16,12 @@ from isolation.editions.third.conversion import state_of
 from isolation.editions.third.sample_players import minimax_value
 from isolation.rules.geometry import format_size
 from isolation.rules.limits import Limit
+from isolation.rules.parameters import untuned
 from isolation.search import search
 from isolation.search.interpreted import value_of_move
 from isolation.usercode.output_capture import WantsToEnd, unending
 from isolation.usercode.timeouts import TookTooLong, at_most
-from isolation.usercode.user_exceptions import name_of, origin, origin_of_value, shown, told
+from isolation.usercode.user_exceptions import name_of, origin, return_lines, shown, told
 
 Heuristic = Callable[[Any, Any], float]
 SAMPLE = 300
@@ -107,8 +108,7 @@ def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
         return _explain(error)
     if _is_number(value):
         return ""
-    with unending():  # without a timeout: an alarm while calls are watched once made Python spin for good
-        where = origin_of_value(lambda: heuristic(board.copy(), player))
+    where = return_lines(untuned(heuristic))
     return f"{_unfit(value)} ({where})" if where else _unfit(value)
 
 

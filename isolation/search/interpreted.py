@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isolation.rules.limits import Limit
+from isolation.rules.parameters import untuned
 from isolation.rules.seeds import random_bits
 from isolation.search.result import Method, SearchOptions, SearchResult
-from isolation.usercode.user_exceptions import name_of, origin_of_value, shown
+from isolation.usercode.user_exceptions import name_of, return_lines, shown
 
 if TYPE_CHECKING:
     from isolation.editions.classic_board import Board
@@ -82,7 +83,7 @@ def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
     if value < -LARGEST:
         return -LARGEST
     if math.isnan(value):
-        where = origin_of_value(lambda: heuristic(board, player))
+        where = return_lines(untuned(heuristic))
         raise NotANumber(f"the heuristic returned {_called(returned)}{f' ({where})' if where else ''}")
     return value
 
