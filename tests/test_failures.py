@@ -41,16 +41,26 @@ def score(game, player):
     return float(own - opponent)
 """
 FAILURES = {
-    "exception": ("return 1.0 / (own - own)", "return helper(own)", "ZeroDivisionError: float division by zero", 3),
-    "NaN": ("return 0.0", "return float('nan')", "NotANumber: the heuristic returned NaN", 10),
-    "None": ("return 0.0", "return None", "NotANumber: the heuristic returned None", 10),
-    "text": ("return 0.0", "return '3'", "NotANumber: the heuristic returned '3'", 10),
-    "list": ("return 0.0", "return [1.0] * 99", "NotANumber: the heuristic returned a value of type list", 10),
+    "exception": (
+        "return 1.0 / (own - own)",
+        "return helper(own)",
+        "ZeroDivisionError: float division by zero",
+        "line 3",
+    ),
+    "NaN": ("return 0.0", "return float('nan')", "NotANumber: the heuristic returned NaN", "lines 10, 11"),
+    "None": ("return 0.0", "return None", "NotANumber: the heuristic returned None", "lines 10, 11"),
+    "text": ("return 0.0", "return '3'", "NotANumber: the heuristic returned '3'", "lines 10, 11"),
+    "list": (
+        "return 0.0",
+        "return [1.0] * 99",
+        "NotANumber: the heuristic returned a value of type list",
+        "lines 10, 11",
+    ),
     "recursion": (
         "return helper(own + 1)",
         "return helper(own)",
         "RecursionError: maximum recursion depth exceeded",
-        3,
+        "line 3",
     ),
 }
 INTERPRETED = 'eval("1")'
@@ -59,10 +69,10 @@ COMPILING = ("exception", "NaN", "None")
 
 def write(folder: Path, kind: str, python: str = "") -> tuple[Path, str]:
     """A file whose `score` fails in this way, and what is to be said of it; with `python` it does not compile."""
-    helper, fail, said, line = FAILURES[kind]
+    helper, fail, said, lines = FAILURES[kind]
     path = folder / "rare.py"
     path.write_text(RARELY.format(helper=helper, fail=fail, python=python or "pass"))
-    return path, f"{said} (rare.py, line {line})"
+    return path, f"{said} (rare.py, {lines})"
 
 
 def agent(path: Path) -> SearchAgent:
