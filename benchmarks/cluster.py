@@ -27,9 +27,9 @@ from experiments.plan.tournament_plan import make_plan
 from experiments.play.cluster import dask_pool, remote_worker
 from experiments.play.pools.worker import Worker as Player
 from experiments.play.pools.worker import task_of
-from experiments.play.runner import Progress, play_tournament
+from experiments.play.runner import RunProgress, play_tournament
 from experiments.record import log
-from experiments.record.finished_games import Ends, Part
+from experiments.record.finished_games import GameEndings, LogPart
 
 GAMES = {"format": "head-to-head", "contenders": ["AB:open@depth=3"], "baseline": "AB:improved@depth=3"}
 OPENINGS = "random:6"
@@ -45,14 +45,14 @@ def simulated(cores: int, game_us: float) -> None:
 
     @lru_cache(maxsize=64)
     def packed(hundreds: int) -> bytes:
-        return log.packed(table.take(np.arange(100 * hundreds) % len(table)))
+        return log.encode_part(table.take(np.arange(100 * hundreds) % len(table)))
 
     def play(key: str, ids: Ids) -> remote_worker.Answer:
         began, size = time.monotonic(), len(ids)
-        ends = Ends(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
+        ends = GameEndings(np.ones(size, np.int8), np.zeros(size, np.int8), [""] * size)
         with packing:
             data = packed(-(-size // 100))
-        part = Part(ids, ends, data)
+        part = LogPart(ids, ends, data)
         time.sleep(max(0.0, size * game_us / 1e6 / cores - (time.monotonic() - began)))
         return remote_worker.PlayedPart(part, np.array([0]), np.array([game_us / 1e6]), {})
 
@@ -78,7 +78,7 @@ def play(address: str, pairs: int, seconds: float, scheduler: int | None = None)
     marks: list[tuple[float, float, float, int]] = []
     other = psutil.Process(scheduler) if scheduler else None
 
-    def show(progress: Progress) -> None:
+    def show(progress: RunProgress) -> None:
         if not progress.logged or (
             progress.logged == progress.total and len(marks) > 1 and marks[-1][3] == progress.total
         ):

@@ -17,8 +17,8 @@ import pytest
 import heuristics
 from isolation import Board, Limit, solve
 from isolation.checks.speed import random_openings
-from isolation.exact.solver import Meter
-from isolation.games.batch_moves import Positions, answer_all
+from isolation.exact.solver import SearchBudget
+from isolation.games.batch_moves import Positions, choose_moves
 from isolation.players.agents import SearchAgent
 from isolation.rules.geometry import canonical_opening
 
@@ -75,7 +75,7 @@ def test_alpha_beta(benchmark, programs, size, plies, depth, count):
     agent = SearchAgent("AB", "alphabeta", heuristics.get("improved"), "improved", Limit(depth=depth))
 
     def ours() -> int:
-        return int(answer_all(agent, positions, seeds).nodes.sum())
+        return int(choose_moves(agent, positions, seeds).nodes.sum())
 
     nodes, _ = run([programs / "alphabeta", size, str(depth)], openings)
     assert ours() == nodes
@@ -90,7 +90,7 @@ def test_winners_of_all_classes_of_openings(benchmark, programs):
 
     def ours() -> None:
         for board in boards:
-            Meter().search(board, None)
+            SearchBudget().search(board, None)
 
     in_turns(benchmark, ours, lambda: run([programs / "solver"], pairs)[1], rounds=3)
 

@@ -20,7 +20,7 @@ from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.comparison_family import compare_all
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.inference.game_pairs import PairTable, record_of
-from experiments.statistics.run_results import Findings, load_findings
+from experiments.statistics.run_results import RunResults, load_findings
 
 CONTROL = "~control"
 """What the baseline is called in its further openings."""
@@ -70,12 +70,12 @@ def main() -> None:
     print(f"verdicts beside an interval that contains 0: {share[4]:.0f}")
 
 
-def leads(findings: Findings, names: list[str]) -> NDArray[np.float64]:
+def leads(findings: RunResults, names: list[str]) -> NDArray[np.float64]:
     """(openings, contenders): by how much more of the games a contender won, mean over opponents."""
     return np.column_stack([rates(findings, name) for name in names]) - rates(findings, str(findings.baseline))[:, None]
 
 
-def rates(findings: Findings, name: str) -> NDArray[np.float64]:
+def rates(findings: RunResults, name: str) -> NDArray[np.float64]:
     """An agent's share of games won, by opening."""
     record = record_of(findings.pairs, name)
     return np.asarray(np.bincount(record.opening, record.wins) / (2 * np.bincount(record.opening)))
@@ -94,7 +94,7 @@ def tilt(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def sample(findings: Findings, drawn: NDArray[np.int64], shared: int) -> PairTable:
+def sample(findings: RunResults, drawn: NDArray[np.int64], shared: int) -> PairTable:
     """The pairs from the drawn openings; after the first `shared` the baseline alone plays, as its control."""
     table = findings.pairs
     code = table.code(str(findings.baseline))
@@ -125,7 +125,7 @@ def sample(findings: Findings, drawn: NDArray[np.int64], shared: int) -> PairTab
     )
 
 
-def judge(findings: Findings, table: PairTable, names: list[str], pool: int | None) -> list[Comparison]:
+def judge(findings: RunResults, table: PairTable, names: list[str], pool: int | None) -> list[Comparison]:
     """The verdicts on these contenders, chance taken for none, since the census is the truth."""
     found = compare_all(
         table, str(findings.baseline), names, pools=dict.fromkeys(names, pool) if pool else {}, also=[CONTROL]

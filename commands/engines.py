@@ -13,7 +13,7 @@ from commands.output import print_rows
 from reports.text.rendering import Format
 
 if TYPE_CHECKING:
-    from isolation.checks.engine_checks import Finding
+    from isolation.checks.engine_checks import EngineCheckResult
     from isolation.engines.program import Language
 
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
     """Count the move sequences of 1, 2, … plies."""
     from isolation import perft
-    from isolation.games.transcript import position_after
+    from isolation.games.transcript import board_after
 
-    counts = perft(position_after(moves, size), depth)
+    counts = perft(board_after(moves, size), depth)
     print_rows([{"depth": d, "sequences": count} for d, count in enumerate(counts, start=1)], output)
 
 
@@ -81,12 +81,12 @@ def serve_engine(spec: str, size: str) -> None:
     """
     from experiments.roster import parse_agent
     from isolation.engines.engine_server import serve
-    from isolation.processes.subprocess_child import take_over_pipes
+    from isolation.processes.subprocess_child import claim_stdio
     from isolation.rules.geometry import parse_size
 
     agent = parse_agent(spec)
     parse_size(size)
-    lines, answers = take_over_pipes()
+    lines, answers = claim_stdio()
 
     def say(line: str) -> None:
         answers.write(f"{line}\n".encode())
@@ -150,7 +150,7 @@ def _named(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _told(finding: Finding) -> str:
+def _told(finding: EngineCheckResult) -> str:
     """A step in a line, and one that failed with what it was about."""
     if finding.passed or not finding.sent:
         return f"{'ok     ' if finding.passed else 'untried'} {finding.step}"

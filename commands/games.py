@@ -153,19 +153,19 @@ def analysis_board(
     """Serve the analysis board to this machine's browser. Without a RUN, it offers those under runs/."""
     from experiments.record.run_directory import list_runs
     from experiments.roster import parse_agent
-    from reports.board.resources import Shelf
+    from reports.board.resources import Resources
     from reports.board.server import serve
 
     own = {}
     if references:
-        from experiments.plan.catalogue import own_heuristics
+        from experiments.plan.catalogue import user_heuristics
 
-        own = own_heuristics(references)
+        own = user_heuristics(references)
     found = run_paths or tuple(run.info.path for run in list_runs())
     offered = {agent.name: agent for agent in map(parse_agent, agents)}
     with until_interrupted():
         serve(
-            Shelf(tuple(found), own, offered),
+            Resources(tuple(found), own, offered),
             port,
             lambda address: click.echo(f"The board is at {address} (Ctrl-C ends it)."),
             open_browser=not no_open,
@@ -228,12 +228,12 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
 def import_games(file: Path, out: Path) -> None:
     """Make a run of games that were played elsewhere, to analyse them here; FILE is PGN."""
     from experiments.exchange.import_games import import_pgn
-    from reports.text.cell_values import counted
+    from reports.text.cell_values import pluralise
 
     imported = import_pgn(file, out)
     for note in imported.notes:
         click.echo(f"Note: {note}", err=True)
-    click.echo(f"{counted(imported.games, 'game')} in {out}: {command('summary', out)}")
+    click.echo(f"{pluralise(imported.games, 'game')} in {out}: {command('summary', out)}")
 
 
 COMMANDS = (show_position, replay_game, list_games, analysis_board, play_agent, export_games, import_games)

@@ -11,13 +11,13 @@ import click
 
 from commands.completion import complete_file
 from commands.options import board_option, fen_option, format_option, moves_option, position_asked_for
-from commands.output import containing, print_rows, write_new
+from commands.output import capture_user_output, print_rows, write_new
 from isolation.shell import command
-from isolation.usercode.process_lifetime import go_on_in_a_child
+from isolation.usercode.process_lifetime import continue_in_child
 from reports.text.rendering import Format, terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from experiments.plan.catalogue import Listing
+    from experiments.plan.catalogue import CatalogueEntry
 
 
 @click.command("new")
@@ -36,13 +36,13 @@ def new_heuristic(file: Path) -> None:
 @click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
 def try_out(reference: str) -> None:
     """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does in a quick test."""
-    go_on_in_a_child(reference)
+    continue_in_child(reference)
     from experiments.plan.catalogue import heuristic_named
     from experiments.quick_trial import try_heuristic
     from isolation.loading.load_user_code import doubts, load_heuristic
     from reports.studies.quick_trial import describe_trial
 
-    with containing(reference):
+    with capture_user_output(reference):
         path, name = heuristic_named(reference)
         trial = try_heuristic(load_heuristic(path, name).value)
     click.echo(describe_trial(f"{path}:{name}", trial, doubts(path)))
@@ -62,13 +62,13 @@ def evaluate_position(
 ) -> None:  # fmt: skip
     """Show what every heuristic says of a position, to both players; exit code 1 if one of yours fails there."""
     if references:
-        go_on_in_a_child(", ".join(references))
-    from experiments.plan.catalogue import evaluate, failures, own_heuristics, registered
+        continue_in_child(", ".join(references))
+    from experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
     from isolation.boards.render import to_text
 
     board = position_asked_for(moves, size, fen)
-    with containing(", ".join(references)):
-        own = own_heuristics(references)
+    with capture_user_output(", ".join(references)):
+        own = user_heuristics(references)
         rows = evaluate(registered() | own, board)
     if output == "table":
         click.echo(to_text(board) + "\n")
@@ -83,12 +83,12 @@ def evaluate_position(
 def list_heuristics(file: Path | None, output: Format) -> None:
     """List the heuristics: name, meaning, parameters with their ranges, and whether they compile or why not."""
     if file:
-        go_on_in_a_child(str(file))
+        continue_in_child(str(file))
     from experiments.plan.catalogue import file_catalogue, registry_catalogue
     from reports.watch.run_progress import counting
 
     bar = counting("heuristics")
-    with containing(str(file or "")), bar as show:
+    with capture_user_output(str(file or "")), bar as show:
         listings = file_catalogue(file, show) if file else registry_catalogue(show)
     if file and not listings and output == "table":
         click.echo(
@@ -111,7 +111,7 @@ def list_heuristics(file: Path | None, output: Format) -> None:
             click.echo(wrapped(f"{', '.join(alike)} {verdict}: {reason}", terminal_width()))
 
 
-def _answer_first(listing: Listing) -> dict[str, str]:
+def _answer_first(listing: CatalogueEntry) -> dict[str, str]:
     """A listing as a row of a table, where the last columns are the first to go, and only a word has room."""
     answer = listing.compiles.partition(":")[0]
     return {
@@ -123,12 +123,12 @@ def _answer_first(listing: Listing) -> dict[str, str]:
 @click.argument("reference", metavar="FILE[:CLASS]", shell_complete=complete_file)
 def test_agent(reference: str) -> None:
     """Check a classic player: signature, legal moves, time limit, fixed-depth search."""
-    go_on_in_a_child(reference)
+    continue_in_child(reference)
     from experiments.plan.catalogue import player_named
     from isolation.checks.agent_checks import check_player
     from isolation.loading.load_user_code import load_player
 
-    with containing(reference):
+    with capture_user_output(reference):
         path, name = player_named(reference)
         findings = check_player(load_player(path, name).value)
     click.echo(f"{path}:{name}")

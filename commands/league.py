@@ -16,9 +16,9 @@ from commands.options import jobs_option
 from commands.output import print_sections
 
 if TYPE_CHECKING:
-    from experiments.league.entries import Book
+    from experiments.league.entries import LeagueEntries
     from experiments.plan.config import Config
-    from experiments.play.runner import Outcome
+    from experiments.play.runner import RunOutcome
 
 FORMATS = ("round-robin", "classic")
 _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
@@ -50,7 +50,7 @@ def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **
     _tell(submissions, book, outcome, jobs)
 
 
-def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[Book, Outcome]:
+def _begun(submissions: Path, given: Mapping[str, Any]) -> tuple[LeagueEntries, RunOutcome]:
     """Check all, and play a league of them."""
     from experiments.league.league_config import league_config, league_keys
 
@@ -64,25 +64,25 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
     """Say of a league that lies there already how it goes on."""
     from experiments.league.entries import read_book
     from experiments.record.run_directory import is_run
-    from isolation.loading.load_user_code import expanded
+    from isolation.loading.load_user_code import expand_path
     from isolation.shell import command
 
-    if out is None or not is_run(expanded(out)):
+    if out is None or not is_run(expand_path(out)):
         return
     try:
-        read_book(expanded(out))
+        read_book(expand_path(out))
     except ValueError:  # a run, and no league's
         return
     goes_on = command("league", submissions, "--resume", out)
     raise ValueError(f"{out} already holds a league: go on with {goes_on}, or choose another --out")
 
 
-def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[Book, Outcome]:
+def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[LeagueEntries, RunOutcome]:
     """Play what is missing of a league, and then with those who came late, in a run of its own."""
     from experiments.league.entries import names_in, newest_of, read_book, write_book
     from experiments.league.league_config import extension_of, folder_beside, newcomers
     from experiments.record.run_directory import is_finished, load_run, requested_config
-    from isolation.loading.load_user_code import expanded
+    from isolation.loading.load_user_code import expand_path
 
     named, run = run, newest_of(run)
     if run != named:
@@ -96,23 +96,23 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
     if late and is_finished(run):
         extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})
         assert extended.out is not None
-        write_book(run, replace(book, goes_on_in=os.path.relpath(expanded(extended.out), run)))
+        write_book(run, replace(book, goes_on_in=os.path.relpath(expand_path(extended.out), run)))
         outcome = _played(extended, book, extends=run)
     return book, outcome
 
 
 def _looked_through(
-    submissions: Path, jobs: int, known: Book | None = None, names: Mapping[str, Path | None] | None = None
-) -> Book:
+    submissions: Path, jobs: int, known: LeagueEntries | None = None, names: Mapping[str, Path | None] | None = None
+) -> LeagueEntries:
     """Find and check the submissions, and say who does not play, and who does by another name than its folder's."""
     import joblib
 
-    from experiments.league.entries import look_through
+    from experiments.league.entries import collect_entries
     from experiments.plan.config import check_jobs
     from reports.watch.run_progress import counting
 
     with counting("checked") as show:
-        book = look_through(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
+        book = collect_entries(submissions, check_jobs(jobs) or joblib.cpu_count(), known, names, show)
     for one in book.skipped:
         click.echo(f"Note: {one.name} does not play: {one.why}")
     for player in (entry.player for entry in book.entries):
@@ -121,7 +121,7 @@ def _looked_through(
     return book
 
 
-def _played(config: Config, book: Book, **how: Any) -> Outcome:
+def _played(config: Config, book: LeagueEntries, **how: Any) -> RunOutcome:
     from experiments.league.entries import write_book
     from reports.watch.run_progress import play_shown
 
@@ -130,7 +130,7 @@ def _played(config: Config, book: Book, **how: Any) -> Outcome:
     return outcome
 
 
-def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
+def _tell(submissions: Path, book: LeagueEntries, outcome: RunOutcome, jobs: int) -> None:
     """Judge what was played, write the pages, and print the ranking; of an interrupted league how to go on."""
     from isolation.shell import command
     from reports.watch.run_progress import what_is_kept
@@ -142,7 +142,7 @@ def _tell(submissions: Path, book: Book, outcome: Outcome, jobs: int) -> None:
         _judge(book, outcome, jobs)
 
 
-def _judge(book: Book, outcome: Outcome, jobs: int) -> None:
+def _judge(book: LeagueEntries, outcome: RunOutcome, jobs: int) -> None:
     from experiments.league.league_results import read_results
     from reports.league.league_tables import league_sections
     from reports.league.write_pages import write_pages
@@ -156,7 +156,7 @@ def _judge(book: Book, outcome: Outcome, jobs: int) -> None:
     click.echo(f"Pages: {write_pages(outcome.path, book, results)}")
 
 
-def _labelled(outcome: Outcome, jobs: int) -> str:
+def _labelled(outcome: RunOutcome, jobs: int) -> str:
     """Compare moves with perfect play, shown on the terminal; why not, where that cannot be done."""
     import joblib
 

@@ -37,10 +37,10 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
         ValueError: it is none, or a FEN was given with moves or a board.
     """
     from isolation import Board
-    from isolation.games.transcript import position_after
+    from isolation.games.transcript import board_after
 
     if fen is None:
-        return position_after(moves, size)
+        return board_after(moves, size)
     if moves:
         raise ValueError("a position is given by --moves or by --fen, not by both")
     if click.get_current_context().get_parameter_source("size") == click.core.ParameterSource.COMMANDLINE:

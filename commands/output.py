@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isolation.usercode.output_capture import WantsToEnd, hushed, unending
+from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def print_headline(headline: Headline) -> None:
 
 
 @contextmanager
-def containing(code: str) -> Iterator[None]:
+def capture_user_output(code: str) -> Iterator[None]:
     """Keep what a user's code prints out of what a command does, and say on stderr how much it was.
 
     `code` is what it is called there.
@@ -51,7 +51,7 @@ def containing(code: str) -> Iterator[None]:
         click.ClickException: the code called for the end of the process.
     """
     try:
-        with hushed() as printed, unending():
+        with capture_output() as printed, prevent_exit():
             yield
     except WantsToEnd as error:
         raise click.ClickException(f"{code}: the code {error}") from error

@@ -95,7 +95,7 @@ def label(
     """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
     from experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
     from experiments.roster import parse_limit
-    from reports.text.cell_values import counted
+    from reports.text.cell_values import pluralise
     from reports.watch.run_progress import counting
 
     bound = parse_limit(limit) if limit else DEFAULT_LIMIT
@@ -104,7 +104,7 @@ def label(
         games = label_run(
             labelled, sample=sample, first_ply=first_ply - 1, limit=bound, jobs=jobs, cluster=cluster, show=show
         )
-    click.echo(f"{counted(games, 'game')} labelled. Next: {command('accuracy', labelled)}")
+    click.echo(f"{pluralise(games, 'game')} labelled. Next: {command('accuracy', labelled)}")
 
 
 @click.command("accuracy")

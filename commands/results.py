@@ -16,7 +16,7 @@ from reports.plots import KINDS, OF_ONE_AGENT, draw_plot
 from reports.text.rendering import Format, terminal_height
 
 if TYPE_CHECKING:
-    from experiments.statistics.run_results import Findings
+    from experiments.statistics.run_results import RunResults
 
 
 def findings_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -33,7 +33,7 @@ def findings_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+def read_findings(runs: Sequence[Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
     """Runs read for analysis; the latest one if none is named."""
     from experiments.statistics.run_results import load_findings
 

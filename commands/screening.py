@@ -45,7 +45,7 @@ def screen_agents(
     """
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
-    from experiments.suite.agent_answers import ask_all, costs_over_first, failing_positions
+    from experiments.suite.agent_answers import collect_answers, costs_over_first, failing_positions
     from experiments.suite.screening import screen, where_it_errs, worst_mistakes
     from experiments.suite.shipped_agreement import known_agreements
     from isolation.files.atomic_write import write_text
@@ -61,7 +61,7 @@ def screen_agents(
     suite = read_suite(name, None if split == "all" else split)  # type: ignore[arg-type]
     suite = suite if sample is None else suite.sample(sample, seed)
     with counting("agents") as show:
-        own, *others = ask_all(
+        own, *others = collect_answers(
             (baseline, *specs), suite.positions, limit=parse_limit(limit), repeats=repeats, seed=seed,
             jobs=jobs, cluster=cluster, show=show,
         )  # fmt: skip
@@ -112,7 +112,7 @@ def build(
     """
     from experiments.suite.build_suite import Recipe, build_suite, usual_plies
     from experiments.suite.position_sources import field_of, sources_of
-    from reports.text.cell_values import counted
+    from reports.text.cell_values import pluralise
     from reports.watch.run_progress import counting
 
     path = out or Path(f"suite_{size}.parquet")
@@ -121,7 +121,7 @@ def build(
     recipe = Recipe(size, *plies, seed, openings, nodes, sources_of(specs), field_of(specs))
     with interruptible("what was found", path), counting("openings") as show:
         table = build_suite(recipe, path, jobs=jobs, cluster=cluster, show=show)
-    click.echo(f"{counted(len(table), 'position')} in {path}. Next: {command('screen', 'ID:*', '--suite', path)}")
+    click.echo(f"{pluralise(len(table), 'position')} in {path}. Next: {command('screen', 'ID:*', '--suite', path)}")
 
 
 COMMANDS = (screen_agents, suite_commands)

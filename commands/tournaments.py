@@ -94,12 +94,12 @@ def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> Non
     """Play agents A and B head to head, from random openings of four plies."""
     setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
     words = {"contenders[0]": "first agent (A)", "contenders": "agents A and B", "baseline": "second agent (B)"}
-    with speaking_of(words):
+    with errors_by_option_name(words):
         play_run(None, {**setup, **{key: value for key, value in options.items() if value is not None}}, resume)
 
 
 @contextmanager
-def speaking_of(words: Mapping[str, str]) -> Iterator[None]:
+def errors_by_option_name(words: Mapping[str, str]) -> Iterator[None]:
     """Have errors about keys of the configuration speak of what stands for them on the command line.
 
     Raises:
@@ -157,17 +157,17 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
         raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
-    wanted = Wanted(file, run_keys(options), resume, extend, retry)
+    wanted = RunRequest(file, run_keys(options), resume, extend, retry)
     if is_dry:
-        say_what_would_be_played(wanted)
+        print_dry_run(wanted)
     elif is_watched:
-        play_watched(wanted)
+        play_with_page(wanted)
     else:
-        play_told(wanted)
+        play_in_terminal(wanted)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunRequest:
     """What is to be played: a file and keys that replace its own, or a run to go on with, or one to extend."""
 
     file: Path | None
@@ -184,22 +184,22 @@ class Wanted:
         return extended_config(self.extend, self.keys) if self.extend else asked_for(self.file, self.keys, self.resume)
 
 
-def play_watched(wanted: Wanted) -> None:
+def play_with_page(wanted: RunRequest) -> None:
     """Play while the page of the run is served beside, and serve it on until Ctrl-C."""
     from experiments.record.run_directory import new_directory
-    from reports.watch.server import watched
+    from reports.watch.server import serve_in_background
 
     path = Path(wanted.resume) if wanted.resume else new_directory(wanted.config())
-    with watched(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
-        play_told(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
+    with serve_in_background(path, lambda address: click.echo(f"The page of the run is at {address}.")) as stay:
+        play_in_terminal(wanted if wanted.resume else replace(wanted, keys={**wanted.keys, "out": str(path)}))
         click.echo("The page stays until Ctrl-C.")
         with until_interrupted():
             stay()
 
 
-def play_told(wanted: Wanted) -> None:
+def play_in_terminal(wanted: RunRequest) -> None:
     """Play, shown on the terminal, and say how it ended."""
-    from reports.watch.run_progress import play_shown, print_outcome, what_is_kept, what_next
+    from reports.watch.run_progress import next_step_message, play_shown, print_outcome, what_is_kept
 
     with interruptible(f"{wanted.resume} is as it was" if wanted.resume else ""):
         config, extends = wanted.config(), Path(wanted.extend) if wanted.extend else None
@@ -208,10 +208,10 @@ def play_told(wanted: Wanted) -> None:
     print_outcome(outcome)
     if not outcome.finished:
         raise Interrupted(what_is_kept(outcome), command("tournament", "--resume", outcome.path))
-    click.echo(what_next(outcome))
+    click.echo(next_step_message(outcome))
 
 
-def say_what_would_be_played(wanted: Wanted) -> None:
+def print_dry_run(wanted: RunRequest) -> None:
     """Print the agents, the number of games, and a guess at the time."""
     from experiments.plan.tournament_plan import make_plan
     from experiments.play.pools.equal_cost_limits import check_scalable

@@ -11,10 +11,10 @@ import click
 from commands.cli_errors import interruptible
 from commands.completion import complete_file, complete_spec
 from commands.options import board_option, cluster_option, format_option, jobs_option, table_option
-from commands.output import check_tables, containing, print_sections
+from commands.output import capture_user_output, check_tables, print_sections
 from commands.perfect_play import save_plot
 from isolation.shell import command
-from isolation.usercode.process_lifetime import go_on_in_a_child
+from isolation.usercode.process_lifetime import continue_in_child
 from reports.text.rendering import Format
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def fit_heuristic(
     Fitted is on the openings of a suite's split fit: of two moves of one position, the one that keeps the win should
     look better. Judged is on those of its split screen.
     """
-    go_on_in_a_child(reference)
+    continue_in_child(reference)
     from experiments.learn.judging import screened
     from experiments.learn.pairwise_fit import fit
     from experiments.learn.parameter_space import space_of
@@ -62,7 +62,7 @@ def fit_heuristic(
     at_limit, screen_limit = parse_limit(at), parse_limit(limit)
     if not at_limit.is_reproducible:
         raise ValueError(f"--at: a fit looks at depth=N or nodes=N, not at {at}")
-    with containing(reference):
+    with capture_user_output(reference):
         path, function = heuristic_named(reference)
         heuristic = load_heuristic(path, function).value
         if patch:
@@ -203,7 +203,7 @@ def tune_agent(
     is, between which values it lies, and for which parameters games speak at all. Optuna asks for values, which meet
     those of now, and the best of them meet these once more.
     """
-    go_on_in_a_child(spec)
+    continue_in_child(spec)
     from experiments.learn.spsa_tuning import OPENINGS, Question, judge, tunable
     from experiments.learn.tuning_games import opponent_of, subject_of
     from experiments.roster import complete, parse_limit
@@ -218,14 +218,14 @@ def tune_agent(
     path, _, function = agent.target.rpartition(":")
     if patch:
         check_place(patch, path)
-    with containing(spec):
+    with capture_user_output(spec):
         space = tunable(agent, wanted, with_choices=sampler == "optuna")
     if patch:
         check_defaults(path, function, space.names)
     tell_of_choices(space, wanted)
     games_of_one = games // 2 if other else games
     question = Question(agent, other, wanted, size, plies, OPENINGS, plan_of(games_of_one, seed))
-    with interruptible("what was played" if out else "", out), containing(spec):
+    with interruptible("what was played" if out else "", out), capture_user_output(spec):
         with watching() as show:
             found = tune(question, out, jobs=jobs, cluster=cluster, show=show)
         sections = list(tuning_sections(found))
@@ -266,7 +266,7 @@ def sweep_agent(
     jobs: int, cluster: str | None, out: Path | None, plot: Path | None, output: Format,
 ) -> None:  # fmt: skip
     """Play an agent under every combination of some values, against one opponent on shared openings."""
-    go_on_in_a_child(spec)
+    continue_in_child(spec)
     from experiments.learn.parameter_sweep import parse_axis, sweep
     from experiments.learn.tuning_games import limited_of, opponent_of, subject_of
     from experiments.roster import named, parse_limit, parse_spec
@@ -282,7 +282,7 @@ def sweep_agent(
     agent = (limited_of if all(axis.name == "limit" for axis in axes) else subject_of)(spec, default)
     bare = named(parse_spec(spec))
     other = opponent_of(opponent) if opponent else None
-    with interruptible("what was played" if out else "", out), containing(spec), counting("batches") as show:
+    with interruptible("what was played" if out else "", out), capture_user_output(spec), counting("batches") as show:
         points = sweep(
             bare, axes, other, default, size=size, plies=plies, pairs=pairs, seed=seed, out=out, jobs=jobs,
             cluster=cluster, show=show,

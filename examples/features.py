@@ -12,10 +12,10 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from heuristics import FEATURES, meaning
-from heuristics.features import JUMPS, everywhere, nearer_cells
+from heuristics.features import MAX_DISTANCE, nearer_cells, reachable_cells
 from heuristics.game_protocol import Cells, Location
 from isolation import Board
-from isolation.boards.drawing import Marks
+from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg
 
 HERE = Path(__file__).parent
@@ -39,7 +39,7 @@ def main(out: Path) -> None:
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
     )  # fmt: skip
-    text = templates.get_template("features.md.jinja").render(rows=rows, jumps=JUMPS)
+    text = templates.get_template("features.md.jinja").render(rows=rows, jumps=MAX_DISTANCE)
     (out / "features.md").write_text(text, encoding="utf-8")
     click.echo(f"Wrote {out / 'features.md'}")
 
@@ -49,7 +49,7 @@ def picture(board: Board, name: str) -> str:
     own, other = counted_cells(board, name)
     values = {board.width * row + column: 1.0 for row, column in own}
     values |= {board.width * row + column: -1.0 for row, column in other}
-    return to_svg(board, marks=Marks(legal=False, numbers=False, values=values, caption=name))
+    return to_svg(board, marks=Annotations(legal=False, numbers=False, values=values, caption=name))
 
 
 def counted_cells(board: Board, name: str) -> tuple[Iterable[Location], Iterable[Location]]:
@@ -68,10 +68,10 @@ def counted_cells(board: Board, name: str) -> tuple[Iterable[Location], Iterable
     if name == "contested":
         return moves & replies, moves - moves
     if name == "ties":
-        layers = [(_layer(board, mover, jumps), _layer(board, waiter, jumps)) for jumps in range(1, JUMPS + 1)]
+        layers = [(_layer(board, mover, jumps), _layer(board, waiter, jumps)) for jumps in range(1, MAX_DISTANCE + 1)]
         return [cell for own, other in layers for cell in own & other], []
     if name in ("own_region", "own_walks"):
-        own, other = everywhere(board, mover), everywhere(board, waiter)
+        own, other = reachable_cells(board, mover), reachable_cells(board, waiter)
         return own - other, other - own
     own, other = nearer_cells(board)
     if name == "edge":

@@ -16,20 +16,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich.console import Console
 
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.plan.config import Config, load_config
 from experiments.play.runner import play_tournament
 from experiments.published.published_claims import Claim, PublishedAnalysis
 from experiments.published.published_results import analyse_file
 from experiments.record.run_directory import is_finished, is_run
 from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import Findings, load_findings
+from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.contender_verdicts import Verdicts, judge
 from reports.pages.report_page import write_report
 from reports.plots.style import save
 from reports.plots.win_rate_by_limit import draw_limits
 from reports.tables.costs import cost_cell
-from reports.text.cell_values import Points, Share, counted, estimate_of
+from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.wording import claim_words, control_sentence, repetition_words
 from reports.watch.run_progress import display
 
@@ -81,8 +81,8 @@ class AtLimit:
     """What came out at one node limit: the gauntlet, and the duels with the baseline."""
 
     nodes: int
-    gauntlet: Findings
-    duels: Findings
+    gauntlet: RunResults
+    duels: RunResults
     verdicts: Verdicts
     duel_verdicts: Verdicts
 
@@ -104,7 +104,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     click.echo(f"Wrote {docs / 'findings.md'} and {docs / 'example-report.html'}")
 
 
-def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[AtLimit], Findings]:
+def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[RunResults, list[AtLimit], RunResults]:
     """Play what is missing: the default tournament, games at each limit, and a gauntlet at equal cost."""
     common: dict[str, Any] = {"contenders": scale.contenders, "jobs": jobs}
     if scale.opponents:
@@ -121,7 +121,9 @@ def play_all(scale: Scale, home: Path, jobs: int = 0) -> tuple[Findings, list[At
     return report, results, played(home / "equal-cost", {**common, **priced})
 
 
-def findings_text(report: Findings, results: Sequence[AtLimit], priced: Findings, published: PublishedAnalysis) -> str:
+def findings_text(
+    report: RunResults, results: Sequence[AtLimit], priced: RunResults, published: PublishedAnalysis
+) -> str:
     """The page as Markdown; what a node costs is told by the default tournament, which is played at one time."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -136,9 +138,9 @@ def findings_text(report: Findings, results: Sequence[AtLimit], priced: Findings
         no_longer=_no_longer_better(last, judge(priced)),
         gauntlet_rows=_gauntlet_rows(results, judge(priced), report),
         duel_rows=_duel_rows(results),
-        duel_openings=counted(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
+        duel_openings=pluralise(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
         is_census=last.duels.is_census,
-        openings=counted(max(one.openings for one in last.verdicts.claims), "opening"),
+        openings=pluralise(max(one.openings for one in last.verdicts.claims), "opening"),
         baseline_openings=f"{max(one.baseline_openings for one in last.verdicts.claims):,}",
         games=f"{_games([priced, *(run for result in results for run in (result.gauntlet, result.duels))]):,}",
         colours=[(f"{result.nodes:,}", *_colour_shares(result.duels)) for result in results],
@@ -157,7 +159,7 @@ def findings_text(report: Findings, results: Sequence[AtLimit], priced: Findings
     )
 
 
-def played(path: Path, keys: dict[str, Any]) -> Findings:
+def played(path: Path, keys: dict[str, Any]) -> RunResults:
     """A run, played now unless it was; interrupted, it goes on."""
     if not is_finished(path):
         config: Config = load_config(None, {**keys, "out": str(path)})
@@ -194,7 +196,7 @@ def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
     return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).shown}" for one in there)
 
 
-def _games(runs: Sequence[Findings]) -> int:
+def _games(runs: Sequence[RunResults]) -> int:
     return sum(len(run.games) for run in runs)
 
 
@@ -219,7 +221,7 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
     return [(f"{kind}, {what}", ", ".join(groups[kind, what])) for kind, what in order]
 
 
-def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: Findings) -> list[list[str]]:
+def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: RunResults) -> list[list[str]]:
     """By contender: the difference at each limit, that at equal cost, and the cost of a node in a run of all."""
     fair = {one.contender: one for one in priced.claims}
     costs = relative_costs(timed)
@@ -247,7 +249,7 @@ def _difference_cell(one: Comparison) -> str:
     return f"{estimate_of(one.jointly, Points).shown} {SIGNS[one.verdict]}".rstrip()
 
 
-def _duel_cell(duel: Duel) -> str:
+def _duel_cell(duel: HeadToHead) -> str:
     return f"{Share(duel.pairs.score).shown} {SIGNS[duel.verdict]}".rstrip()
 
 
@@ -256,7 +258,7 @@ def _against_every(result: AtLimit) -> str:
     return ", ".join(names) or "none"
 
 
-def _colour_shares(findings: Findings) -> tuple[str, str]:
+def _colour_shares(findings: RunResults) -> tuple[str, str]:
     """How often the player that placed first wins, by whether both placements are on one colour."""
     games = findings.games
     first = games["winner"] == 1

@@ -20,10 +20,10 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from experiments.exact.labels import label_run, labelled_games
-from experiments.exact.theoretical_results import TheorySplit, by_theory, opening_winners
+from experiments.exact.theoretical_results import TheorySplit, opening_winners, split_by_theory
 from experiments.inference.standings import standings
 from experiments.record.log import read_games, read_table
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.rules.geometry import parse_size
@@ -87,7 +87,7 @@ def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
         for board in scale.boards:
             agents, fairy = _agents(board, limit), _fairy(home, program, board)
             found = _match(home, fairy, board, limit, agents, scale.pairs, jobs)
-            splits = {split.agent: split for split in by_theory(found.games, _winners(found), list(agents))}
+            splits = {split.agent: split for split in split_by_theory(found.games, _winners(found), list(agents))}
             rows += [_row(found, splits[name], board, limit) for name in agents]
             mistakes += _mistakes(found, limit, jobs) if board == SOLVED else []
     duels = [_duel(home, board, *nodes, scale.duel_pairs, jobs) for board in scale.boards for nodes in scale.duels]
@@ -150,7 +150,7 @@ def _fairy(home: Path, program: Path, board: str) -> Program:
 
 def _match(
     home: Path, fairy: Program, board: str, limit: str, agents: Mapping[str, str], pairs: int, jobs: int
-) -> Findings:
+) -> RunResults:
     """Our agents against Fairy-Stockfish, head to head."""
     engine = {
         "name": "fairy",
@@ -186,7 +186,7 @@ def _duel(home: Path, board: str, ours: int, theirs: int, pairs: int, jobs: int)
     return (board, f"{ours:,}", f"{theirs:,}", estimate_of(rate).shown)
 
 
-def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
+def _row(found: RunResults, split: TheorySplit, board: str, limit: str) -> Row:
     """One of our agents: all games, those from openings that are won for it, those from lost ones, depths of both."""
     rate = next(one.rate for one in standings(found.pairs) if one.agent == split.agent)
     shares = (estimate_of(share).shown for share in (rate, split.converted, split.saved))
@@ -197,7 +197,7 @@ def _row(found: Findings, split: TheorySplit, board: str, limit: str) -> Row:
     return Row(cells, float((games["reason"] != Reason.NO_MOVES.word).mean()))
 
 
-def _mistakes(found: Findings, limit: str, jobs: int) -> list[tuple[str, ...]]:
+def _mistakes(found: RunResults, limit: str, jobs: int) -> list[tuple[str, ...]]:
     """How often Fairy-Stockfish could throw a win away, and did: by plies, positions in which it had one, and shares.
 
     The shares are those of the moves that lose, on average over the positions, and of positions in which it played one.
@@ -231,7 +231,7 @@ def _depth(games: pd.DataFrame, agent: str) -> float:
     return float(np.median(np.concatenate(plies)))
 
 
-def _winners(found: Findings) -> Mapping[int, int]:
+def _winners(found: RunResults) -> Mapping[int, int]:
     """Who wins each opening: known where a table has the board, beyond by the colour rule."""
     run = found.sources[0].info.path
     frame = read_games(run, ["opening_id", "colours"]).drop_duplicates()

@@ -28,7 +28,7 @@ from experiments.plan.openings import orbit_ids
 from experiments.record.log import read_games
 from experiments.roster import parse_agent
 from experiments.suite import read_suite
-from experiments.suite.agent_answers import ask_all
+from experiments.suite.agent_answers import collect_answers
 from experiments.suite.screening import Score, score
 from experiments.suite.suite_file import split_of
 from experiments.verdicts.contender_verdicts import judge as judge_run
@@ -182,7 +182,7 @@ def _costs(specs: Sequence[str], board: str, home: Path) -> list[float]:
 def _screened(suite: Any, search: str, cost: int, jobs: int) -> list[str]:
     """Wins kept on held-out positions with as many nodes, and what that leaves of those territory throws away."""
     agents = [agent.replace("ID", SEARCHES[search]) for agent in (BEST_BEFORE, LEARNED)]
-    asked = ask_all(agents, suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
+    asked = collect_answers(agents, suite.positions, limit=Limit(nodes=cost), jobs=max(1, jobs))
     before, now = (score(suite, one) for one in asked)
     fewer = 1 - (1 - now.kept.estimate) / (1 - before.kept.estimate)
     return [search, f"{cost:,}", *map(_kept, (before, now)), Share(fewer).shown]

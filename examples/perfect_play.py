@@ -22,12 +22,12 @@ from scipy.stats import spearmanr
 
 import heuristics
 from experiments.exact.accuracy import Accuracy, accuracies, run_decisions
-from experiments.exact.accuracy_games import described, play_and_label, window
+from experiments.exact.accuracy_games import described, judged_plies, play_and_label
 from experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
 from experiments.exact.labels import label_run
-from experiments.exact.theoretical_results import by_theory, opening_winners
+from experiments.exact.theoretical_results import opening_winners, split_by_theory
 from experiments.inference.standings import standings
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation import Board, solve
 from isolation.exact.solved_tables import covered_sizes
 from isolation.exact.solver import is_mirrored
@@ -94,7 +94,7 @@ def main(quick: bool, home: Path | None, jobs: int) -> None:
     click.echo(f"Wrote {docs / 'perfect-play.md'}")
 
 
-def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], gauntlet: Findings) -> str:
+def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], gauntlet: RunResults) -> str:
     """The page as Markdown."""
     templates = Environment(
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
@@ -120,7 +120,7 @@ def page_text(scale: Scale, fresh: pd.DataFrame, rankings: Sequence[Ranking], ga
         depths=scale.depths,
         ranked=scale.ranked[-1],
         where=described(SIZE),
-        window=window(SIZE),
+        window=judged_plies(SIZE),
         positions=f"{scale.positions:,}",
         eligible=f"{sum(one.eligible for one in found):,}",
         moves=f"{sum(one.decisions for one in found):,}",
@@ -190,7 +190,7 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
     return Ranking(depth, len(run.games), float(found.statistic))
 
 
-def _labelled(path: Path, scale: Scale, jobs: int) -> Findings:
+def _labelled(path: Path, scale: Scale, jobs: int) -> RunResults:
     """A gauntlet of which some games have exact values."""
     contenders = [f"ID:{name}" for name in scale.names if name != "improved"]
     keys = {"contenders": contenders, "limit": f"nodes={NODES}", "pairs": scale.pairs, "seed": 3, "jobs": jobs}
@@ -217,11 +217,11 @@ def _depth_rows(found: Sequence[Accuracy], scale: Scale) -> list[list[str]]:
     ]
 
 
-def _gauntlet_rows(found: Sequence[Accuracy], gauntlet: Findings) -> list[list[str]]:
+def _gauntlet_rows(found: Sequence[Accuracy], gauntlet: RunResults) -> list[list[str]]:
     """By measured agent, the most accurate first: its moves, and its games by the winner of the opening."""
     splits = {
         one.agent: one
-        for one in by_theory(gauntlet.games, opening_winners(gauntlet.sources[0].info.path), gauntlet.measured)
+        for one in split_by_theory(gauntlet.games, opening_winners(gauntlet.sources[0].info.path), gauntlet.measured)
     }
     ranked = sorted((one for one in found if one.agent in splits), key=lambda one: -one.kept.estimate)
     return [

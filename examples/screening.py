@@ -22,15 +22,15 @@ from scipy.stats import pearsonr, spearmanr
 from experiments.inference.cluster_intervals import Interval
 from experiments.record import log
 from experiments.roster import parse_agent, parse_limit
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.suite import Suite, read_suite, shipped_suites
-from experiments.suite.agent_answers import Asked, ask, ask_all
+from experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
 from experiments.suite.gauntlet_agreement import agreement_with, win_rates
-from experiments.suite.screening import Screening, score, screen, worth
+from experiments.suite.screening import Screening, answer_values, score, screen
 from experiments.suite.shipped_agreement import Agreement, known_agreements
 from experiments.verdicts.contender_verdicts import Verdicts, judge
 from reports.studies.screening import verdict
-from reports.text.cell_values import Points, Share, counted
+from reports.text.cell_values import Points, Share, pluralise
 
 SIZE = "7x7"
 GROUPS = {
@@ -66,11 +66,11 @@ class AtLimit:
     """A gauntlet, and the screening of the same agents at the same limit."""
 
     nodes: int
-    gauntlet: Findings
+    gauntlet: RunResults
     verdicts: Verdicts
     agreement: Agreement
     screening: Screening
-    asked: tuple[Asked, ...]
+    asked: tuple[AgentAnswers, ...]
 
 
 @click.command()
@@ -122,7 +122,7 @@ def _at_limit(home: Path, suite: Suite, scale: Scale, nodes: int, pairs: int, jo
     gauntlet = played(path, {"contenders": scale.contenders, "limit": f"nodes={nodes}", "pairs": pairs, "jobs": jobs})
     cores = jobs or os.cpu_count() or 1
     facts = [gauntlet.agents[name] for name in gauntlet.having("baseline", "contender")]
-    asked = ask_all([one.spec for one in facts], suite.positions, jobs=cores)
+    asked = collect_answers([one.spec for one in facts], suite.positions, jobs=cores)
     own = next(one for one in asked if one.name == gauntlet.baseline)
     others = [one for one in asked if one is not own]
     agreement = agreement_with(path, suite, cores)
@@ -180,7 +180,7 @@ class _Sums:
         opening = np.unique(games["opening_id"], return_inverse=True)[1]
         agents = [one.name for one in result.asked]
         orbit = np.unique(suite.orbit, return_inverse=True)[1]
-        worths = [worth(suite, one) for one in result.asked]
+        worths = [answer_values(suite, one) for one in result.asked]
         return cls(
             np.array([np.bincount(opening, winner == name) for name in agents]),
             np.array([np.bincount(opening, (names == name).any(axis=1)) for name in agents]),
@@ -276,7 +276,7 @@ def _found(result: AtLimit) -> dict[str, Any]:
         {score.agent for score, against in result.screening.contenders if verdict(against) == "worse"},
     ]
     return {
-        "games": counted(len(by_games), "contender"),
+        "games": pluralise(len(by_games), "contender"),
         "moves": len(by_moves),
         "shared": len(by_games & by_moves),
         "only_games": ", ".join(f"`{name}`" for name in sorted(by_games - by_moves)) or "none",
@@ -319,7 +319,7 @@ def _variant_row(name: str, variant: Suite, where: Any, suite: Suite, result: At
     ]  # fmt: skip
 
 
-def _only(asked: Asked, where: Any) -> Asked:
+def _only(asked: AgentAnswers, where: Any) -> AgentAnswers:
     """The answers in some of the positions."""
     rows = np.flatnonzero(np.tile(where, asked.repeats))
     answers = asked.answers

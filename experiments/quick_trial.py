@@ -13,17 +13,17 @@ from experiments.inference.pair_intervals import PairCounts, PairInterval, pair_
 from experiments.suite.agent_answers import ask, failing_position
 from experiments.suite.screening import Screening, screen
 from experiments.suite.suite_file import read_suite
-from isolation.checks.agent_checks import Finding, check_values
+from isolation.checks.agent_checks import CheckResult, check_values
 from isolation.checks.search_cost import Cost, measure_costs
 from isolation.checks.speed import random_openings
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from isolation.editions.classic_board import Board
-from isolation.games.game_batch import Games
+from isolation.games.game_batch import GameBatch
 from isolation.games.match import play_games
 from isolation.players.agents import SearchAgent
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from isolation.usercode.output_capture import WantsToEnd, unending
+from isolation.usercode.output_capture import WantsToEnd, prevent_exit
 
 Heuristic = Callable[[Any, Any], float]
 BASELINE = "improved"
@@ -58,7 +58,7 @@ class Trial:
     line: int | None
     cost: Cost | str | None
     python_cost: Cost | str | None
-    findings: list[Finding]
+    findings: list[CheckResult]
     interval: PairInterval | None
     screening: Screening | None
     is_difference: bool = False
@@ -73,7 +73,7 @@ def try_heuristic(heuristic: Heuristic, pairs: int = PAIRS, python_pairs: int = 
     is_sound = findings[0].ok
     problem, line, is_difference = None, None, False
     try:
-        with unending():
+        with prevent_exit():
             compile_heuristic(heuristic)
     except CompileError as error:
         problem, line, is_difference = error.reason, error.line, error.is_difference
@@ -86,7 +86,7 @@ def try_heuristic(heuristic: Heuristic, pairs: int = PAIRS, python_pairs: int = 
     if problem and _is_slow(python_cost):
         return Trial(problem, line, cost, python_cost, findings, None, None, is_difference)
     if isinstance(why := python_cost if problem else cost, str):
-        findings.append(Finding("cost", False, f"fails while its cost is measured: {why}"))
+        findings.append(CheckResult("cost", False, f"fails while its cost is measured: {why}"))
     match = _quick_match(heuristic, python_pairs if problem else pairs, seed)
     screening = _screening(heuristic, problem is not None, seed)
     findings += _failures_in_play(heuristic, match, screening)
@@ -122,13 +122,13 @@ def _quick_match(heuristic: Heuristic, pairs: int, seed: int) -> _Match:
     return _Match(pair_interval(counts), 2 * len(openings), [*_errors(first, side=1), *_errors(second, side=2)])
 
 
-def _errors(games: Games, side: int) -> Iterator[tuple[str, list[int]]]:
+def _errors(games: GameBatch, side: int) -> Iterator[tuple[str, list[int]]]:
     """The games that a side lost by an error: the detail, and the moves before it."""
     for index in np.flatnonzero((games.reason == Reason.ERROR) & (games.winner != side)).tolist():
         yield games.detail[index], games.moves[games.offsets[index] : games.offsets[index + 1]].tolist()
 
 
-def _failures_in_play(heuristic: Heuristic, match: _Match, screening: Screening) -> list[Finding]:
+def _failures_in_play(heuristic: Heuristic, match: _Match, screening: Screening) -> list[CheckResult]:
     """In how many games and solved positions a heuristic failed, why first, and a position at which it fails."""
     failures, counts = match.failures, [f"{len(match.failures):,} of {match.games:,} games"]
     ((score, _),) = screening.contenders
@@ -140,7 +140,7 @@ def _failures_in_play(heuristic: Heuristic, match: _Match, screening: Screening)
     seen = f"fails in {' and '.join(counts)}, first by {detail}"
     root = Board.from_moves(moves, SUITE)
     board = failing_position(_searching("it", heuristic), root) or root
-    return [Finding("play", False, seen, fen=board.fen)]
+    return [CheckResult("play", False, seen, fen=board.fen)]
 
 
 def _screening(heuristic: Heuristic, in_python: bool, seed: int) -> Screening:

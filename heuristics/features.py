@@ -11,11 +11,11 @@ from math import sqrt
 
 from heuristics.game_protocol import Cells, Game, Heuristic, Player
 
-JUMPS = 5
+MAX_DISTANCE = 5
 """How far nearer cells are looked for."""
 
 
-def nearer_cells(game: Game, jumps: int = JUMPS) -> tuple[Cells, Cells]:
+def nearer_cells(game: Game, jumps: int = MAX_DISTANCE) -> tuple[Cells, Cells]:
     """The cells nearer to the player to move, and those nearer to the one who waits, within so many jumps."""
     movers = game.get_legal_moves(game.active_player)
     waiters = game.get_legal_moves(game.inactive_player) - movers
@@ -64,7 +64,7 @@ def ties(game: Game, player: Player) -> float:
     movers = own = game.get_legal_moves(game.active_player)
     waiters = other = game.get_legal_moves(game.inactive_player)
     shared = len(own & other)
-    for _ in range(JUMPS - 1):
+    for _ in range(MAX_DISTANCE - 1):
         taken = movers | waiters
         own, other = game.reach(own) - taken, game.reach(other) - taken
         shared += len(own & other)
@@ -160,14 +160,14 @@ def imbalance(game: Game, player: Player) -> float:
 
 def own_region(game: Game, player: Player) -> float:
     """Cells that the other will never get to."""
-    own, other = everywhere(game, player), everywhere(game, game.get_opponent(player))
+    own, other = reachable_cells(game, player), reachable_cells(game, game.get_opponent(player))
     return float(len(own - other) - len(other - own))
 
 
 def own_walks(game: Game, player: Player) -> float:
     """Once the players are parted for good: the longest walk that the colours of one's region allow; 0 before."""
     opponent = game.get_opponent(player)
-    own, other = everywhere(game, player), everywhere(game, opponent)
+    own, other = reachable_cells(game, player), reachable_cells(game, opponent)
     if own & other:
         return 0.0
     return float(_walk(game, player, own) - _walk(game, opponent, other))
@@ -296,7 +296,7 @@ def _imbalance(cells: Cells) -> int:
     return abs(len(cells) - 2 * odd)
 
 
-def everywhere(game: Game, player: Player) -> Cells:
+def reachable_cells(game: Game, player: Player) -> Cells:
     """All cells that a player could ever get to."""
     cells = game.get_legal_moves(player)
     for _ in range(game.width * game.height):

@@ -22,7 +22,7 @@ from experiments.league.submission_checks import Check
 from experiments.plan.config import Config
 from experiments.play import parallel_map
 from experiments.play.cluster import daemons
-from experiments.play.runner import Outcome, play_tournament
+from experiments.play.runner import RunOutcome, play_tournament
 from experiments.suite import Suite, build_suite, position_sources, read_suite
 from isolation.checks import engine_checks
 from isolation.checks.search_cost import Cost
@@ -120,7 +120,7 @@ def furnish(folder: Path) -> None:
         (folder / name).touch()
 
 
-def play_small(config: Config, **options: Any) -> Outcome:
+def play_small(config: Config, **options: Any) -> RunOutcome:
     """Play a tournament as the command does, a pair a match, here."""
     is_given = options.get("resume") or options.get("extends")
     small = config if is_given else config.model_copy(update={"pairs": 1, "jobs": 1})
@@ -148,16 +148,16 @@ def keep_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(league_config, "CLASSIC_OPPONENTS", ("random",))
     patch.setattr(entries, "check_all", lambda players, jobs, show: {player.name: Check("") for player in players})
     patch.setattr("experiments.suite.read_suite", few_positions)
-    patch.setattr(position_sources, "SOURCES", (position_sources.Source("mine", ("greedy", "random")),))
+    patch.setattr(position_sources, "SOURCES", (position_sources.PositionSource("mine", ("greedy", "random")),))
     patch.setattr(position_sources, "FIELD", ("greedy",))
     patch.setattr(build_suite, "GAMES", 2)
     patch.setattr(bench, "measure", lambda: [{"what": "nothing"}])
     patch.setattr(parallel_map, "chosen", lambda cluster, jobs: None)
     patch.setattr(engine_checks, "check_engine", lambda program: iter(()))
-    patch.setattr(subprocess_child, "take_over_pipes", lambda: (BytesIO(), BytesIO()))
+    patch.setattr(subprocess_child, "claim_stdio", lambda: (BytesIO(), BytesIO()))
     patch.setattr(daemons, "serve_scheduler", lambda *options: None)
     patch.setattr(daemons, "serve_worker", lambda *options: True)
     patch.setattr("reports.watch.server.watch", lambda run, port, announce, open_browser: announce("http://127.0.0.1/"))
-    patch.setattr("reports.watch.server.watched", lambda run, announce: nullcontext(lambda: None))
+    patch.setattr("reports.watch.server.serve_in_background", lambda run, announce: nullcontext(lambda: None))
     patch.setattr("webbrowser.open", lambda address: True)
     patch.setattr(server, "serve", lambda shelf, port, announce, **options: announce("http://127.0.0.1/"))

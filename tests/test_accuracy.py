@@ -20,9 +20,9 @@ from played_games import random_record, write_run
 import heuristics
 from cli import main
 from experiments.exact.accuracy import accuracies, is_eligible, run_decisions
-from experiments.exact.accuracy_games import FIELD, play_and_label, shortages, window
+from experiments.exact.accuracy_games import FIELD, judged_plies, play_and_label, shortages
 from experiments.exact.labels import label_run, read_labels
-from experiments.exact.theoretical_results import by_theory, knows_winners, opening_winners
+from experiments.exact.theoretical_results import knows_winners, opening_winners, split_by_theory
 from experiments.exchange.saved_games import append_game
 from experiments.inference.cluster_intervals import rate_interval
 from experiments.record.log import read_games
@@ -199,12 +199,12 @@ def sparring():
 
 
 def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
-    first, last = window("5x5")
+    first, last = judged_plies("5x5")
     assert sparring["ply"].between(first, last).all()
     assert list(sparring["agent"].unique()) == [
         f"{name} at depth {depth}" for name in ("null", "territory") for depth in (1, 3)
     ]
-    assert window("7x7") == (14, 28)
+    assert judged_plies("7x7") == (14, 28)
     assert len(FIELD) == 4
 
 
@@ -347,7 +347,7 @@ def test_games_are_split_by_what_the_agent_could_hope_for(run):
     games = read_games(run, ("agent_1", "agent_2", "winner", "opening_id", "orbit"))
     winners = opening_winners(run)
     due = games["opening_id"].map(winners)
-    for split in by_theory(games, winners):
+    for split in split_by_theory(games, winners):
         first, second = games["agent_1"] == split.agent, games["agent_2"] == split.agent
         ours = (first & (due == 1)) | (second & (due == 2))
         has_won = (first & (games["winner"] == 1)) | (second & (games["winner"] == 2))
@@ -378,7 +378,7 @@ def test_longer_openings_are_known_once_their_games_are_labelled(tmp_path):
 
 def test_openings_whose_winner_is_not_known_are_counted_apart(run):
     games = read_games(run, ("agent_1", "agent_2", "winner", "opening_id", "orbit"))
-    nobody = by_theory(games, {})
+    nobody = split_by_theory(games, {})
     assert all((split.won, split.lost) == (0, 0) and split.unknown for split in nobody)
     assert all(math.isnan(split.converted.estimate) for split in nobody)
 

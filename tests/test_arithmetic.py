@@ -16,7 +16,7 @@ from scipy.spatial import distance
 
 from isolation import Board, Limit, search
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.games.batch_moves import Positions, answer_all
+from isolation.games.batch_moves import Positions, choose_moves
 from isolation.games.match import play_games
 from isolation.native.runtime import checked_arithmetic, numpy_loops, runtime_library
 from isolation.players.agents import SearchAgent
@@ -733,7 +733,7 @@ def test_games_and_answers_are_pythons_too_where_whole_numbers_outgrow_compiled_
     for column in ("winner", "reason", "moves", "score", "nodes"):
         assert np.array_equal(getattr(games, column), getattr(expected, column), equal_nan=column == "score")
     positions = Positions.of(openings, "7x7")
-    answers = answer_all(agent, positions, np.zeros(3, np.uint64))
+    answers = choose_moves(agent, positions, np.zeros(3, np.uint64))
     assert not answers.failure.any()
     assert answers.cells[0] == search(Board.from_moves(openings[0]), outgrows_in_one_position, agent.limit).move
     assert answers.detail == ""

@@ -16,7 +16,7 @@ from scripted_pool import here
 from cli import main
 from experiments.plan.config import Config, load_config
 from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.game_recorder import Ledger
+from experiments.play.game_recorder import GameRecorder
 from experiments.play.runner import play_tournament
 from experiments.record import log, run_directory
 from experiments.record.checked_json import read_json
@@ -103,7 +103,7 @@ def test_a_row_with_one_wrong_number_is_refused(column: str, value: Any, run: Pa
     check(run)
     put(run, lambda row: row.update({column: value}))
     with pytest.raises(ValueError, match=r"games-000001-000001\.parquet.*" + column.split("_")[0]) as told:
-        Ledger(run, plan_of(run))
+        GameRecorder(run, plan_of(run))
     assert "\n" not in str(told.value)
 
 

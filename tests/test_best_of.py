@@ -13,7 +13,7 @@ from experiments.plan.config import load_config
 from experiments.plan.schedule import pair_points
 from experiments.plan.tournament_plan import make_plan
 from experiments.play.run_extension import extended_config
-from experiments.play.runner import Outcome, play_tournament
+from experiments.play.runner import RunOutcome, play_tournament
 from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory
 from experiments.statistics.run_results import load_findings
@@ -31,7 +31,7 @@ KEYS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def play(out: Path, **keys: Any) -> Outcome:
+def play(out: Path, **keys: Any) -> RunOutcome:
     return play_tournament(load_config(None, {**KEYS, **keys, "out": str(out)}), pools=here)
 
 

@@ -22,12 +22,12 @@ from played_games import write_run
 from experiments.roster import parse_agent
 from isolation.loading.load_user_code import load_heuristic
 from isolation.players.agents import RandomAgent
-from reports.board.board_processes import Room
-from reports.board.resources import Shelf, packed
+from reports.board.board_processes import ServerLimits
+from reports.board.resources import Resources, packed
 
 LATE = {"size": "7x7", "moves": [24, 14, 9, 1]}
 SHORT = {"position": LATE, "heuristics": ["improved"], "depth": 1}
-ROOM = Room(short=0.2, longest=3600.0, long_places=2, long_places_a_page=1)
+ROOM = ServerLimits(short=0.2, longest=3600.0, long_places=2, long_places_a_page=1)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,9 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def port(file):
-    shelf = Shelf(heuristics={"sleeping": sleeping, "mine": load_heuristic(str(file), "score").value}, agents=AGENTS)
+    shelf = Resources(
+        heuristics={"sleeping": sleeping, "mine": load_heuristic(str(file), "score").value}, agents=AGENTS
+    )
     with serving(shelf, ROOM) as port:
         ask(port, "values", SHORT)
         yield port
@@ -153,13 +155,13 @@ def test_a_newer_question_of_a_page_takes_the_place_of_its_older_one(port):
 
 
 def test_a_question_that_takes_too_long_is_ended():
-    with serving(Shelf(agents=AGENTS), Room(short=0.2, longest=1.0)) as port:
+    with serving(Resources(agents=AGENTS), ServerLimits(short=0.2, longest=1.0)) as port:
         status, answer = ask(port, "move", move("computing"))
     assert (status, answer["error"]) == (503, "no answer within 1 s: ask for less, or less at once")
 
 
 def test_nobody_waits_in_a_line_without_end():
-    with serving(Shelf(agents=AGENTS), Room(short_places=1, waiting=0)) as port:
+    with serving(Resources(agents=AGENTS), ServerLimits(short_places=1, waiting=0)) as port:
         assert ask(port, "values", SHORT) == (503, {"error": "the board is busy: ask again in a while"})
 
 
@@ -187,7 +189,7 @@ def test_a_file_that_has_changed_fails_its_own_questions_only(port, file):
 def test_what_belongs_to_this_process_cannot_be_offered():
     lock = threading.Lock()
     with pytest.raises(ValueError, match=r"^locked cannot be used by the board, which asks it in another process: "):
-        packed(Shelf(heuristics={"locked": lambda game, player: float(lock.locked())}))
+        packed(Resources(heuristics={"locked": lambda game, player: float(lock.locked())}))
 
 
 # The end
@@ -268,7 +270,7 @@ DAMAGED = ("flipped", "torn", "empty", "gone", "facts", "typed")
 
 @pytest.fixture(scope="module")
 def damaged_port(runs):
-    with serving(Shelf(tuple(runs / name for name in ("sound", *DAMAGED)))) as port:
+    with serving(Resources(tuple(runs / name for name in ("sound", *DAMAGED)))) as port:
         for name in DAMAGED:
             damage(runs / name)
         yield port

@@ -13,10 +13,10 @@ from played_games import random_record, write_run
 from experiments.exchange.export_games import exported
 from experiments.exchange.saved_games import load_game, save_game
 from isolation import Board
-from reports.board.game_export import written
-from reports.board.game_import import games_in
+from reports.board.game_export import export_line
+from reports.board.game_import import import_games
 from reports.board.request_models import ExportQuestion, ImportQuestion, Position, board_of
-from reports.board.resources import Shelf
+from reports.board.resources import Resources
 
 EMPTY = {"visited": [], "knights": [None, None], "turn": 1}
 SET_UP = Position(size="5x6", visited=[3], knights=(1, 2), turn=2, moves=[13])
@@ -30,7 +30,7 @@ def run(tmp_path_factory):
 
 
 def read(text, size="7x7"):
-    return games_in(ImportQuestion(text=text, size=size))["games"]
+    return import_games(ImportQuestion(text=text, size=size))["games"]
 
 
 def line_of(given):
@@ -39,8 +39,8 @@ def line_of(given):
     return board_of(Position(**setup, moves=given["moves"]))
 
 
-def export(kind, position, shelf=Shelf(), **more):  # noqa: B008 - a frozen value
-    return written(ExportQuestion(kind=kind, position=position, **more), shelf)
+def export(kind, position, shelf=Resources(), **more):  # noqa: B008 - a frozen value
+    return export_line(ExportQuestion(kind=kind, position=position, **more), shelf)
 
 
 # In
@@ -209,7 +209,7 @@ def test_a_row_of_a_log_is_of_a_finished_game():
 def test_a_game_of_the_run_is_given_out_with_its_scores_and_a_line_beside_it_without(run):
     record = random_record(1)
     position = Position(size="5x5", moves=list(record.moves))
-    shelf = Shelf((run,))
+    shelf = Resources((run,))
     told = json.loads(export("json", position, shelf, run="0", game="1")["text"])
     assert (told["agent_1"], told["depth"]) == ("Random", list(record.depth))
     assert "played, game 1" in export("html", position, shelf, run="0", game="1")["text"]

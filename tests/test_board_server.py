@@ -36,8 +36,8 @@ from reports.board.request_models import (
     boards_of,
     parse,
 )
-from reports.board.resources import Shelf, games
-from reports.board.server import Board as BoardServer
+from reports.board.resources import Resources, games
+from reports.board.server import BoardServer as BoardServer
 from reports.board.server import listen
 
 ENGINE = Kind(
@@ -71,7 +71,7 @@ def records(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def port(records):
-    shelf = Shelf((records[0],), {"distance": distance, "failing": failing}, {"my agent": GreedyAgent("my agent")})
+    shelf = Resources((records[0],), {"distance": distance, "failing": failing}, {"my agent": GreedyAgent("my agent")})
     with serving(shelf) as port:
         yield port
 
@@ -218,11 +218,11 @@ def test_games_are_listed_and_loaded(port, records):
 def test_a_list_of_games_has_their_mistakes_or_says_how_to_have_them(tmp_path):
     run = tmp_path / "played"
     write_run(run, 3)
-    found = games(GamesQuestion(run="0"), Shelf((run,)))
+    found = games(GamesQuestion(run="0"), Resources((run,)))
     assert found["advice"] == f"isolation label {run}"
     assert "mistakes" not in found["games"][0]
     label_run(run)
-    found = games(GamesQuestion(run="0"), Shelf((run,)))
+    found = games(GamesQuestion(run="0"), Resources((run,)))
     assert found["advice"] == ""
     assert [row["mistakes"] for row in found["games"]] == [
         len(labels.mistakes(run, row["game_id"])) for row in found["games"]
@@ -234,7 +234,7 @@ def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
     append_game(run, record, (None, None))
     question = ExploreQuestion(run="0", position=Position(size="5x5", moves=list(record.moves[:3])))
     for games_played in (1, 2):
-        found = explored(question, Shelf((run,)))
+        found = explored(question, Resources((run,)))
         assert (found["games"], found["drawn"], found["moves"][0]) == (
             games_played,
             False,
@@ -244,7 +244,7 @@ def test_replies_in_a_run_are_counted_and_read_anew_when_it_has_grown(tmp_path):
 
 
 def test_reading_a_log_leaves_memory_for_what_comes_next(records):
-    with serving(Shelf((records[0],)), replace(ROOM, short_places=1)) as port:
+    with serving(Resources((records[0],)), replace(ROOM, short_places=1)) as port:
         assert ask(port, "/api/explore", {"run": "0", "position": {"size": "5x5"}})[0] == 200
         assert ask(port, "/api/runs/0/games")[0] == 200
         question = {"position": OPENING, "heuristics": ["improved"]}
@@ -283,7 +283,7 @@ def test_what_is_not_there_is_said_so(port, path, complaint):
 
 def test_a_board_cannot_be_started_with_what_is_no_run(tmp_path):
     with pytest.raises(ValueError, match="no run lies there"):
-        BoardServer(Shelf((tmp_path,)), 1)
+        BoardServer(Resources((tmp_path,)), 1)
 
 
 # Positions

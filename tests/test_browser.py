@@ -19,8 +19,8 @@ from test_watch import watching
 
 from experiments.exchange.export_games import exported
 from experiments.exchange.saved_games import append_game
-from experiments.league.entries import Book, Entry
-from experiments.league.league_results import Forfeit, read_results
+from experiments.league.entries import Entry, LeagueEntries
+from experiments.league.league_results import PlayerForfeits, read_results
 from experiments.league.submission_checks import Check
 from experiments.league.submissions import Skipped, Submission
 from experiments.plan.config import Config
@@ -28,11 +28,11 @@ from experiments.play.runner import play_tournament
 from experiments.roster import parse_agent
 from experiments.statistics.run_results import load_findings
 from isolation import Board, solve
-from isolation.checks.agent_checks import Finding
+from isolation.checks.agent_checks import CheckResult
 from isolation.rules.notation import cell_name
 from reports.board.handlers import move_values
 from reports.board.request_models import Position, board_of
-from reports.board.resources import Shelf
+from reports.board.resources import Resources
 from reports.league.write_pages import write_pages
 from reports.pages.report_page import write_report
 from reports.replay.replay import replay_of_run
@@ -97,7 +97,7 @@ def silent(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(run, silent):
-    shelf = Shelf((run, silent), {"distance": distance}, {"first": parse_agent("random")})
+    shelf = Resources((run, silent), {"distance": distance}, {"first": parse_agent("random")})
     with serving(shelf) as port:
         yield f"http://127.0.0.1:{port}/"
 
@@ -938,12 +938,12 @@ def league(tmp_path_factory):
     config = Config(format="round-robin", contenders=("random", "greedy"), pairs=2, jobs=1, out=str(path))
     play_tournament(config, pools=lambda jobs: ScriptedPool(Script()))
     results = read_results(path)
-    lost = Forfeit("Random", "error", EVIL, (0,), f"Traceback\n  {EVIL}</script>")
+    lost = PlayerForfeits("Random", "error", EVIL, (0,), f"Traceback\n  {EVIL}</script>")
     first = replace(results.games[0], reason="error", detail=f"{EVIL}</script>")
     results = replace(results, forfeits=(lost,), games=(first, *results.games[1:]))
-    check = Check("", (Finding("moves", False, EVIL), Finding("time", False, "slow", is_note=True)))
+    check = Check("", (CheckResult("moves", False, EVIL), CheckResult("time", False, "slow", is_note=True)))
     entry = Entry(Submission("Random", Path("game_agent.py"), "CustomPlayer", "second"), "", check)
-    return write_pages(path, Book((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)
+    return write_pages(path, LeagueEntries((entry,), (Skipped(EVIL, f"fails: {EVIL}"),)), results)
 
 
 @pytest.mark.parametrize(("viewport", "scheme"), APPEARANCES)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.plan import catalogue
-from experiments.plan.catalogue import evaluate, file_catalogue, own_heuristics
+from experiments.plan.catalogue import evaluate, file_catalogue, user_heuristics
 from experiments.roster import parse_agent
 from experiments.roster.default_names import heuristics_in, only_heuristic
 from isolation import Board, play
@@ -201,6 +201,6 @@ def test_a_heuristic_that_never_returns_and_hears_nothing_is_given_up(monkeypatc
 def test_several_functions_of_one_file_evaluate_a_position_side_by_side(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def one(game, player):\n    return 1.0\n\ndef two(game, player):\n    return -0.0\n")
-    rows = evaluate(own_heuristics([f"{file}:one", f"{file}:two"]), Board.from_moves([24, 14]))
+    rows = evaluate(user_heuristics([f"{file}:one", f"{file}:two"]), Board.from_moves([24, 14]))
     told = [(row["heuristic"], str(row["player 1"])) for row in rows]
     assert told == [("mine.py:one", "1.0"), ("mine.py:two", "0.0")]

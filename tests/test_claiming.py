@@ -10,7 +10,7 @@ from random_games import positions
 
 import heuristics
 from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.compiling.rewrites.loops.territory_fill import claim
+from isolation.compiling.rewrites.loops.territory_fill import fuse_territory_loops
 from isolation.compiling.source_rewriter import rewrite
 from isolation.players.agents import code_hash
 from isolation.rules.geometry import parse_size
@@ -92,7 +92,7 @@ CHANGES = {
 
 def told_as_one_flood(source: str) -> bool:
     module = ast.parse(source)
-    claim(module)
+    fuse_territory_loops(module)
     return "_isolation.claimed(game, player, game.get_opponent(player))" in ast.unparse(module)
 
 
@@ -107,7 +107,7 @@ def test_a_loop_that_shares_out_the_blank_cells_is_one_flood():
 @pytest.mark.parametrize("total", ["FIRST", "OPEN"])
 def test_a_total_may_have_any_name(total):
     module = ast.parse(ROUND.replace("total", total))
-    claim(module)
+    fuse_territory_loops(module)
     assert f"{total} += _v_first1 - " in ast.unparse(module)
 
 

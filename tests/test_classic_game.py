@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from random_games import games
 
 from isolation import Board, game_as_text, sample_players
-from isolation.editions.edition import call_get_move, edition_of, takes_legal_moves
+from isolation.editions.edition import call_get_move, edition_of, is_first_edition
 from isolation.games import transcript
 from isolation.sample_players import (
     AlphaBetaPlayer,
@@ -78,7 +78,7 @@ def test_the_edition_of_a_player_shows_in_its_signature(get_move, first):
         pass
 
     Player.get_move = staticmethod(get_move)
-    assert takes_legal_moves(Player()) is first
+    assert is_first_edition(Player()) is first
     assert edition_of(Player()).name == ("first" if first else "second")
 
 

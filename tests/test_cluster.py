@@ -21,13 +21,13 @@ from experiments.learn.parameter_sweep import parse_axis, sweep
 from experiments.plan.config import Config, load_config
 from experiments.play.cluster import dask_pool, dispatcher, remote_worker
 from experiments.play.pools.recovery import FORFEITED
-from experiments.play.runner import Progress, play_tournament
+from experiments.play.runner import RunProgress, play_tournament
 from experiments.record import log, run_directory
 from experiments.roster import named, parse_spec
 from experiments.suite import read_suite
-from experiments.suite.agent_answers import ask_all
+from experiments.suite.agent_answers import collect_answers
 from experiments.suite.build_suite import Recipe, build_suite
-from experiments.suite.position_sources import Source
+from experiments.suite.position_sources import PositionSource
 from isolation import Limit
 
 DEADLY = """
@@ -71,7 +71,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def test_a_cluster_gives_the_log_that_one_machine_gives(two: Cluster, local: Path, tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     outcome = play_tournament(config_of(tmp_path / "run", cluster=str(two.file)), show=seen.append)
     assert outcome.finished
     assert_same_games(tmp_path / "run", local)
@@ -103,11 +103,11 @@ def many_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dask_pool, name, 0.005)
 
 
-def while_playing(*acts: Callable[[], object]) -> Callable[[Progress], None]:
+def while_playing(*acts: Callable[[], object]) -> Callable[[RunProgress], None]:
     """Something to do while games go on, one after the other, each after more games have come back."""
     left, last = list(acts), [0]
 
-    def show(progress: Progress) -> None:
+    def show(progress: RunProgress) -> None:
         if left and last[0] < progress.logged < progress.total:
             last[0] = progress.logged
             left.pop(0)()
@@ -196,12 +196,14 @@ def test_placements_are_solved_and_games_labelled_and_judged_alike(two: Cluster,
 
 @pytest.mark.slow
 def test_suites_are_built_and_agents_asked_alike(two: Cluster, tmp_path: Path) -> None:
-    recipe = Recipe("4x5", 2, 10, openings=4, sources=(Source("mine", ("random", "greedy")),), field=("greedy",))
+    recipe = Recipe(
+        "4x5", 2, 10, openings=4, sources=(PositionSource("mine", ("random", "greedy")),), field=("greedy",)
+    )
     built, asked = [], []
     for number, address in enumerate((None, two.address)):
         path = tmp_path / f"{number}.parquet"
         built.append(build_suite(recipe, path, jobs=0, cluster=address))
-        asked.append(ask_all(["perfect@nodes=50"], read_suite(path).positions, jobs=0, cluster=address))
+        asked.append(collect_answers(["perfect@nodes=50"], read_suite(path).positions, jobs=0, cluster=address))
     assert built[0].equals(built[1])
     cells = [answers.answers.cells.tolist() for (answers,) in asked]
     assert cells[0] == cells[1]
@@ -295,7 +297,7 @@ def test_a_run_goes_on_when_its_scheduler_is_there_again(tmp_path: Path, monkeyp
 
         act, notes = while_playing(int, int, restart), set()
 
-        def show(progress: Progress) -> None:
+        def show(progress: RunProgress) -> None:
             act(progress)
             notes.update(progress.notes)
 

@@ -24,13 +24,13 @@ from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
 from experiments.play.cluster import cluster_address, daemons, dispatcher, file_transfer, remote_worker
 from experiments.play.cluster.dask_pool import DaskPool
-from experiments.play.cluster.remote_worker import Hello
+from experiments.play.cluster.remote_worker import MachineInfo
 from experiments.play.pools.batch_feed import Pace
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.pool import Event, Finished, Fleet, Machine, UnreachableError
 from experiments.play.pools.worker import Worker, task_of
 from experiments.play.runner import _fleet_notes
-from experiments.record.finished_games import Ends, Part
+from experiments.record.finished_games import GameEndings, LogPart
 from isolation.compiling import code_cache
 from isolation.files.temp_folders import LOCK
 from isolation.loading.load_user_code import content_hash
@@ -160,9 +160,9 @@ def test_a_file_and_its_siblings_arrive_where_they_are_not(
     keys = {"format": "head-to-head", "contenders": [f"Mine=AB:{user}:score@depth=1"], "baseline": "random", "pairs": 2}
     task = task_of(make_plan(load_config(None, keys)))
     parcel = file_transfer.parcel_of(task)
-    assert file_transfer.opened(parcel) == task
+    assert file_transfer.unpack_task(parcel) == task
     user.parent.rename(tmp_path / "elsewhere")
-    arrived = file_transfer.opened(parcel)
+    arrived = file_transfer.unpack_task(parcel)
     place = tmp_path / "cache" / "files" / content_hash(tmp_path / "elsewhere" / "my.py") / "my.py"
     assert arrived == replace(task, specs=(task.specs[0], f"Mine=AB:{place}:score@depth=1"))
     assert Worker(arrived).play_batch(np.array([0, 1]), interpreted=True).played.ids.tolist() == [0, 1]
@@ -175,17 +175,17 @@ def test_a_file_that_is_another_one_over_there_is_not_taken(
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path / "cache")
     file = file_transfer.packed_file(user)
     (user.parent / "parts" / "deep.py").write_text("WEIGHT = 3.0\n")
-    place = file_transfer.placed(file)
+    place = file_transfer.install_file(file)
     assert content_hash(place) == file.content != content_hash(user)
     place.write_text("damaged")
-    assert content_hash(file_transfer.placed(file)) == file.content
+    assert content_hash(file_transfer.install_file(file)) == file.content
 
 
 # Who may play
 
 
-def hello(**changes: str) -> Hello:
-    return Hello("lab", 4, "a processor", remote_worker.versions() | changes)
+def hello(**changes: str) -> MachineInfo:
+    return MachineInfo("lab", 4, "a processor", remote_worker.versions() | changes)
 
 
 def test_machines_whose_log_might_differ_are_refused_in_a_line() -> None:
@@ -224,24 +224,28 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
     monkeypatch.setattr(remote_worker.log, "packed", fail)
     said: list[str] = []
     monkeypatch.setattr(remote_worker, "_say", said.append)
-    assert remote_worker.play("task", ids) == remote_worker.Unfit("OSError: [Errno 28] No space left on device")
+    assert remote_worker.play("task", ids) == remote_worker.MachineUnsuitable(
+        "OSError: [Errno 28] No space left on device"
+    )
     assert said == ["This machine plays no further in this run: OSError: [Errno 28] No space left on device"]
 
 
 def test_a_machine_that_cannot_play_is_named_and_its_work_goes_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = remote_worker.Unfit("OSError: [Errno 28] No space left on device")
+    full = remote_worker.MachineUnsuitable("OSError: [Errno 28] No space left on device")
 
-    async def answer(client: object, address: str, errand: dispatcher.Errand) -> remote_worker.Answer:
+    async def answer(client: object, address: str, errand: dispatcher.RemoteTask) -> remote_worker.Answer:
         return full
 
     monkeypatch.setattr(dispatcher, "_done", answer)
     monkeypatch.setattr(dispatcher, "_LOOK_EVERY", 0.0)
     monkeypatch.setattr(dispatcher, "_ALONE", -1.0)
-    monkeypatch.setattr(dispatcher.Hub, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60))
-    with contextlib.closing(dispatcher.Hub("tcp://lab:8786")) as made:
+    monkeypatch.setattr(
+        dispatcher.Dispatcher, "_stay_connected", lambda self: self._first.put(None) or asyncio.sleep(60)
+    )
+    with contextlib.closing(dispatcher.Dispatcher("tcp://lab:8786")) as made:
         full_lab = dispatcher.Known("tcp://lab2:1", hello())
         made._names["tcp://lab2:1"], made._present = "lab2", {"tcp://lab2:1"}
-        errand = dispatcher.Errand(1, remote_worker.compute, (), None)
+        errand = dispatcher.RemoteTask(1, remote_worker.compute, (), None)
         asyncio.run_coroutine_threadsafe(made._try(None, full_lab, errand), made._loop).result(10)  # type: ignore[arg-type]
         assert made._waiting.get_nowait() is errand
         assert made.received(0) == []
@@ -255,7 +259,7 @@ def test_a_full_disk_is_no_answer_of_the_work_that_was_asked_for(
 ) -> None:
     at_work(lambda: False)
     answer = remote_worker.call("task", _meet_a_full_disk)
-    assert answer == remote_worker.Unfit("OSError: [Errno 28] No space left on device")
+    assert answer == remote_worker.MachineUnsuitable("OSError: [Errno 28] No space left on device")
     assert isinstance(remote_worker.call("task", _divide_by_zero), remote_worker.Raised)
 
 
@@ -330,7 +334,7 @@ def test_games_that_were_under_way_when_a_machine_left_off_are_in_no_later_batch
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LokyPool, "submit", noted)
         at_work(lambda: bool(sent))
-        assert isinstance(remote_worker.play("task", np.arange(36)), remote_worker.Left)
+        assert isinstance(remote_worker.play("task", np.arange(36)), remote_worker.Cancelled)
     at_work(lambda: False)
     answer = remote_worker.play("task", np.arange(36, 40))
     assert isinstance(answer, remote_worker.PlayedPart)
@@ -343,7 +347,7 @@ class ScriptedHub:
     address = "tcp://lab:8786"
 
     def __init__(self) -> None:
-        self.errands: list[dispatcher.Errand] = []
+        self.errands: list[dispatcher.RemoteTask] = []
         self.returned: list[dispatcher.Returned] = []
         self.refused: dict[str, str] = {}
         self.machines: list[dispatcher.Known] = []
@@ -351,7 +355,7 @@ class ScriptedHub:
     def check(self) -> None:
         """It is always there."""
 
-    def send(self, errand: dispatcher.Errand) -> None:
+    def send(self, errand: dispatcher.RemoteTask) -> None:
         self.errands.append(errand)
 
     def received(self, timeout: float) -> list[dispatcher.Returned]:
@@ -368,7 +372,9 @@ def test_a_machine_that_sends_other_games_than_it_was_asked_for_is_named_and_oth
     pool.submit(np.array([4, 5]))
 
     def send(*ids: int) -> list[Event]:
-        part = Part(np.array(ids), Ends(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b"")
+        part = LogPart(
+            np.array(ids), GameEndings(np.ones(len(ids), np.int8), np.ones(len(ids), np.int8), [""] * len(ids)), b""
+        )
         answer = remote_worker.PlayedPart(part, np.array([0]), np.zeros(1), {})
         scripted.returned.append(dispatcher.Returned(scripted.errands[-1].number, answer, "tcp://other:1"))
         return pool.finished(0)

@@ -217,7 +217,7 @@ def test_a_damaged_verdict_is_found_out_anew(text, tmp_path):
 def test_code_that_numba_runs_may_call_what_was_gathered():
     from numba import njit, types
 
-    from isolation.compiling.llvm_ir import gathering
+    from isolation.compiling.llvm_ir import collect_ir
     from isolation.native.decorators import inner
 
     @inner
@@ -228,6 +228,6 @@ def test_code_that_numba_runs_may_call_what_was_gathered():
     def quadruple(number):
         return double(double(number))
 
-    with gathering():
+    with collect_ir():
         quadruple.compile((types.int64,))
     assert njit(lambda number: quadruple(number))(3) == 12

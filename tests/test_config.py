@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.plan.config import Config, example_toml, load_config, parse_openings, to_toml
-from experiments.play.pools.process_map import as_they_come
+from experiments.play.pools.process_map import map_unordered
 
 ROOT = Path(__file__).parents[1]
 
@@ -190,7 +190,7 @@ def test_more_processes_than_a_machine_can_be_asked_for_are_refused(monkeypatch:
     with pytest.raises(ValueError, match="jobs = 17: too many: 16 processes are the most on 2 cores"):
         load_config(None, {"jobs": 17})
     with pytest.raises(ValueError, match="1000000 jobs: too many"):
-        next(as_they_come(abs, [(1,)], 1_000_000))
+        next(map_unordered(abs, [(1,)], 1_000_000))
 
 
 @pytest.mark.parametrize("text", ["format = {a = 1}", "format = [1]", "format = 3"])

@@ -12,18 +12,18 @@ from scipy.stats import norm, t
 from experiments.inference.cluster_intervals import student_tail
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.inference.elo import elo_from_score, score_from_elo
-from experiments.learn.spsa import Plan, moved, plan_of, width
+from experiments.learn.spsa import SpsaPlan, moved, plan_of, width
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
 from experiments.play import game_recorder as ledgers
-from experiments.play.game_recorder import Ledger
+from experiments.play.game_recorder import GameRecorder
 from experiments.record import log
-from experiments.record.finished_games import lost_unplayed
+from experiments.record.finished_games import forfeited_game
 from experiments.record.run_directory import finish, games_at_end, missing_sentence
 from experiments.statistics.run_results import load_findings
 from isolation.games.batch_moves import first_failure
 from reports.text import wording
-from reports.text.cell_values import Chance, Resampled, counted
+from reports.text.cell_values import Chance, Resampled, pluralise
 from reports.text.verdict_words import verdict_of
 
 
@@ -39,7 +39,7 @@ def test_resamples_of_few_openings_leave_out_less_by_students_t_and_by_their_sma
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (5, 50), (1, 100)])
 def test_steps_of_spsa_shrink_by_its_usual_exponents(first: int, second: int) -> None:
-    plan, point = Plan(rounds=100, directions=1, openings=4, seed=1), np.array([0.5])
+    plan, point = SpsaPlan(rounds=100, directions=1, openings=4, seed=1), np.array([0.5])
     early, late = (float(moved(plan, point, np.ones((1, 1)), np.ones(1), one)[0] - 0.5) for one in (first, second))
     perturbation = (second / first) ** -0.101
     assert width(second) / width(first) == pytest.approx(perturbation)
@@ -65,10 +65,10 @@ def test_the_log_is_written_every_half_second_to_two_and_less_often_in_long_runs
     keys = {"format": "head-to-head", "contenders": ["greedy"], "baseline": "random", "pairs": 5}
     plan = make_plan(load_config(None, keys))
     log.games_folder(tmp_path).mkdir()
-    ledger = Ledger(tmp_path, plan)
+    ledger = GameRecorder(tmp_path, plan)
     now[0] = started - waited
     ledger.write()
-    ledger.add(lost_unplayed(plan.schedule, 0, 1, "why"))
+    ledger.add(forfeited_game(plan.schedule, 0, 1, "why"))
     now[0] = float(started)
     ledger.write_if_due()
     assert (ledger.logged == 1) == is_written
@@ -111,7 +111,7 @@ def test_forfeits_beyond_5_percent_are_warned_of(forfeits: int, is_warned_of: bo
 def test_openings_played_and_missing_together_are_compared_with_those_on_the_board(
     population: int, is_enough: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wording, "reach_of", lambda one, worth: SimpleNamespace(found=0.1, more=50))
+    monkeypatch.setattr(wording, "detectable_effect", lambda one, worth: SimpleNamespace(found=0.1, more=50))
     claims = [SimpleNamespace(is_empty=False, is_census=False, openings=100)]
     said = " ".join(wording.reach_sentences(claims, 0.02, population))  # type: ignore[arg-type]
     assert ("about 50 openings more than the 100 played" in said) == is_enough
@@ -156,4 +156,4 @@ def test_a_verdict_needs_significance_and_a_sign(estimate: float) -> None:
 
 
 def test_numbers_of_things_have_their_plural_but_one() -> None:
-    assert [counted(number, "game") for number in (0, 1, 2, 1234)] == ["0 games", "1 game", "2 games", "1,234 games"]
+    assert [pluralise(number, "game") for number in (0, 1, 2, 1234)] == ["0 games", "1 game", "2 games", "1,234 games"]

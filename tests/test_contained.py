@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from cli import main
-from experiments.play.pools.process_map import as_they_come
+from experiments.play.pools.process_map import map_unordered
 from experiments.quick_trial import try_heuristic
 from isolation.checks.agent_checks import check_player, check_values
 from isolation.loading.load_user_code import LoadError, load_module
-from isolation.usercode.output_capture import WantsToEnd, hushed, unending
+from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
 
 LOUD = """
 def score(game, player):
@@ -41,19 +41,19 @@ class Player:
 )
 def test_what_would_end_the_process_is_an_exception(end: object, told: str) -> None:
     before = os._exit, os.closerange, dict(sys.modules)
-    with pytest.raises(WantsToEnd, match=told), unending():
+    with pytest.raises(WantsToEnd, match=told), prevent_exit():
         end()  # type: ignore[operator]
     assert (os._exit, os.closerange, dict(sys.modules)) == before
 
 
 def test_exceptions_and_ctrl_c_pass() -> None:
     for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), unending():
+        with pytest.raises(error), prevent_exit():
             raise error
 
 
 def test_what_is_printed_is_counted_and_the_first_line_kept() -> None:
-    with hushed() as printed:
+    with capture_output() as printed:
         print("one", "two")
         print("three", file=sys.stderr)
         sys.stdout.buffer.write(b"four")
@@ -62,8 +62,8 @@ def test_what_is_printed_is_counted_and_the_first_line_kept() -> None:
 
 
 def test_inside_another_the_outer_one_counts() -> None:
-    with hushed() as outer:
-        with hushed() as inner:
+    with capture_output() as outer:
+        with capture_output() as inner:
             print("x")
         print("y")
     assert (outer.lines, inner.lines) == (2, 0)
@@ -144,12 +144,12 @@ def shout(word: str) -> str:
 
 def test_calls_made_side_by_side_are_told_of_together(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.warns(UserWarning, match="the code printed 2 lines"):
-        assert sorted(as_they_come(shout, [("a",), ("b",)], 1)) == ["A", "B"]
+        assert sorted(map_unordered(shout, [("a",), ("b",)], 1)) == ["A", "B"]
     assert capsys.readouterr().out == ""
 
 
 def test_what_is_written_past_python_is_counted_too(capfd: pytest.CaptureFixture[str]) -> None:
-    with hushed() as printed:
+    with capture_output() as printed:
         os.write(1, b"past Python\n")
         os.write(2, b"and errors")
         subprocess.run(["echo", "a program"], check=True)
@@ -159,7 +159,7 @@ def test_what_is_written_past_python_is_counted_too(capfd: pytest.CaptureFixture
 
 
 def test_warnings_from_among_what_is_kept_are_said_afterwards() -> None:
-    with pytest.warns(UserWarning, match="ours"), hushed() as printed:
+    with pytest.warns(UserWarning, match="ours"), capture_output() as printed:
         warnings.warn("ours", stacklevel=1)
     assert printed.lines == 0
 
@@ -203,4 +203,4 @@ def _end(_: int) -> None:
 
 def test_a_worker_that_dies_ends_the_calls_with_a_line() -> None:
     with pytest.raises(ChildProcessError, match=r"^a worker process has died by SIGKILL.*: the code it ran ended it"):
-        list(as_they_come(_end, [(1,), (2,)], jobs=2))
+        list(map_unordered(_end, [(1,), (2,)], jobs=2))

@@ -14,7 +14,7 @@ import pytest
 
 from experiments.record.checked_parquet import write_parquet
 from experiments.record.run_lock import RunLockedError, locked
-from isolation.files.atomic_write import make_folder, sweep, write_text, write_whole
+from isolation.files.atomic_write import make_folder, sweep, write_atomic, write_text
 
 
 def write_table(path: Path) -> None:
@@ -67,7 +67,7 @@ def test_what_a_failing_writer_wrote_is_gone(tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        write_whole(tmp_path / "file", fail)
+        write_atomic(tmp_path / "file", fail)
     assert not any(tmp_path.iterdir())
 
 
@@ -76,7 +76,7 @@ def test_two_that_write_the_same_file_at_a_time_do_not_mix(tmp_path: Path) -> No
         file.write(b"outer")  # type: ignore[attr-defined]
         write_text(tmp_path / "file", "inner")
 
-    write_whole(tmp_path / "file", write_inside)
+    write_atomic(tmp_path / "file", write_inside)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "outer")]
 
 

@@ -11,11 +11,11 @@ from hostile_engines import at, engine
 
 from cli import main
 from isolation.checks import engine_checks
-from isolation.checks.engine_checks import Finding, check_engine
+from isolation.checks.engine_checks import EngineCheckResult, check_engine
 from isolation.engines.engine_server import serve
 from isolation.engines.program import Program
 from isolation.players.agents import GreedyAgent
-from isolation.processes.transport import Ended, Silence
+from isolation.processes.transport import TransportClosed, TransportTimeout
 
 
 class Here:
@@ -42,9 +42,9 @@ class Here:
         try:
             line = self.said.get(timeout=seconds)
         except queue.Empty:
-            raise Silence from None
+            raise TransportTimeout from None
         if line is None:
-            raise Ended
+            raise TransportClosed
         return line.encode()
 
     def ending(self, seconds):
@@ -110,7 +110,10 @@ def test_the_command_says_what_failed_and_ends_with_code_1(tmp_path: Path, monke
 
 
 def test_an_engine_that_lacks_only_what_is_not_needed_to_play_here_is_sound(monkeypatch):
-    findings = [Finding("is ready", True, "", "", ""), Finding("says result", False, "query result", "", "", False)]
+    findings = [
+        EngineCheckResult("is ready", True, "", "", ""),
+        EngineCheckResult("says result", False, "query result", "", "", False),
+    ]
     monkeypatch.setattr(engine_checks, "check_engine", lambda program: iter(findings))
     result = CliRunner().invoke(main, ["test-engine", sys.executable])
     assert result.exit_code == 0

@@ -12,12 +12,12 @@ from isolation import Board, Limit
 from isolation.engines import protocol, session
 from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
-from isolation.engines.protocol import Info, add_info, read_line, variant_of, variants_text
-from isolation.engines.session import Waits
-from isolation.players.agents import Forfeit, closing
+from isolation.engines.protocol import Info, add_info, parse_pv, variant_of, variants_text
+from isolation.engines.session import Timeouts
+from isolation.players.agents import ForfeitError, opened_player
 from isolation.processes import supervisor
 from isolation.processes.idle_processes import Idle
-from isolation.processes.transport import Ended, Endless, Silence
+from isolation.processes.transport import LineTooLong, TransportClosed, TransportTimeout
 from isolation.rules.outcome import Reason
 from isolation.search.result import is_well_formed
 
@@ -66,12 +66,12 @@ class Script:
     def receive(self, seconds):
         if not self.said:
             self.clock.now += seconds
-            raise Silence
+            raise TransportTimeout
         said = self.said[0]
         if isinstance(said, (int, float)) and said > seconds:
             self.said[0] -= seconds
             self.clock.now += seconds
-            raise Silence
+            raise TransportTimeout
         self.said.pop(0)
         if isinstance(said, (int, float)):
             self.clock.now += said
@@ -105,7 +105,7 @@ def agent_of(limit=Limit(nodes=100), **program):  # noqa: B008
 
 def opened(script, agent):
     """The player of an agent that is alone with its script."""
-    return closing(replace(agent or agent_of(), errors=str(id(script))).open(lambda program, errors: script))
+    return opened_player(replace(agent or agent_of(), errors=str(id(script))).open(lambda program, errors: script))
 
 
 def ask(clock, answers, agent=None):
@@ -124,7 +124,7 @@ def lose(clock, answers, agent=None):
         player.choose(BOARD, 0)
 
     script = Script(clock, answers)
-    with opened(script, agent) as player, pytest.raises(Forfeit) as loss:
+    with opened(script, agent) as player, pytest.raises(ForfeitError) as loss:
         play()
     return script, loss.value
 
@@ -264,7 +264,7 @@ def test_any_words_are_some_information_that_fits_into_a_log(words):
     assert 0 <= info.depth < 1 << 15
     assert 0 <= info.nodes < 1 << 62
     assert isinstance(info.score, float)
-    assert len(read_line(BOARD, info.pv)) <= len(info.pv)
+    assert len(parse_pv(BOARD, info.pv)) <= len(info.pv)
 
 
 # How engines lose
@@ -274,12 +274,12 @@ def test_any_words_are_some_information_that_fits_into_a_log(words):
     ("answers", "reason", "detail"),
     [
         ({"ugi": (), "isready": ()}, Reason.HANG, "no ugiok or readyok in time; at last: > ugi | > isready"),
-        ({"ugi": (Ended(),)}, Reason.CRASH, "ended with exit code 3; at last: > ugi | > isready"),
-        ({"ugi": ("hello", Endless())}, Reason.NONSENSE, "sent a line of more than 1,048,576 bytes"),
-        ({"uginewgame": (Ended(),)}, Reason.CRASH, "ended with exit code 3"),
-        ({"position": (Ended(),)}, Reason.CRASH, "ended with exit code 3"),
+        ({"ugi": (TransportClosed(),)}, Reason.CRASH, "ended with exit code 3; at last: > ugi | > isready"),
+        ({"ugi": ("hello", LineTooLong())}, Reason.NONSENSE, "sent a line of more than 1,048,576 bytes"),
+        ({"uginewgame": (TransportClosed(),)}, Reason.CRASH, "ended with exit code 3"),
+        ({"position": (TransportClosed(),)}, Reason.CRASH, "ended with exit code 3"),
         ({"go": ()}, Reason.HANG, "no line while it searched in time; at last: "),
-        ({"go": ("info depth 1", Ended())}, Reason.CRASH, "| > go nodes 100 | < info depth 1"),
+        ({"go": ("info depth 1", TransportClosed())}, Reason.CRASH, "| > go nodes 100 | < info depth 1"),
         ({"go": ("bestmove d4d5",)}, Reason.ILLEGAL_MOVE, "d4d5 is not legal in 7/7/n6/3N3/7/7/7 w"),
         ({"go": ("bestmove c4c2",)}, Reason.ILLEGAL_MOVE, "leaves c4, but the knight stands on d4"),
         ({"go": ("bestmove a99999999999999999999",)}, Reason.ILLEGAL_MOVE, "not on the 7x7 board"),
@@ -320,7 +320,7 @@ def test_an_engine_that_does_not_stop_is_ended(clock):
     assert loss.reason is Reason.HANG
     assert "no move in time" in loss.detail
     assert script.ended == 1
-    assert clock.now - began == pytest.approx(0.15 + Waits().ready)
+    assert clock.now - began == pytest.approx(0.15 + Timeouts().ready)
 
 
 def test_who_shows_signs_of_life_may_think_until_the_end_of_a_move(clock):
@@ -347,7 +347,7 @@ def test_a_hard_cap_holds_for_all_that_belongs_to_a_move(clock, limit, stuck):
         player.new_game()
         began = clock.now
         script.answers |= stuck
-        with pytest.raises(Forfeit) as loss:
+        with pytest.raises(ForfeitError) as loss:
             player.choose(BOARD, 0)
     assert loss.value.reason is Reason.HANG
     assert clock.now - began == pytest.approx(3)
@@ -361,7 +361,7 @@ def test_a_hard_cap_holds_for_an_engine_that_does_not_get_ready(clock, word, sec
     script.answers[word] = (100,)
     with (
         opened(script, agent_of(options=(("Hash", "8"),)).capped(3)) as player,
-        pytest.raises(Forfeit, match="no readyok"),
+        pytest.raises(ForfeitError, match="no readyok"),
     ):
         player.new_game()
     assert clock.now - began == pytest.approx(seconds)
@@ -377,7 +377,7 @@ def test_what_was_asked_is_told_however_much_was_answered(clock):
 
 def test_a_program_that_cannot_be_started_has_crashed():
     agent = EngineAgent("Mine", Program(("/no/such/program",)), Limit(nodes=1))
-    with pytest.raises(Forfeit, match="could not be started: /no/such/program is no program") as loss:
+    with pytest.raises(ForfeitError, match="could not be started: /no/such/program is no program") as loss:
         agent.open().new_game()
     assert loss.value.reason is Reason.CRASH
 
@@ -390,7 +390,7 @@ def test_an_engine_is_kept_for_the_next_game_of_the_very_same_agent(clock):
     starts = iter(scripts)
     agent = agent_of()
     for one in (agent, agent, replace(agent, program=Program(("mine", "--fast"))), replace(agent, errors="/tmp/x")):
-        with closing(one.open(lambda program, errors: next(starts))) as player:
+        with opened_player(one.open(lambda program, errors: next(starts))) as player:
             player.new_game()
             player.choose(BOARD, 0)
     assert [script.sent.count("uginewgame") for script in scripts] == [2, 1, 1]
@@ -402,7 +402,7 @@ def test_an_engine_that_ended_between_games_is_started_anew(clock):
     starts = iter(scripts)
     player = agent_of().open(lambda program, errors: next(starts))
     player.new_game()
-    scripts[0].answers["uginewgame"] = (Ended(),)
+    scripts[0].answers["uginewgame"] = (TransportClosed(),)
     player.new_game()
     assert player.choose(BOARD, 0).move == 37
     assert [script.ended for script in scripts] == [1, 0]

@@ -11,7 +11,7 @@ from isolation import Board, Limit, play
 from isolation.checks.engine_checks import check_engine
 from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
-from isolation.players.agents import RandomAgent, closing
+from isolation.players.agents import RandomAgent, opened_player
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "engines"
 
@@ -48,7 +48,7 @@ def test_an_example_is_sound_and_plays(which, request):
 @pytest.mark.parametrize("which", ["player_in_cpp", "player_in_javascript"])
 def test_an_example_plays_on_wide_boards_and_tells_of_won_and_lost_ends(which, request):
     agent = EngineAgent("Example", request.getfixturevalue(which), Limit(nodes=300))
-    with closing(agent.open()) as player:
+    with opened_player(agent.open()) as player:
         player.new_game()
         assert player.choose(Board.from_moves([28, 119], "4x30"), 0).move in (56, 87, 89)
         assert player.choose(Board.from_fen("N*1/**1/n2 w"), 0).score == inf

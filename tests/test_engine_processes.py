@@ -22,12 +22,12 @@ from isolation import Board, Limit, play
 from isolation.engines import engine_agent as engines
 from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
-from isolation.engines.session import Waits
+from isolation.engines.session import Timeouts
 from isolation.players.agents import RandomAgent
 from isolation.processes.idle_processes import Idle
 
 ROOT = Path(__file__).parent.parent
-IMPATIENT = Waits(start=0.7, ready=0.7, move=0.7, silence=0.7)
+IMPATIENT = Timeouts(start=0.7, ready=0.7, move=0.7, silence=0.7)
 STATES = ("ugi", "uginewgame", "position", "go")
 
 
@@ -82,7 +82,7 @@ def test_an_engine_plays_whole_games_in_one_process(tmp_path, kept):
 )
 def test_an_engine_that_fails_in_any_state_loses_and_is_gone(tmp_path, kept, state, does, reasons):
     path = engine(tmp_path / "mine", at(state, does))
-    game = play(agent_of(path, waits=Waits() if does in (DIES, FLOODS) else IMPATIENT), RandomAgent(), size="4x5")
+    game = play(agent_of(path, waits=Timeouts() if does in (DIES, FLOODS) else IMPATIENT), RandomAgent(), size="4x5")
     assert (game.winner, {game.reason}) == (2, reasons)
     assert "at last: " in game.detail
     assert not kept._waiting

@@ -13,12 +13,12 @@ from isolation import Board, Limit, play
 from isolation.boards.joust_notation import read_move, write_move
 from isolation.engines import engine_search, engine_server, go_command
 from isolation.engines.engine_agent import EngineAgent
-from isolation.engines.engine_search import planned, told
+from isolation.engines.engine_search import format_info, plan_search
 from isolation.engines.go_command import read_go
 from isolation.engines.program import Program
 from isolation.engines.protocol import start_of
 from isolation.players import perfect_agent
-from isolation.players.agents import GreedyAgent, RandomAgent, closing
+from isolation.players.agents import GreedyAgent, RandomAgent, opened_player
 from isolation.search import SearchResult
 from isolation.search.interpreted import greedy_interpreted
 
@@ -203,7 +203,7 @@ def test_proven_results_are_mates_in_plies_and_in_moves_where_their_distance_is_
     lost = SearchResult(9, float("-inf"), 7, 5, 0.001, (9,), True)
 
     def said(result, spoken=engine_search.UGI, counts_plies=True):
-        return told(result, board, spoken, counts_plies=counts_plies)
+        return format_info(result, board, spoken, counts_plies=counts_plies)
 
     assert said(found) == "info depth 7 nodes 5 time 1 score mate 7 pv d4c6 a5b3"
     assert "score mate -4 pv d4c6,c6d4" in said(lost, engine_server.UCI)
@@ -308,8 +308,8 @@ def test_of_a_time_only_what_compiling_has_left_is_searched_for():
         asked.put(agent.limit.ms)
         return greedy_interpreted(board, agent.heuristic)
 
-    plan = planned(agent, read_go(["movetime", "60010"], 0), board)
-    engine_search.Thinking(plan, board, engine_search.UGI, ask, said.put, is_infinite=False, compiling=compiling)
+    plan = plan_search(agent, read_go(["movetime", "60010"], 0), board)
+    engine_search.RunningSearch(plan, board, engine_search.UGI, ask, said.put, is_infinite=False, compiling=compiling)
     done.set()
     assert said.get(timeout=60).startswith("info depth")
     assert asked.get() < plan.agent.limit.ms == 60_000
@@ -462,7 +462,7 @@ def test_an_agent_plays_the_same_game_as_an_engine_and_here():
     assert one.moves == other.moves
     assert one.nodes == other.nodes
     assert one.reason == other.reason == "no_moves"
-    with closing(there.open()) as player:
+    with opened_player(there.open()) as player:
         player.new_game()
         assert player._session is not None
         player._session.end()

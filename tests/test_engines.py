@@ -16,11 +16,17 @@ from experiments.roster import parse_agent
 from isolation import Board, Limit, play
 from isolation.games.match import play_games
 from isolation.loading.load_user_code import load_player
-from isolation.players.agents import ClassicAgent, Forfeit, GreedyAgent, RandomAgent, SearchAgent
-from isolation.processes.agent_pickling import CannotCross, pack, unpack
-from isolation.processes.subprocess_child import NEW_GAME, Failure, Order, Refusal, decode, encode
-from isolation.processes.subprocess_player import MOST_KEPT, START_SECONDS, Guard, guard, judge_of
-from isolation.processes.transport import Ended, ProcessTransport, Silence
+from isolation.players.agents import ClassicAgent, ForfeitError, GreedyAgent, RandomAgent, SearchAgent
+from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, load_agent
+from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode, encode
+from isolation.processes.subprocess_player import (
+    MOST_KEPT,
+    START_SECONDS,
+    SubprocessPlayer,
+    judge_of,
+    subprocess_player,
+)
+from isolation.processes.transport import ProcessTransport, TransportClosed, TransportTimeout
 from isolation.rules.outcome import Reason
 from isolation.search import SearchResult
 
@@ -67,30 +73,30 @@ def test_lines_go_there_and_back_whole_and_in_order():
 
 def test_silence_is_told_from_the_end():
     transport = python("import sys; sys.stdin.readline(); print('half', end='', flush=True); sys.stdin.readline()")
-    with pytest.raises(Silence):
+    with pytest.raises(TransportTimeout):
         transport.receive(0.01)
     transport.send(b"go", 30)
-    with pytest.raises(Silence):
+    with pytest.raises(TransportTimeout):
         transport.receive(0.01)
     transport.send(b"end", 30)
-    with pytest.raises(Ended):
+    with pytest.raises(TransportClosed):
         transport.receive(30)
     transport.end()
 
 
 def test_who_takes_no_lines_is_silent_and_who_is_gone_has_ended():
     deaf = python("import time; time.sleep(60)")
-    with pytest.raises(Silence):
+    with pytest.raises(TransportTimeout):
         deaf.send(b"x" * 10_000_000, 0.05)
     deaf.end()
-    with pytest.raises(Ended):
+    with pytest.raises(TransportClosed):
         deaf.send(b"x", 1)
-    with pytest.raises(Ended):
+    with pytest.raises(TransportClosed):
         deaf.receive(1)
     gone = python("")
-    with pytest.raises(Ended):
+    with pytest.raises(TransportClosed):
         gone.receive(30)
-    with pytest.raises(Ended):
+    with pytest.raises(TransportClosed):
         gone.send(b"x" * 10_000_000, 30)
     gone.end()
 
@@ -156,7 +162,7 @@ PLAIN = judge_of(RandomAgent())
 def scripted(*scripts, judge=PLAIN):
     """A guard over these transports, one after another; nobody else has its order."""
     waiting = list(scripts)
-    return Guard("it", Order(b"agent %d" % next(ORDERS), (7, 7)), 5.0, judge, lambda: waiting.pop(0))
+    return SubprocessPlayer("it", PlayerSetup(b"agent %d" % next(ORDERS), (7, 7)), 5.0, judge, lambda: waiting.pop(0))
 
 
 def test_an_order_goes_first_then_questions_over_one_process():
@@ -171,7 +177,7 @@ def test_an_order_goes_first_then_questions_over_one_process():
 def test_what_a_player_raises_is_an_error_and_the_process_goes_on():
     script = Script(None, Failure("ValueError: x", "in line 3"), MOVE)
     player = scripted(script)
-    with pytest.raises(Forfeit, match="ValueError: x") as caught:
+    with pytest.raises(ForfeitError, match="ValueError: x") as caught:
         player.new_game()
     assert (caught.value.reason, caught.value.traceback) == (Reason.ERROR, "in line 3")
     assert player.choose(BOARD, 0) == MOVE
@@ -181,14 +187,14 @@ def test_what_a_player_raises_is_an_error_and_the_process_goes_on():
 @pytest.mark.parametrize(
     ("answer", "reason", "detail"),
     [
-        (Silence(), Reason.HANG, "its process died: it was ended, no answer within 5 s"),
-        (Ended(), Reason.ERROR, "its process died"),
+        (TransportTimeout(), Reason.HANG, "its process died: it was ended, no answer within 5 s"),
+        (TransportClosed(), Reason.ERROR, "its process died"),
     ],
 )
 def test_who_does_not_answer_or_dies_is_ended_and_replaced_for_the_next_game(answer, reason, detail):
     first, second = Script(None, answer), Script(None, None)
     player = scripted(first, second)
-    with pytest.raises(Forfeit) as caught:
+    with pytest.raises(ForfeitError) as caught:
         player.new_game()
     assert (caught.value.reason, caught.value.detail) == (reason, detail)
     assert first.ended == 1
@@ -199,9 +205,13 @@ def test_who_does_not_answer_or_dies_is_ended_and_replaced_for_the_next_game(ans
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (Silence(), Forfeit, "did not start within 70 s"),
-        (Ended(), Forfeit, "its process died"),
-        (Refusal("no module called x"), CannotCross, "it cannot play in a process of its own.*: no module called x"),
+        (TransportTimeout(), ForfeitError, "did not start within 70 s"),
+        (TransportClosed(), ForfeitError, "its process died"),
+        (
+            SetupError("no module called x"),
+            AgentPicklingError,
+            "it cannot play in a process of its own.*: no module called x",
+        ),
     ],
 )
 def test_a_process_that_does_not_start_is_ended(answer, error, message):
@@ -218,9 +228,11 @@ def test_a_closed_guard_leaves_its_process_to_the_next_of_the_same_order_only():
     player.new_game()
     player.close()
     player.close()
-    other = Guard("it", Order(player.order.agent, (9, 9)), 5.0, player.judge, lambda: Script(None, None))
+    other = SubprocessPlayer(
+        "it", PlayerSetup(player.order.agent, (9, 9)), 5.0, player.judge, lambda: Script(None, None)
+    )
     other.new_game()
-    again = Guard("it", player.order, 5.0, player.judge, lambda: pytest.fail("a process waits already"))
+    again = SubprocessPlayer("it", player.order, 5.0, player.judge, lambda: pytest.fail("a process waits already"))
     again.new_game()
     assert script.sent == [player.order, NEW_GAME, NEW_GAME]
     assert not script.ended
@@ -374,8 +386,8 @@ class Compiling:
 
 
 def test_code_is_compiled_before_the_hard_cap_counts():
-    player = guard(Compiling(), (5, 6), 20.0)
-    with pytest.raises(Forfeit) as caught:
+    player = subprocess_player(Compiling(), (5, 6), 20.0)
+    with pytest.raises(ForfeitError) as caught:
         player.new_game()
     player.close()
     assert caught.value.detail.startswith("ValueError: compiled for (5, 6) (test_engines.py, line ")
@@ -417,11 +429,11 @@ def test_a_player_of_a_file_is_loaded_there_again_unless_the_file_has_changed(tm
     agent = parse_agent(f"It={path}:Mine@ms=60000")
     assert against_greedy(agent).reason == "no_moves"
     factory = load_player(path, "Mine").value
-    packed = pack(classic(factory))
-    assert unpack(packed).factory is factory
+    packed = dump_agent(classic(factory))
+    assert load_agent(packed).factory is factory
     (tmp_path / "aside.py").write_text("def pick(moves):\n    return moves[1]\n")
     with pytest.raises(ValueError, match=r"my-player\.py has changed since it was loaded"):
-        unpack(packed)
+        load_agent(packed)
     agent = replace(agent, name="another")  # the process of the first one, which has loaded it, goes on
     assert against_greedy(agent).detail == "cannot be loaded: my-player.py has changed since the run began"
     (tmp_path / "other.py").write_text("class P:\n    def get_move(self, game, time_left):\n        pass\n")
@@ -481,5 +493,5 @@ def test_random_and_greedy_need_no_process():
 
 
 def test_packed_agents_of_this_process_are_alike():
-    assert guard(classic(First), (7, 7), 1.0).order == guard(classic(First), (7, 7), 9.0).order
+    assert subprocess_player(classic(First), (7, 7), 1.0).order == subprocess_player(classic(First), (7, 7), 9.0).order
     assert START_SECONDS > 1

@@ -100,7 +100,7 @@ def test_nothing_is_known_of_other_boards_nor_of_positions_beyond_the_known_plie
 
 def test_a_finished_position_has_no_replies(run):
     board = Board.from_moves(random_record(3, size="3x4").moves, "3x4")
-    assert explore(read_played(run, "3x4"), board) == opening_explorer.Explored(0, False, ())
+    assert explore(read_played(run, "3x4"), board) == opening_explorer.Continuations(0, False, ())
 
 
 def test_ids_by_ply_are_those_of_the_positions_on_the_way():

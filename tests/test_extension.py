@@ -15,7 +15,7 @@ from cli import main
 from experiments.plan.config import load_config
 from experiments.play import runner
 from experiments.play.run_extension import extended_config
-from experiments.play.runner import Outcome, play_tournament
+from experiments.play.runner import RunOutcome, play_tournament
 from experiments.record import log, run_directory
 from experiments.record.checked_json import read_json, write_json
 
@@ -30,11 +30,11 @@ OTHERS: list[dict[str, Any]] = [
 NEW = "ID:open@nodes=30"
 
 
-def play(out: Path, **keys: Any) -> Outcome:
+def play(out: Path, **keys: Any) -> RunOutcome:
     return play_tournament(load_config(None, {**FEW, **keys, "out": str(out)}), pools=here)
 
 
-def extend(run: Path, out: Path, **keys: Any) -> Outcome:
+def extend(run: Path, out: Path, **keys: Any) -> RunOutcome:
     config = extended_config(run, {"contenders": (NEW,), "jobs": 1, "out": str(out), **keys})
     return play_tournament(config, extends=run, pools=here)
 

@@ -16,11 +16,11 @@ import heuristics
 from cli import main
 from experiments import quick_trial
 from experiments.suite import read_suite
-from experiments.suite.agent_answers import ask_all, failing_position, failing_positions
+from experiments.suite.agent_answers import collect_answers, failing_position, failing_positions
 from isolation.checks.search_cost import Cost
 from isolation.checks.speed import random_openings
 from isolation.editions.classic_board import Board
-from isolation.games.batch_moves import Positions, answer_all
+from isolation.games.batch_moves import Positions, choose_moves
 from isolation.games.match import play_games
 from isolation.loading.load_user_code import load_heuristic
 from isolation.players.agents import SearchAgent
@@ -97,7 +97,7 @@ def test_a_game_lost_by_a_failure_says_what_was_raised_or_returned_in_which_line
     assert {games.detail[place] for place in np.flatnonzero(lost)} == {said}
     failed = int(np.flatnonzero(lost)[0])
     position = Positions.of([games.moves[games.offsets[failed] : games.offsets[failed + 1]].tolist()], "7x7")
-    assert answer_all(mine, position, np.zeros(1, np.uint64)).detail == said
+    assert choose_moves(mine, position, np.zeros(1, np.uint64)).detail == said
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_no_position_is_named_of_parameters_that_the_command_offered_would_not_h
     path = tmp_path / "late.py"
     path.write_text("def score(game, player, *, last=99.0):\n    return [1.0][1 if game.move_count > last else 0]\n")
     positions = Positions.of(random_openings(2, 20, seed=2), "7x7")
-    asked = ask_all([f"ID:{path}:score@option.last=21"], positions, limit=Limit(nodes=300))
+    asked = collect_answers([f"ID:{path}:score@option.last=21"], positions, limit=Limit(nodes=300))
     assert asked[0].answers.first_failure == 0
     assert failing_positions(asked, positions) == {}
 
@@ -257,15 +257,15 @@ def test_an_error_is_told_before_a_late_answer_that_came_first(tmp_path: Path) -
 
     class Late(SearchAgent):
         def choose(self, board: Board, seed: int) -> Any:
-            from isolation.players.agents import Forfeit
+            from isolation.players.agents import ForfeitError
 
             if board.move_count == 2:
-                raise Forfeit(Reason.TIMEOUT, "took long")
+                raise ForfeitError(Reason.TIMEOUT, "took long")
             return super().choose(board, seed)
 
     late = Late("it", "alphabeta", mine.heuristic, "it", mine.limit)
     openings = [random_openings(1, 2)[0], *random_openings(30, 27, seed=3)]
-    answers = answer_all(late, Positions.of(openings, "7x7"), np.zeros(31, np.uint64))
+    answers = choose_moves(late, Positions.of(openings, "7x7"), np.zeros(31, np.uint64))
     assert answers.failure[0] == Reason.TIMEOUT
     assert answers.failure[answers.first_failure] == Reason.ERROR
     assert answers.detail == said

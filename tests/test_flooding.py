@@ -14,7 +14,7 @@ from random_games import positions
 
 import heuristics
 from isolation.compiling.compile_heuristic import compile_heuristic
-from isolation.compiling.rewrites.loops.flood_fill import flood
+from isolation.compiling.rewrites.loops.flood_fill import fuse_flood_fills
 from isolation.compiling.source_rewriter import rewrite
 from isolation.players.agents import code_hash
 
@@ -270,7 +270,7 @@ def blanks_like(game, cells):
 
 def two_as_one(source: str) -> bool:
     module = ast.parse(source)
-    flood(module)
+    fuse_flood_fills(module)
     return "next_to" in ast.unparse(module)
 
 
@@ -299,7 +299,7 @@ def test_a_function_that_is_not_plainly_a_flood_is_not_written_out(written, inst
 def test_a_function_that_may_return_from_its_loop_is_not_written_out():
     late = RETURNS_WITHIN.index("def late")
     module = ast.parse(RETURNS_WITHIN[late:] + RETURNS_WITHIN[:late])
-    flood(module)
+    fuse_flood_fills(module)
     assert ast.unparse(module.body[-1]).count("return") == 1
     assert "late(game, player)" in ast.unparse(module.body[-1])
 
@@ -343,17 +343,17 @@ def test_variables_that_are_used_anew_are_told_apart_only_where_all_that_mention
 
 def test_a_function_stays_where_something_else_calls_it_and_where_nothing_ever_did():
     module = ast.parse(CALLED_TWICE.replace("- pair(game, other)", "- pair(game, other) + max(map(pair, [], []))"))
-    flood(module)
+    fuse_flood_fills(module)
     assert "next_to" in ast.unparse(module)
     assert "def pair" in ast.unparse(module)
     strange = CALLED_TWICE.partition("def score")[0].replace("pair", "strange")
     strange = strange.replace("    free, front", "    game = game.copy()\n    free, front")
     module = ast.parse(strange + CALLED_TWICE.replace("return pair", "return strange(game, player) + pair"))
-    flood(module)
+    fuse_flood_fills(module)
     assert "next_to" in ast.unparse(module)
     assert "strange(game, player) +" in ast.unparse(module)
     alone = ast.parse(CALLED_TWICE.partition("def score")[0])
-    flood(alone)
+    fuse_flood_fills(alone)
     assert "def pair" in ast.unparse(alone)
 
 

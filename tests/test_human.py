@@ -13,7 +13,7 @@ from experiments.exchange.saved_games import append_game, load_game, save_game
 from isolation import Board
 from isolation.games import human
 from isolation.games.human import HUMAN, Answer, Seat, play_human, read_answer, why_illegal
-from isolation.players.agents import PLACING_NODES, Forfeit, GreedyAgent, Memoryless, RandomAgent, SearchAgent
+from isolation.players.agents import PLACING_NODES, ForfeitError, GreedyAgent, RandomAgent, SearchAgent, StatelessAgent
 from isolation.rules.limits import Limit
 from isolation.rules.notation import cell_name
 from isolation.rules.outcome import Reason
@@ -46,7 +46,7 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Lowest(Memoryless):
+class Lowest(StatelessAgent):
     """An agent that plays the lowest legal cell."""
 
     name: str = "Lowest"
@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_written_does_not_end_the_game(tmp_path):
 
 @pytest.mark.parametrize(
     ("failure", "reason"),
-    [(Forfeit(Reason.TIMEOUT, "took 99 ms"), "timeout"), (RuntimeError("oops"), "error"), (11, "illegal_move")],
+    [(ForfeitError(Reason.TIMEOUT, "took 99 ms"), "timeout"), (RuntimeError("oops"), "error"), (11, "illegal_move")],
 )
 def test_an_opponent_that_fails_has_lost(failure, reason):
     session = Session(["d2"])

@@ -19,14 +19,14 @@ from experiments.inference.cluster_intervals import (
 )
 from experiments.inference.contenders.baseline_comparison import Comparison, compare
 from experiments.inference.contenders.comparison_family import compare_all
-from experiments.inference.contenders.head_to_head import Duel, compare_directly
+from experiments.inference.contenders.head_to_head import HeadToHead, compare_directly
 from experiments.inference.contenders.multiple_testing import flip, step_down
 from experiments.inference.contenders.permutation_tests import sign_flip_test
 from experiments.inference.contenders.sample_size import (
+    detectable_effect,
     openings_after_pilot,
     pairs_after_pilot,
     power_over_every_opponent,
-    reach_of,
 )
 from experiments.inference.pair_intervals import PairCounts, pair_interval, sign_test
 from experiments.inference.standings import matchups, splits, standings
@@ -362,10 +362,10 @@ def test_contenders_of_one_report_are_adjusted_together():
 def test_what_could_have_been_found_is_what_a_plan_by_the_same_variance_says_it_takes():
     results = tournament(np.random.default_rng(22), ("base", "new"), OPPONENTS, 30, 0.15)
     comparison = compare(pairs_in(games_of(results)), "new", "base")
-    reach = reach_of(comparison, 0.02)
+    reach = detectable_effect(comparison, 0.02)
     assert reach.more == openings_after_pilot(comparison, 0.02).more > 0
     assert openings_after_pilot(comparison, reach.found).plan.pairs == pytest.approx(30, abs=1)
-    assert reach_of(comparison, 1.1 * reach.found).more == 0
+    assert detectable_effect(comparison, 1.1 * reach.found).more == 0
 
 
 def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
@@ -374,9 +374,9 @@ def test_what_a_difference_costs_depends_on_how_many_contenders_share_alpha():
     results |= {("c", "base"): rng.random((40, 2)) < 0.54}
     a, _, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"])
     assert isinstance(a, Comparison)
-    assert isinstance(c, Duel)
-    assert reach_of(a, 0.05).more == openings_after_pilot(a, 0.05, alpha=a.alpha / 3).more
-    assert reach_of(c, 0.05).more == pairs_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).more
+    assert isinstance(c, HeadToHead)
+    assert detectable_effect(a, 0.05).more == openings_after_pilot(a, 0.05, alpha=a.alpha / 3).more
+    assert detectable_effect(c, 0.05).more == pairs_after_pilot(c.pairs, 0.05, alpha=c.alpha / 3).more
 
 
 def test_joint_intervals_hold_together_where_single_ones_do_not():
@@ -456,7 +456,7 @@ def test_who_shares_no_opponent_with_the_baseline_is_judged_head_to_head_in_the_
     results = tournament(rng, ("base", "a"), OPPONENTS, 40, 0.6)
     results |= {("b", "base"): rng.random((40, 2)) < 0.7, ("c", "base"): rng.random((40, 2)) < 0.6}
     a, b, c = compare_all(pairs_in(games_of(results)), "base", ["a", "b", "c"], pools={"b": 40, "c": 30})
-    assert (type(a), type(b), type(c)) == (Comparison, Duel, Duel)
+    assert (type(a), type(b), type(c)) == (Comparison, HeadToHead, HeadToHead)
     # the census leaves nothing uncertain, so that two claims share the chance of a false one
     assert b.adjusted_p == b.p_value
     assert a.p_value <= a.adjusted_p <= 2.1 * a.p_value + 1e-3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
-from experiments.inference.sequential.elimination import behind, drop_outs
+from experiments.inference.sequential.elimination import elimination_times, gap_to_leader
 from experiments.play.pools.batch_feed import checkpoints
 
 
@@ -19,7 +19,7 @@ def shares_of(rates, openings, rng, games=4, decided=0.6):
 
 
 def out(shares, **more):
-    return drop_outs(shares, checkpoints(len(shares)), **more)
+    return elimination_times(shares, checkpoints(len(shares)), **more)
 
 
 def drop_rate(rates, openings, runs, drops, seed=0, **more):
@@ -84,9 +84,9 @@ def test_whoever_dropped_out_is_not_asked_again_and_whoever_is_left_must_have_pl
 
 def test_what_is_decided_at_a_checkpoint_does_not_hang_on_what_comes_later():
     shares = shares_of([0.9, 0.8, 0.6], 300, np.random.default_rng(4), decided=0.2)
-    whole = drop_outs(shares, [50, 100, 200, 300])
+    whole = elimination_times(shares, [50, 100, 200, 300])
     for seen in (50, 100, 200, 300):
-        so_far = drop_outs(shares[:seen], [50, 100, 200, 300])
+        so_far = elimination_times(shares[:seen], [50, 100, 200, 300])
         assert so_far.tolist() == [place if 0 < place <= seen else 0 for place in whole.tolist()]
 
 
@@ -120,8 +120,8 @@ def test_the_best_of_a_pool_drops_out_no_more_often_than_alpha():
 def test_behind_is_the_interval_that_drop_outs_go_by():
     shares = shares_of([0.9, 0.7], 200, np.random.default_rng(8), decided=0.0)
     after = int(out(shares)[1])
-    assert behind(shares[:after, 0], shares[:after, 1], 2).low >= 0
+    assert gap_to_leader(shares[:after, 0], shares[:after, 1], 2).low >= 0
     earlier = after - 8
-    assert behind(shares[:earlier, 0], shares[:earlier, 1], 2).low < 0
-    assert behind(shares[:, 0], shares[:, 1], 2).estimate == pytest.approx(np.diff(shares[:, ::-1]).mean())
-    assert math.isnan(behind(np.full(3, np.nan), np.ones(3), 2).estimate)
+    assert gap_to_leader(shares[:earlier, 0], shares[:earlier, 1], 2).low < 0
+    assert gap_to_leader(shares[:, 0], shares[:, 1], 2).estimate == pytest.approx(np.diff(shares[:, ::-1]).mean())
+    assert math.isnan(gap_to_leader(np.full(3, np.nan), np.ones(3), 2).estimate)

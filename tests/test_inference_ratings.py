@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from experiments.inference import bradley_terry as ratings_module
 from experiments.inference.bradley_terry import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
-from experiments.inference.convergence import NotConverged
+from experiments.inference.convergence import ConvergenceError
 from experiments.inference.elo import elo_from_score
 
 
@@ -145,10 +145,10 @@ def test_few_openings_are_not_as_sure_as_their_resamples():
 
 def test_ratings_that_do_not_settle_are_an_error_and_no_result():
     lost_in_rounding = np.array([[0, 1e15], [1, 0]])
-    with pytest.raises(NotConverged, match="after 200 steps"):
+    with pytest.raises(ConvergenceError, match="after 200 steps"):
         fit_ratings(lost_in_rounding)
     settled = np.array([[0, 3.0], [1, 0]])
-    with pytest.raises(NotConverged):
+    with pytest.raises(ConvergenceError):
         fit_ratings(np.stack([settled, lost_in_rounding]))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from experiments.inference import likelihood
-from experiments.inference.convergence import NotConverged
+from experiments.inference.convergence import ConvergenceError
 from experiments.inference.elo import score_from_elo
 from experiments.inference.likelihood import constrain_deviations, constrain_mean
 from experiments.inference.pair_intervals import count_pairs, pair_interval
@@ -134,18 +134,18 @@ def test_the_likeliest_shares_of_a_given_mean_add_up_and_have_it(counts, mean):
 
 @pytest.mark.parametrize("mean", [1.5, -0.2])
 def test_a_mean_that_no_shares_have_is_an_error_and_no_result(mean):
-    with pytest.raises(NotConverged, match="all of one sign"):
+    with pytest.raises(ConvergenceError, match="all of one sign"):
         constrain_mean(np.array([0.2, 0.4, 0.4]), mean)
 
 
 def test_a_search_that_is_cut_short_is_an_error_and_no_result(monkeypatch):
     monkeypatch.setattr(likelihood, "_STEPS", 3)
-    with pytest.raises(NotConverged, match="in 3 steps"):
+    with pytest.raises(ConvergenceError, match="in 3 steps"):
         constrain_mean(np.array([0.1, 0.2, 0.7]), 0.3)
 
 
 def test_shares_that_do_not_settle_or_are_no_numbers_are_an_error():
-    with pytest.raises(NotConverged):
+    with pytest.raises(ConvergenceError):
         constrain_deviations(np.array([0.4, 0.2, 0.4]), 1.5)
     with pytest.raises(ValueError, match="nan"):
         constrain_mean(np.array([0.5, np.nan, 0.5]), 0.5)

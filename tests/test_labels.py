@@ -21,7 +21,7 @@ from experiments.record.log import read_games
 from experiments.record.run_lock import locked
 from isolation import Board, Limit, solve
 from reports.board.request_models import GamesQuestion
-from reports.board.resources import Shelf, games
+from reports.board.resources import Resources, games
 from reports.replay.replay import replay_of_run
 
 PLENTY = Limit(nodes=10**9)
@@ -88,7 +88,7 @@ def test_mistakes_are_the_plies_that_threw_the_win_away(run):
         read_labels,
         run_decisions,
         lambda run: found_rows(run, "all", "", 20),
-        lambda run: games(GamesQuestion(run="0"), Shelf((run,))),
+        lambda run: games(GamesQuestion(run="0"), Resources((run,))),
         lambda run: replay_of_run(run, 0),
         lambda run: label_run(run, sample=3),
     ],

@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 
 from cli import main
 from experiments.league import submission_checks
-from experiments.league.entries import Book, Entry, newest_of, read_book
+from experiments.league.entries import Entry, LeagueEntries, newest_of, read_book
 from experiments.league.league_config import league_config, league_keys
-from experiments.league.league_results import Forfeit, read_results
+from experiments.league.league_results import PlayerForfeits, read_results
 from experiments.league.submission_checks import Check, check_one
 from experiments.league.submissions import Submission, find_submissions
 from experiments.record import log, run_directory
@@ -28,8 +28,8 @@ from isolation.exact.solver import solve
 from isolation.games.match import GameRecord, play
 from isolation.processes import file_agent
 from isolation.processes.player_process import MOST_WAITS, PlayerProcess
-from isolation.processes.sandbox import knows_landlock
-from isolation.processes.transport import Silence
+from isolation.processes.sandbox import landlock_version
+from isolation.processes.transport import TransportTimeout
 from isolation.rules.limits import Limit
 from reports.league.league_tables import leading, ranking_section
 from reports.league.page_paths import INDEX, games_of, page_of
@@ -278,7 +278,7 @@ def test_a_hostile_player_loses_by_what_it_did(tmp_path: Path, name: str, monkey
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.skipif(not knows_landlock(), reason="the system has no Landlock")
+@pytest.mark.skipif(not landlock_version(), reason="the system has no Landlock")
 def test_native_code_of_a_player_changes_no_file_either(tmp_path: Path) -> None:
     native = "ctypes.CDLL(None).open(b'made', os.O_WRONLY | os.O_CREAT, 0o600)"
     path = submit(tmp_path, "native", HOSTILE.format(act=f"assert {native} == -1"))
@@ -286,7 +286,7 @@ def test_native_code_of_a_player_changes_no_file_either(tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.skipif(knows_landlock() < 6, reason="the system's Landlock does not hold signals")
+@pytest.mark.skipif(landlock_version() < 6, reason="the system's Landlock does not hold signals")
 def test_native_code_of_a_player_signals_nobody_either(tmp_path: Path) -> None:
     native = "ctypes.CDLL(None).kill"
     act = f"assert ({native}(os.getppid(), 0), {native}(os.getpid(), 0)) == (-1, 0)"
@@ -370,7 +370,7 @@ def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.M
 
     def silent(process: PlayerProcess, seconds: float) -> bytes:
         asked.append(seconds)
-        raise Silence
+        raise TransportTimeout
 
     monkeypatch.setattr(PlayerProcess, "_receive_within", silent)
     process = PlayerProcess("import time; time.sleep(600)")
@@ -380,7 +380,7 @@ def test_a_busy_machine_is_given_time_and_a_sleeper_is_not(monkeypatch: pytest.M
             monkeypatch.setattr(psutil.Process, "status", lambda one, status=status: status)
             monkeypatch.setattr(process, "used", iter([0.0, *[used] * MOST_WAITS]).__next__)
             asked.clear()
-            with pytest.raises(Silence):
+            with pytest.raises(TransportTimeout):
                 process.receive(2.0)
             assert asked == [2.0] * waits
     finally:
@@ -393,7 +393,7 @@ def test_submissions_may_be_called_as_anybody(tmp_path: Path) -> None:
         Entry(Submission(name, tmp_path / name / "game_agent.py", "CustomPlayer", "second"), "", Check(""))
         for name in names
     )
-    contenders = league_config(Book(entries, ()), "classic", league_keys({})).contenders
+    contenders = league_config(LeagueEntries(entries, ()), "classic", league_keys({})).contenders
     called = [complete(parse_spec(text)).name for text in contenders]
     assert len(set(called)) == len(called) == 10
     assert {"Classic_Random", "Classic_AB_Null", *names} <= set(called)
@@ -474,8 +474,8 @@ def test_the_pages_lead_from_the_class_to_each_player_and_its_games(home: Path) 
 def test_a_player_that_answers_out_of_time_is_told_what_its_answer_means(home: Path) -> None:
     book = read_book(home / "run")
     assert book is not None
-    lost = (Forfeit("raises", "illegal_move", "played (-1, -1)", (3,), ""),
-            Forfeit("raises", "illegal_move", "played (3, 3)", (4,), ""))  # fmt: skip
+    lost = (PlayerForfeits("raises", "illegal_move", "played (-1, -1)", (3,), ""),
+            PlayerForfeits("raises", "illegal_move", "played (3, 3)", (4,), ""))  # fmt: skip
     page = player_page("raises", book, replace(read_results(home / "run"), forfeits=lost))
     assert "played (-1, -1), which is what players return whose time is up before they have found a move" in page
     assert "<p>played (3, 3)</p>" in page
@@ -523,7 +523,7 @@ def test_an_interrupted_league_is_played_to_its_end(home: Path) -> None:
     shutil.copytree(home / "run", run)
     run_directory.reopen(run)
     (run / "league.json").unlink()
-    assert log.take_back(log.games_folder(run), "ZeroDivisionError") > 4
+    assert log.remove_games(log.games_folder(run), "ZeroDivisionError") > 4
     (run / "league" / "index.html").unlink()
     (home / "nobody" / "new").mkdir(parents=True)
     done = league(home / "nobody", "--resume", run, "--jobs", "1")

@@ -23,9 +23,9 @@ from heuristics import get
 from isolation import Board, Limit
 from isolation.checks.speed import random_openings
 from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
-from isolation.games.batch_evaluation import Asking, appraise_all, expected_lines, is_over
+from isolation.games.batch_evaluation import EvaluationBatch, evaluate_all, expected_lines, is_over
 from isolation.games.batch_moves import Positions
-from isolation.rules.parameters import ParameterError, tuned
+from isolation.rules.parameters import ParameterError, bind_parameters
 from isolation.search.interpreted import value_of_move
 
 Wide = Annotated[float, Interval(ge=-8, le=8)]
@@ -52,8 +52,8 @@ def suite() -> Suite:
 def judged_by(suite: Suite, function: Any, **values: float) -> Suite:
     """The suite as if one move of each position kept the win, the likelier the more this heuristic values it."""
     after = [(*suite.positions[int(row)], int(cell)) for row, cell in zip(suite.position_of, suite.legal, strict=True)]
-    asking = Asking.of(Positions.of(after, suite.size), suite.positions.plies[suite.position_of] % 2)
-    worth = appraise_all(compile_heuristic(tuned(function, values)), asking, np.array(list(values.values())))
+    asking = EvaluationBatch.of(Positions.of(after, suite.size), suite.positions.plies[suite.position_of] % 2)
+    worth = evaluate_all(compile_heuristic(bind_parameters(function, values)), asking, np.array(list(values.values())))
     worth += np.random.default_rng(1).gumbel(size=len(worth))  # whose largest is drawn with chances exp(worth)
     best = np.maximum.reduceat(worth, suite.starts[:-1])[suite.position_of]
     return replace(suite, keeps=worth == best)
@@ -66,7 +66,7 @@ def fitted(function: Any, suite: Suite, at: Limit | None = None, **options: Any)
 def test_a_heuristic_is_asked_for_many_positions_as_for_one() -> None:
     openings = [*random_openings(20, 9), *random_openings(20, 24)]
     positions, players = Positions.of(openings, "7x7"), np.arange(40) % 2
-    values = appraise_all(compile_heuristic(linear), Asking.of(positions, players), np.array([2.0, -0.5, 1.0]))
+    values = evaluate_all(compile_heuristic(linear), EvaluationBatch.of(positions, players), np.array([2.0, -0.5, 1.0]))
     for value, opening, player in zip(values, openings, players, strict=True):
         board = Board.from_moves(opening)
         assert value == linear(board, board.players[player], own=2.0, reach=-0.5)

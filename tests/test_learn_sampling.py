@@ -17,9 +17,9 @@ from experiments.learn import optuna_tuning, spsa_tuning
 from experiments.learn.journal import Journal
 from experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from experiments.learn.parameter_space import space_of
-from experiments.learn.spsa import Plan
+from experiments.learn.spsa import SpsaPlan
 from experiments.learn.spsa_tuning import Question, Tuning
-from experiments.learn.tuning_games import Batch, Pairs, Pool, pool_of, subject_of
+from experiments.learn.tuning_games import Batch, OpeningPool, Pairs, pool_of, subject_of
 from experiments.roster import make_agent, parse_spec
 from isolation.rules.parameters import ParameterError
 
@@ -46,7 +46,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "ID:mine.py:score@nodes=40"
 
 
-def question(spec: str, plan: Plan, opponent: str = "", wanted: Sequence[str] = ()) -> Question:
+def question(spec: str, plan: SpsaPlan, opponent: str = "", wanted: Sequence[str] = ()) -> Question:
     return Question(
         subject_of(spec, None), subject_of(opponent, None) if opponent else None, tuple(wanted), "5x5", 4, 400, plan
     )
@@ -99,7 +99,7 @@ def test_choices_are_looked_through_only_where_they_can_be(spec: str) -> None:
 def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: str) -> None:
     pytest.importorskip("optuna")
     seen: list[Any] = []
-    found = sample(question(spec, Plan(8, 8, 20, 1), opponent), show=seen.append)
+    found = sample(question(spec, SpsaPlan(8, 8, 20, 1), opponent), show=seen.append)
     jumps, weight, _ = found.parameters
     assert (jumps.before, jumps.after, jumps.looked_through) == (1, 3, "1, 2, 3 or 5")
     assert weight.after < 0.8
@@ -118,7 +118,7 @@ def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves
 ) -> None:
     pytest.importorskip("optuna")
     monkeypatch.setitem(WORTH, 1, 3.0)
-    found = sample(question(spec, Plan(4, 4, 20, 1), wanted=("jumps",)))
+    found = sample(question(spec, SpsaPlan(4, 4, 20, 1), wanted=("jumps",)))
     assert found.values == {}
     finals = [dict(parse_spec(batch.first).parameters) for batch in without_games[-3:]]
     assert sorted(one["jumps"] for one in finals) == [2, 3, 5]
@@ -132,7 +132,7 @@ def test_a_vector_that_played_little_is_not_preferred_for_its_luck() -> None:
 
 def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, without_games: list[Batch]) -> None:
     pytest.importorskip("optuna")
-    asked = question(spec, Plan(4, 4, 5, 3))
+    asked = question(spec, SpsaPlan(4, 4, 5, 3))
     whole, cut = Path("whole.jsonl"), Path("cut.jsonl")
     first = sample(asked, whole)
     once = len(without_games)
@@ -141,9 +141,9 @@ def test_the_same_seed_asks_for_the_same_whatever_was_played_before(spec: str, w
     assert sample(asked, cut) == first
     assert len(without_games) == 2 * once - 7
     assert sorted(cut.read_text().splitlines()) == sorted(whole.read_text().splitlines())
-    assert sample(question(spec, Plan(4, 4, 5, 4))) != first
+    assert sample(question(spec, SpsaPlan(4, 4, 5, 4))) != first
     with pytest.raises(ValueError, match=r"whole\.jsonl holds the games of another question, which differs in plan"):
-        sample(question(spec, Plan(4, 4, 5, 4)), whole)
+        sample(question(spec, SpsaPlan(4, 4, 5, 4)), whole)
 
 
 @pytest.mark.parametrize(("more", "told"), [((), True), (("--parameter", "weight"), False)])
@@ -168,9 +168,9 @@ def test_a_sweep_over_a_choice_names_its_values(spec: str, values: str) -> None:
     assert "--over: jumps is a choice, 1, 2, 3 or 5: name those, as in option.jumps=1,2,3,5\n" in result.output
 
 
-def finals(spec: str, pool: Pool, weights: Sequence[float], seed: int) -> Sampling:
+def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) -> Sampling:
     """Finals of vectors that differ in their weight, with luck of their own."""
-    asked = question(spec, Plan(4, 8, 60, seed), wanted=("weight",))
+    asked = question(spec, SpsaPlan(4, 8, 60, seed), wanted=("weight",))
     heuristic = make_agent(asked.spec).heuristic
     assert heuristic is not None
 

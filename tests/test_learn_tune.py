@@ -16,8 +16,8 @@ from cli import main
 from experiments.learn import response_surface, spsa_tuning, tuning_games
 from experiments.learn.journal import Journal
 from experiments.learn.parameter_sweep import Axis, Point, parse_axis, sweep
-from experiments.learn.response_surface import Contests, features, importance, respond
-from experiments.learn.spsa import Plan, directions, ends, moved, plan_of
+from experiments.learn.response_surface import Contests, features, fit_response, importance
+from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
 from experiments.learn.spsa_tuning import Judgement, Question, judge, tune
 from experiments.learn.tuning_games import Batch, Pairs, play_batch, pool_of, subject_of, with_values
 from experiments.play.cluster import cluster_map
@@ -45,11 +45,11 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "ID:mine.py:score"
 
 
-def question(spec: str, plan: Plan | None = None, opponent: str = "", **options: Any) -> Question:
+def question(spec: str, plan: SpsaPlan | None = None, opponent: str = "", **options: Any) -> Question:
     limit = Limit(nodes=40)
     other = subject_of(opponent, limit) if opponent else None
     given = {"wanted": (), "size": "5x5", "plies": 4, "openings": 300, **options}
-    return Question(subject_of(spec, limit), other, plan=plan or Plan(8, 4, 10, 1), **given)
+    return Question(subject_of(spec, limit), other, plan=plan or SpsaPlan(8, 4, 10, 1), **given)
 
 
 def strength(points: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ def test_plans_have_the_games_that_were_asked_for() -> None:
 @pytest.mark.parametrize("against_itself", [True, False])
 def test_the_quadratic_finds_the_top(against_itself: bool) -> None:
     start = np.array([0.3, 0.7, 0.5])
-    found = respond(invented(600, 40, 1, against_itself), start, np.array([0.0, 0.0, 0.5]))
+    found = fit_response(invented(600, 40, 1, against_itself), start, np.array([0.0, 0.0, 0.5]))
     np.testing.assert_allclose(found.best[:2], [0.8, 0.35], atol=0.1)
     assert found.best[2] == 0.5
     assert (found.low[:2] <= [0.8, 0.35]).all()
@@ -119,7 +119,7 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
     monkeypatch.setattr(response_surface, "DRAWS", 2)
     promised = []
     for seed in range(6):
-        asked = question(spec, Plan(10, 8, 20, seed), "" if against_itself else "ID:improved", wanted=("own",))
+        asked = question(spec, SpsaPlan(10, 8, 20, seed), "" if against_itself else "ID:improved", wanted=("own",))
         found = tune(asked)
         assert found.values["own"] > 0.25
         promised.append(found.promised.estimate)
@@ -130,7 +130,7 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
 def test_what_moves_nothing_is_seldom_called_important_though_the_path_follows_luck() -> None:
     found = []
     for seed in range(200):
-        plan, generator, point = Plan(20, 8, 8, seed), np.random.default_rng(seed), np.array([0.1, 0.5])
+        plan, generator, point = SpsaPlan(20, 8, 8, seed), np.random.default_rng(seed), np.array([0.1, 0.5])
         uppers, lowers, shares = [], [], []
         for round_ in range(1, 21):
             signs = directions(plan, round_, 2)
@@ -150,7 +150,7 @@ def test_of_eight_parameters_that_change_nothing_one_moves_in_one_run_of_twenty(
     rng = np.random.default_rng(1)
     smallest = []
     for seed in range(400):
-        plan = Plan(20, 8, 8, seed)
+        plan = SpsaPlan(20, 8, 8, seed)
         rounds = [ends(np.full(8, 0.5), directions(plan, round_, 8), round_) for round_ in range(1, 21)]
         uppers, lowers = (np.vstack(points) for points in zip(*rounds, strict=True))
         smallest.append(importance(uppers, lowers, (2.0 * rng.binomial(16, 0.5, len(uppers)) - 16) / 16).min())
@@ -196,7 +196,7 @@ def test_games_lost_by_errors_are_counted(tmp_path: Path) -> None:
 
 
 def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> None:
-    asked = question(spec, Plan(20, 8, 20, 1))
+    asked = question(spec, SpsaPlan(20, 8, 20, 1))
     found = tune(asked)
     own, idle = found.parameters
     assert own.matters
@@ -213,7 +213,7 @@ def test_tuning_finds_what_matters_and_held_out_openings_agree(spec: str) -> Non
 
 
 def test_an_opponent_is_met_by_both(spec: str) -> None:
-    asked = question(spec, Plan(6, 4, 10, 1), opponent="ID:improved")
+    asked = question(spec, SpsaPlan(6, 4, 10, 1), opponent="ID:improved")
     found = tune(asked)
     assert found.games == 2 * (6 * 4 * 10 + 24) * 2
     judged = judge(asked, {"own": 1.0}, 200)
@@ -245,7 +245,7 @@ def test_a_run_that_was_cut_short_goes_on_to_the_same_end(spec: str, monkeypatch
 
 
 def test_two_processes_find_what_one_does(spec: str) -> None:
-    one, two = (tune(question(spec, Plan(2, 4, 4, 1)), jobs=jobs) for jobs in (1, 2))
+    one, two = (tune(question(spec, SpsaPlan(2, 4, 4, 1)), jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.path, two.path)
 
 
@@ -265,7 +265,7 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
 
     monkeypatch.setattr(cluster_map, "connection", connection)
     monkeypatch.setattr(cluster_map, "as_they_come_from", here)
-    plan = Plan(3, 2, 4, 1)
+    plan = SpsaPlan(3, 2, 4, 1)
     for _ in range(2):
         there = tune(question(spec, plan), Path("it.jsonl"), cluster="tcp://there:8786")
     np.testing.assert_array_equal(there.path, tune(question(spec, plan)).path)
@@ -273,13 +273,13 @@ def test_a_cluster_is_connected_to_once_and_only_if_there_is_something_to_play(
 
 
 def test_games_of_another_question_are_not_mixed_in(spec: str) -> None:
-    tune(question(spec, Plan(1, 2, 2, 1)), Path("it.jsonl"))
-    for other in (question(spec, Plan(1, 2, 3, 1)), question(spec, Plan(1, 2, 2, 1), wanted=("own",))):
+    tune(question(spec, SpsaPlan(1, 2, 2, 1)), Path("it.jsonl"))
+    for other in (question(spec, SpsaPlan(1, 2, 3, 1)), question(spec, SpsaPlan(1, 2, 2, 1), wanted=("own",))):
         with pytest.raises(ValueError, match=r"it\.jsonl holds the games of another question, which differs in"):
             tune(other, Path("it.jsonl"))
     Path("mine.py").write_text(FILE.replace("0.5", "0.25"))
     with pytest.raises(ValueError, match="differs in agents"):
-        tune(question(spec, Plan(1, 2, 2, 1)), Path("it.jsonl"))
+        tune(question(spec, SpsaPlan(1, 2, 2, 1)), Path("it.jsonl"))
 
 
 @pytest.mark.parametrize("text", ["", "nonsense\n", '{"what": "tuning"}\n{"key": 1}\n', "[1]\n"])
@@ -292,7 +292,7 @@ def test_what_is_no_record_is_left_alone(tmp_path: Path, text: str) -> None:
 
 
 def test_the_path_is_shown_round_by_round() -> None:
-    table = path_table(spsa_tuning.Progress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
+    table = path_table(spsa_tuning.TuningProgress(2, 5, ("own",), np.array([[0.0], [0.5], [1.0]])))
     assert [list(column.cells) for column in table.columns] == [["own"], ["0"], ["1"], ["▁▄█"]]
 
 

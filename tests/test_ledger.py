@@ -9,10 +9,10 @@ import pytest
 
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.game_recorder import Ledger, UnwritableLogError
+from experiments.play.game_recorder import GameRecorder, UnwritableLogError
 from experiments.play.pools.worker import Worker, task_of
 from experiments.record import log
-from experiments.record.finished_games import Played, joined, lost_unplayed
+from experiments.record.finished_games import FinishedGames, forfeited_game, joined
 from isolation.rules.outcome import Reason
 
 
@@ -28,12 +28,12 @@ def run(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def played(plan: Plan, *ids: int) -> Played:
+def played(plan: Plan, *ids: int) -> FinishedGames:
     return Worker(task_of(plan)).play_batch(np.array(ids)).played
 
 
 def test_games_count_once_they_are_in_the_log(plan: Plan, run: Path) -> None:
-    ledger = Ledger(run, plan)
+    ledger = GameRecorder(run, plan)
     ledger.add(played(plan, 0, 1))
     ledger.add(played(plan, 5))
     assert np.count_nonzero(ledger.points >= 0) == 3
@@ -44,21 +44,21 @@ def test_games_count_once_they_are_in_the_log(plan: Plan, run: Path) -> None:
 
 
 def test_a_ledger_that_is_opened_again_knows_what_the_first_knew(plan: Plan, run: Path) -> None:
-    first = Ledger(run, plan)
-    for part in (played(plan, 0, 1, 4), lost_unplayed(plan.schedule, 3, 2, "why")):
+    first = GameRecorder(run, plan)
+    for part in (played(plan, 0, 1, 4), forfeited_game(plan.schedule, 3, 2, "why")):
         first.add(part)
         first.write()
-    second = Ledger(run, plan)
+    second = GameRecorder(run, plan)
     assert second.points.tolist() == first.points.tolist()
     assert (second.logged, second.reasons, second.forfeits) == (first.logged, first.reasons, first.forfeits)
     assert second.reasons == {"no_moves": 3, "error": 1}
 
 
 def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) -> None:
-    ledger = Ledger(run, plan)
+    ledger = GameRecorder(run, plan)
     greedy, random = (plan.schedule.agents.index(name) for name in ("Greedy", "Random"))
     for game_id, mover, detail in ((0, 1, "a"), (1, 2, "b"), (2, 2, "c")):  # in game 1 Greedy moves second
-        ledger.add(lost_unplayed(plan.schedule, game_id, mover, detail))
+        ledger.add(forfeited_game(plan.schedule, game_id, mover, detail))
     ledger.write()
     assert ledger.forfeits == {(greedy, "error"): {"a": 1, "b": 1}, (random, "error"): {"c": 1}}
     first, second = ledger.forfeit_notes()
@@ -67,9 +67,9 @@ def test_a_forfeit_is_laid_on_the_loser_on_either_side(plan: Plan, run: Path) ->
 
 
 def test_of_a_long_dialogue_with_an_engine_a_note_keeps_the_end(plan: Plan, run: Path) -> None:
-    ledger = Ledger(run, plan)
+    ledger = GameRecorder(run, plan)
     said = " | ".join(["> ugi", "…", *(f"< option name O{number} type spin" for number in range(6)), "> go", "< what?"])
-    ledger.add(lost_unplayed(plan.schedule, 0, 1, f"has no option Stile; at last: {said}"))
+    ledger.add(forfeited_game(plan.schedule, 0, 1, f"has no option Stile; at last: {said}"))
     ledger.write()
     (note,) = ledger.forfeit_notes()
     assert "by error: has no option Stile; at last: … | < option name O4" in note
@@ -77,8 +77,8 @@ def test_of_a_long_dialogue_with_an_engine_a_note_keeps_the_end(plan: Plan, run:
 
 
 def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
-    ledger = Ledger(run, plan)
-    games = joined([lost_unplayed(plan.schedule, game_id, 1, "") for game_id in range(5)])
+    ledger = GameRecorder(run, plan)
+    games = joined([forfeited_game(plan.schedule, game_id, 1, "") for game_id in range(5)])
     games.games.reason[:] = [Reason.TIMEOUT, Reason.HANG, Reason.ERROR, Reason.ILLEGAL_MOVE, Reason.HANG]
     ledger.add(games)
     ledger.write()
@@ -86,7 +86,7 @@ def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
 
 
 def test_games_that_come_back_a_second_time_are_discarded(plan: Plan, run: Path) -> None:
-    ledger = Ledger(run, plan)
+    ledger = GameRecorder(run, plan)
     ledger.add(played(plan, 0, 1))
     with pytest.raises(ChildProcessError, match="discarded; go on with isolation tournament --resume"):
         ledger.add(played(plan, 1, 2))
@@ -98,7 +98,7 @@ def test_games_that_come_back_a_second_time_are_discarded(plan: Plan, run: Path)
 def with_copies(plan: Plan, run: Path, **changes: np.ndarray) -> list[Path]:
     """A log of four games in two parts, and a third part with copies of one game of each, these columns changed."""
     for ids in ((0, 1), (2, 3)):
-        ledger = Ledger(run, plan)
+        ledger = GameRecorder(run, plan)
         ledger.add(played(plan, *ids))
         ledger.write()
     copies = log.read_table(run, log.SCHEMA.names).filter(np.array([False, True, True, False]))
@@ -113,18 +113,18 @@ def with_copies(plan: Plan, run: Path, **changes: np.ndarray) -> list[Path]:
 def test_duplicates_that_differ_in_their_times_alone_are_removed(plan: Plan, run: Path) -> None:
     before = with_copies(plan, run, started_at=np.zeros(2, "datetime64[us]"))
     kept = [path.read_bytes() for path in before[:2]]
-    ledger = Ledger(run, plan)
+    ledger = GameRecorder(run, plan)
     assert (ledger.logged, ledger.duplicates) == (4, 2)
     assert log.read_games(run, ["game_id"])["game_id"].tolist() == [0, 1, 2, 3]
     assert [path.read_bytes() for path in before[:2]] == kept
-    assert Ledger(run, plan).duplicates == 0
+    assert GameRecorder(run, plan).duplicates == 0
 
 
 def test_duplicates_that_differ_otherwise_are_refused_and_stay(plan: Plan, run: Path) -> None:
     before = with_copies(plan, run, plies=np.zeros(2, np.int16))
     told = f"{before[2]}: contains duplicate games, and game 1 is not as it is in {before[0]}; delete one"
     with pytest.raises(ValueError, match=re.escape(told)):
-        Ledger(run, plan)
+        GameRecorder(run, plan)
     assert log.count_games(run) == 6
 
 
@@ -134,7 +134,7 @@ def test_only_what_goes_wrong_with_the_log_is_called_that(
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    ledger = Ledger(run, plan)
+    ledger = GameRecorder(run, plan)
     ledger.add(played(plan, 0))
     monkeypatch.setattr(log, "append", full)
     with pytest.raises(UnwritableLogError, match="No space left"):

@@ -91,7 +91,7 @@ def kept(path, times_made):
         times_made.append(path)
         return b"machine code"
 
-    return code_cache.kept(path, make), len(times_made)
+    return code_cache.load_or_make(path, make), len(times_made)
 
 
 def test_code_is_made_once_and_kept_without_a_word(tmp_path, recwarn):
@@ -148,7 +148,7 @@ def asked_while_it_is_made(path, until):
     made, got = [], []
 
     def second():
-        got.append(code_cache.kept_once(path, TEXT, lambda: b"made by the second"))
+        got.append(code_cache.load_or_make_locked(path, TEXT, lambda: b"made by the second"))
         until.set()
 
     def first():
@@ -157,7 +157,7 @@ def asked_while_it_is_made(path, until):
         assert until.wait(60)
         return b"made by the first"
 
-    code_cache.kept_once(path, TEXT, first)
+    code_cache.load_or_make_locked(path, TEXT, first)
     made[0].join()
     return got[0]
 

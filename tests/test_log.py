@@ -16,7 +16,7 @@ from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.record import log
 from experiments.record.checked_parquet import DamagedFileError
-from experiments.record.finished_games import Played, joined, lost_unplayed
+from experiments.record.finished_games import FinishedGames, forfeited_game, joined
 from experiments.record.run_lock import locked
 from isolation.games.match import play_games
 
@@ -28,17 +28,17 @@ def plan() -> Plan:
     )
 
 
-def played(plan: Plan, ids: list[int]) -> Played:
+def played(plan: Plan, ids: list[int]) -> FinishedGames:
     """These games of the plan."""
     return joined([_one(plan, id_) for id_ in ids])
 
 
-def _one(plan: Plan, id_: int) -> Played:
+def _one(plan: Plan, id_: int) -> FinishedGames:
     ids = np.array([id_])
     (sides,) = plan.schedule.players(ids)
     one, other = (plan.entrants[place].agent for place in sides)
     games = play_games(one, other, plan.schedule.openings(ids), plan.schedule.seeds(ids).tolist(), interpreted=True)
-    return Played(ids, games, started_us=np.array([1_700_000_000_000_000 + id_]))
+    return FinishedGames(ids, games, started_us=np.array([1_700_000_000_000_000 + id_]))
 
 
 def table_of(plan: Plan, ids: list[int]) -> object:
@@ -55,7 +55,7 @@ def test_some_games_at_a_time_are_those_of_all_parts_in_their_order(plan: Plan, 
     monkeypatch.setattr(log, "_BATCH", 2)
     for ids in ([3, 0, 5], [1, 2]):
         log.append(log.games_folder(run), table_of(plan, ids))
-    found = log.over_batches(run, ["moves", "game_id"], lambda games: games, list)
+    found = log.fold_batches(run, ["moves", "game_id"], lambda games: games, list)
     assert [games.column_names for games in found] == [["moves", "game_id"]] * 3
     assert [games["game_id"].to_pylist() for games in found] == [[3, 0], [5], [1, 2]]
     assert pa.concat_tables(found).equals(log.read_table(run, ["moves", "game_id"]))
@@ -70,7 +70,7 @@ def test_games_that_are_merged_while_they_are_read_count_once(plan: Plan, run: P
         log.merge(folder)
         return len(games)
 
-    assert log.over_batches(run, ["game_id"], look, sum) == 4
+    assert log.fold_batches(run, ["game_id"], look, sum) == 4
     assert len(log.live_files(folder)) == 1
 
 
@@ -81,7 +81,7 @@ def test_a_damaged_part_that_is_read_by_some_games_at_a_time_is_named_with_a_way
     data[len(data) // 3] ^= 1
     part.write_bytes(data)
     with pytest.raises(DamagedFileError, match=rf"{part.name}.*let --resume play its games again"):
-        log.over_batches(run, ["game_id"], len, sum)
+        log.fold_batches(run, ["game_id"], len, sum)
 
 
 def test_what_is_written_is_read_back(plan: Plan, run: Path) -> None:
@@ -253,7 +253,7 @@ def test_two_writers_are_kept_apart(run: Path) -> None:
 
 def test_a_game_that_could_not_be_played_is_lost_by_the_mover(plan: Plan, run: Path) -> None:
     log.append(
-        log.games_folder(run), log.games_table(plan.schedule, ["", ""], lost_unplayed(plan.schedule, 5, 1, "why"))
+        log.games_folder(run), log.games_table(plan.schedule, ["", ""], forfeited_game(plan.schedule, 5, 1, "why"))
     )
     game = log.read_games(run).iloc[0]
     assert (game.game_id, game.winner, game.reason, game.detail, game.plies) == (5, 2, "error", "why", 2)

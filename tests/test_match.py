@@ -14,10 +14,10 @@ from isolation import Board, Limit, play
 from isolation.checks.speed import random_openings
 from isolation.games.match import play_games, play_many
 from isolation.native.layout import ANSWER, CELLS, HIGH, LOW, SLOT, WHO
-from isolation.native.move_cache import Memory
+from isolation.native.move_cache import MoveCache
 from isolation.players.agents import ClassicAgent, GreedyAgent, RandomAgent, SearchAgent
 from isolation.rules.outcome import Reason
-from isolation.rules.parameters import tuned
+from isolation.rules.parameters import bind_parameters
 from isolation.search import SearchOptions
 from isolation.usercode.user_exceptions import LONGEST
 
@@ -360,13 +360,13 @@ def test_games_come_back_in_their_order_where_some_are_interpreted():
 
 @pytest.mark.parametrize("size", ["7x7", "9x11"])
 def test_searches_remembered_change_no_game(size):
-    memory, without = Memory(), columns(played(size=size))
+    memory, without = MoveCache(), columns(played(size=size))
     assert columns(played(memory, size=size)) == without
     assert columns(played(memory, size=size)) == without
 
 
 def test_what_is_remembered_is_not_searched_again():
-    memory = Memory()
+    memory = MoveCache()
     searched = played(memory)
     memory.table.view(np.float64).reshape(-1, SLOT)[:, ANSWER + 1] = -123.0
     recalled = played(memory)
@@ -383,7 +383,7 @@ def test_what_is_remembered_is_not_searched_again():
 
 @pytest.mark.parametrize("part", [WHO, LOW, HIGH, CELLS])
 def test_only_the_very_question_is_answered_from_memory(part):
-    memory = Memory()
+    memory = MoveCache()
     searched = columns(played(memory, size="9x11"))
     slots = memory.table.reshape(-1, SLOT)
     slots[:, part] += 1
@@ -392,7 +392,7 @@ def test_only_the_very_question_is_answered_from_memory(part):
 
 
 def test_the_same_code_under_another_limit_is_another_player_and_under_another_name_the_same():
-    memory = Memory()
+    memory = MoveCache()
     one, other = (search_agent("alphabeta", "improved", nodes=nodes) for nodes in (60, 600))
     again = SearchAgent("again", "alphabeta", one.heuristic, "improved", one.limit)
     agents, sides = (RandomAgent(), one, other, again), np.array([[1, 0], [2, 0], [3, 0]])
@@ -411,16 +411,19 @@ def weighing(game, player, *, weight: float = 1.0):
 
 
 def test_the_same_code_with_other_parameters_is_another_player():
-    agents = [SearchAgent("it", "alphabeta", tuned(weighing, {"weight": w}), "it", Limit(nodes=90)) for w in (0.2, 2.0)]
+    agents = [
+        SearchAgent("it", "alphabeta", bind_parameters(weighing, {"weight": w}), "it", Limit(nodes=90))
+        for w in (0.2, 2.0)
+    ]
     opening, sides = random_openings(1, 2) * 2, np.array([[0, 0], [1, 1]])
-    games = play_many(agents, sides, opening, [0, 0], memory=Memory())
+    games = play_many(agents, sides, opening, [0, 0], memory=MoveCache())
     alone = play_many(agents, sides, opening, [0, 0])
     assert columns(games) == columns(alone)
     assert games.score[games.offsets[1] :].tolist() != games.score[: games.offsets[1]].tolist()
 
 
 def test_a_heuristic_that_fails_fails_again_where_searches_are_remembered():
-    agent, memory = SearchAgent("nan", "alphabeta", sometimes_nan, "nan", Limit(depth=2)), Memory()
+    agent, memory = SearchAgent("nan", "alphabeta", sometimes_nan, "nan", Limit(depth=2)), MoveCache()
     once, twice = (played(memory, [agent, RandomAgent()], np.array([[0, 1]] * 4)) for _ in range(2))
     assert RETURNED_NAN in once.detail
     assert columns(once) == columns(twice)

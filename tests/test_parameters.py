@@ -24,17 +24,17 @@ from isolation.checks.speed import random_openings
 from isolation.compiling import compile_heuristic as compiler
 from isolation.compiling import linking
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-from isolation.games.batch_moves import Positions, answer_all
+from isolation.games.batch_moves import Positions, choose_moves
 from isolation.games.match import play_games
 from isolation.players.agents import GreedyAgent, SearchAgent, code_hash
 from isolation.rules.parameters import (
     KINDS_OF_VALUES,
     Parameter,
     ParameterError,
+    bind_parameters,
     name_of,
+    parameter_values,
     parameters_of,
-    tuned,
-    values_of,
 )
 
 Range = Annotated[float, Interval(ge=-2, le=3)]
@@ -62,7 +62,7 @@ def within(game: Any, player: Any) -> float:
 
 
 both = Composite(phases=((0.4, ((1.0, reaching), (0.5, central))), (1.0, ((2.0, reaching), (1.0, get("improved"))))))
-set_ = tuned(both, {"power": 1, "reaching.reach": 0.75})
+set_ = bind_parameters(both, {"power": 1, "reaching.reach": 0.75})
 VALUES = {"reach": st.floats(-2, 3), "blocking": st.floats(-9, 9), "shared": st.integers(-5, 5)}
 BOTH = {"reaching.reach": VALUES["reach"], "central.reach": st.floats(-1, 1), "power": st.integers(0, 3)}
 
@@ -127,14 +127,14 @@ def test_a_default_outside_of_its_range_is_refused() -> None:
 )
 def test_values_that_cannot_be_are_refused(values: dict[str, float], message: str) -> None:
     with pytest.raises(ParameterError, match=f"^{message.replace('?', '.')}$"):
-        tuned(reaching, values)
+        bind_parameters(reaching, values)
 
 
 def test_a_function_without_parameters_says_what_one_is() -> None:
     with pytest.raises(
         ParameterError, match="improved has no parameter 'x'; it has none: a parameter is a keyword-only"
     ):
-        tuned(get("improved"), {"x": 1.0})
+        bind_parameters(get("improved"), {"x": 1.0})
 
 
 def test_the_range_of_an_enormous_default_ends_at_the_largest_number() -> None:
@@ -166,14 +166,18 @@ def test_an_end_that_is_left_out_is_shown_as_it_was_declared() -> None:
 
 
 def test_a_range_that_is_not_declared_does_not_bind() -> None:
-    assert values_of(tuned(reaching, {"blocking": -7.5})) == {"reach": 0.5, "blocking": -7.5, "shared": 2}
+    assert parameter_values(bind_parameters(reaching, {"blocking": -7.5})) == {
+        "reach": 0.5,
+        "blocking": -7.5,
+        "shared": 2,
+    }
 
 
 def test_values_are_added_to_those_set_before() -> None:
-    twice = tuned(tuned(reaching, {"reach": 1.0, "blocking": 2.0}), {"reach": 0.0})
-    assert values_of(twice) == {"reach": 0.0, "blocking": 2.0, "shared": 2}
-    assert twice == tuned(reaching, {"blocking": 2.0, "reach": 0.0})
-    assert tuned(reaching, {}) is reaching
+    twice = bind_parameters(bind_parameters(reaching, {"reach": 1.0, "blocking": 2.0}), {"reach": 0.0})
+    assert parameter_values(twice) == {"reach": 0.0, "blocking": 2.0, "shared": 2}
+    assert twice == bind_parameters(reaching, {"blocking": 2.0, "reach": 0.0})
+    assert bind_parameters(reaching, {}) is reaching
     assert name_of(twice) == "reaching"
 
 
@@ -186,17 +190,23 @@ def test_partial_functions_caches_and_decorators_keep_what_they_take() -> None:
     def open_(*args: Any, **kwargs: Any) -> float:
         return reaching(*args, **kwargs)
 
-    assert values_of(partial(reaching, reach=1.5)) == {"reach": 1.5, "blocking": 1.0, "shared": 2}
+    assert parameter_values(partial(reaching, reach=1.5)) == {"reach": 1.5, "blocking": 1.0, "shared": 2}
     assert of(partial(reaching, reach=1.5))["reach"].high == 3
     assert list(of(lru_cache(reaching))) == list(of(open_)) == list(of(reaching))
     assert of(closed) == {}
 
 
 def test_a_composite_has_the_parameters_of_its_parts_under_names_of_their_own() -> None:
-    assert values_of(both) == {"reaching.reach": 0.5, "blocking": 1.0, "shared": 2, "central.reach": 0.25, "power": 2}
+    assert parameter_values(both) == {
+        "reaching.reach": 0.5,
+        "blocking": 1.0,
+        "shared": 2,
+        "central.reach": 0.25,
+        "power": 2,
+    }
     near, far = partial(central, power=1), partial(central, power=3)
     halves = Composite(phases=((1.0, ((1.0, near), (1.0, far), (1.0, near))),))
-    assert values_of(halves) == {
+    assert parameter_values(halves) == {
         "central.reach": 0.25, "central.power": 1, "central2.reach": 0.25, "central2.power": 3,
     }  # fmt: skip
     assert parameters_of(within) == ()
@@ -204,7 +214,7 @@ def test_a_composite_has_the_parameters_of_its_parts_under_names_of_their_own() 
 
 def test_a_composite_gives_its_parts_what_it_was_given() -> None:
     board = Board.from_moves([24, 14, 9, 29])
-    other = tuned(both, {"reaching.reach": -1.0, "central.reach": 1.0, "power": 1})
+    other = bind_parameters(both, {"reaching.reach": -1.0, "central.reach": 1.0, "power": 1})
     by_hand = 1.0 * reaching(board, board.active_player, reach=-1.0)
     by_hand += 0.5 * central(board, board.active_player, reach=1.0, power=1)
     assert other(board, board.active_player) == by_hand
@@ -219,12 +229,15 @@ def test_weights_with_names_are_parameters_of_a_composite() -> None:
     assert next(iter(parameters_of(weighted))) == Parameter("open", 0.5, -1, 1.0, -1)
     board = Board.from_moves([24, 14, 9, 29])
     by_hand = reaching(board, board.active_player) - 0.75 * improved(board, board.active_player)
-    assert tuned(weighted, {"open": -0.75})(board, board.active_player) == by_hand
+    assert bind_parameters(weighted, {"open": -0.75})(board, board.active_player) == by_hand
     nested = Composite(phases=((1.0, ((2.0, weighted), (Weight("open", 0.5), improved))),))
-    assert {"Composite.open", "Composite2.open"} < values_of(nested).keys()
-    assert tuned(nested, {"Composite.open": 0.0, "Composite2.open": -0.75})(board, board.active_player) == 2 * by_hand
+    assert {"Composite.open", "Composite2.open"} < parameter_values(nested).keys()
+    assert (
+        bind_parameters(nested, {"Composite.open": 0.0, "Composite2.open": -0.75})(board, board.active_player)
+        == 2 * by_hand
+    )
     with pytest.raises(ParameterError, match="open must be at least -1, not -2"):
-        tuned(weighted, {"open": -2})
+        bind_parameters(weighted, {"open": -2})
 
 
 def test_weights_of_one_name_are_one_weight() -> None:
@@ -236,7 +249,7 @@ def test_weights_of_one_name_are_one_weight() -> None:
 @pytest.mark.parametrize("value", [-0.75, 0.0, 2.0])
 def test_compiled_composites_take_the_weights_they_are_given(value: float) -> None:
     for opening in random_openings(2, 12) + random_openings(2, 24):
-        same_as_interpreted(tuned(weighted, {"open": value}), opening)
+        same_as_interpreted(bind_parameters(weighted, {"open": value}), opening)
 
 
 def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:
@@ -253,20 +266,22 @@ def same_as_interpreted(function: Any, opening: tuple[int, ...]) -> None:
 @settings(max_examples=12)
 @given(st.fixed_dictionaries(VALUES), st.sampled_from(random_openings(10, 20)))
 def test_compiled_code_takes_the_numbers_it_is_given(values: dict[str, float], opening: tuple[int, ...]) -> None:
-    same_as_interpreted(tuned(reaching, values), opening)
+    same_as_interpreted(bind_parameters(reaching, values), opening)
 
 
 @settings(max_examples=8)
 @given(st.fixed_dictionaries(BOTH), st.sampled_from([*random_openings(5, 12), *random_openings(5, 24)]))
 def test_composites_pass_numbers_on_in_compiled_code(values: dict[str, float], opening: tuple[int, ...]) -> None:
-    same_as_interpreted(tuned(both, values), opening)
+    same_as_interpreted(bind_parameters(both, values), opening)
 
 
 def test_parts_with_values_of_their_own_and_composites_in_functions_compile_too() -> None:
     opening = random_openings(1, 14)[0]
-    nested = Composite(phases=((1.0, ((1.0, tuned(both, {"power": 3})), (0.5, tuned(reaching, {"reach": 2.0})))),))
+    nested = Composite(
+        phases=((1.0, ((1.0, bind_parameters(both, {"power": 3})), (0.5, bind_parameters(reaching, {"reach": 2.0})))),)
+    )
     same_as_interpreted(nested, opening)
-    same_as_interpreted(tuned(nested, {"power": 1}), opening)
+    same_as_interpreted(bind_parameters(nested, {"power": 1}), opening)
     same_as_interpreted(within, opening)
     same_as_interpreted(partial(reaching, reach=1.5), opening)
 
@@ -279,12 +294,12 @@ def test_a_new_vector_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     search(board, both, Limit(depth=2))
     for module, name in ((linking, "kernel_code"), (linking, "score_code"), (linking, "load"), (compiler, "rewrite")):
         monkeypatch.setattr(module, name, fail)
-    scores = {search(board, tuned(both, {"blocking": 0.1 * n}), Limit(depth=2)).score for n in range(5)}
+    scores = {search(board, bind_parameters(both, {"blocking": 0.1 * n}), Limit(depth=2)).score for n in range(5)}
     assert len(scores) == 5
 
 
 def searcher(name: str, **values: float) -> SearchAgent:
-    return SearchAgent(name, "alphabeta", tuned(reaching, values), "reaching", Limit(depth=2))
+    return SearchAgent(name, "alphabeta", bind_parameters(reaching, values), "reaching", Limit(depth=2))
 
 
 def test_two_players_of_one_heuristic_each_keep_their_numbers() -> None:
@@ -305,13 +320,13 @@ def test_batches_of_positions_are_answered_with_the_numbers_given() -> None:
     for agent in (
         searcher("near", reach=-2.0),
         searcher("far", reach=3.0),
-        GreedyAgent("x", tuned(both, {"power": 0})),
+        GreedyAgent("x", bind_parameters(both, {"power": 0})),
     ):
-        answers = answer_all(agent, positions, seeds)
+        answers = choose_moves(agent, positions, seeds)
         for index in range(30):
             board = Board.from_moves(positions[index])
             assert agent.open().choose(board, 0).move == answers.cells[index]
-            same = answer_all(agent, positions.take(np.array([index])), seeds[:1])
+            same = choose_moves(agent, positions.take(np.array([index])), seeds[:1])
             assert same.cells[0] == answers.cells[index]
         cells.add(tuple(answers.cells.tolist()))
     assert len(cells) == 3
@@ -319,7 +334,7 @@ def test_batches_of_positions_are_answered_with_the_numbers_given() -> None:
 
 def test_threads_do_not_mix_numbers_up() -> None:
     board = Board.from_moves([24, 14])
-    tuples = [tuned(reaching, {"reach": 0.3 * n}) for n in range(8)]
+    tuples = [bind_parameters(reaching, {"reach": 0.3 * n}) for n in range(8)]
     asked = [lambda f=function: search(board, f, Limit(depth=5)).score for function in tuples]
     assert at_once(asked) == [one() for one in asked]
 
@@ -358,7 +373,7 @@ def test_specs_set_parameters(file: Path) -> None:
     assert str(spec).endswith(":score@nodes=2000,order,option.blocking=2,option.reach=0.7")
     assert complete(parse_spec(str(spec))).parameters == spec.parameters
     assert spec.name.endswith(".my.score_2000nodes_order_blocking2_reach0.7")
-    assert values_of(make_agent(spec).heuristic) == {"reach": 0.7, "blocking": 2.0}
+    assert parameter_values(make_agent(spec).heuristic) == {"reach": 0.7, "blocking": 2.0}
 
 
 def test_many_parameters_make_a_short_name_of_their_own() -> None:
@@ -420,7 +435,7 @@ def test_another_default_is_another_agent() -> None:
 
     agents = [SearchAgent("x", "alphabeta", function, "x", Limit(depth=1)) for function in (first, second)]
     assert agents[0].settings() != agents[1].settings()
-    assert code_hash(tuned(first, {"weight": 5.0})) == code_hash(first)
+    assert code_hash(bind_parameters(first, {"weight": 5.0})) == code_hash(first)
 
 
 def test_a_file_lists_its_parameters_and_what_is_wrong_with_them(file: Path) -> None:
@@ -448,7 +463,7 @@ def test_a_choice_is_one_of_several_whole_numbers() -> None:
 
 
 def test_a_choice_reaches_compiled_code_as_a_number() -> None:
-    compiled = [compile_heuristic(tuned(walking, {"jumps": jumps})) for jumps in (1, 2, 4)]
+    compiled = [compile_heuristic(bind_parameters(walking, {"jumps": jumps})) for jumps in (1, 2, 4)]
     assert len({one.score for one in compiled}) == 1
     board = Board.from_moves(random_openings(1, 8)[0])
     for jumps, one in zip((1, 2, 4), compiled, strict=True):

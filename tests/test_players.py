@@ -15,14 +15,14 @@ from isolation.games.human import Seat, play_human
 from isolation.games.match import play_games
 from isolation.players.agents import (
     PLACING_NODES,
+    AgentDefaults,
     ClassicAgent,
-    Forfeit,
+    ForfeitError,
     GreedyAgent,
-    Plain,
     RandomAgent,
     SearchAgent,
-    ask_once,
-    closing,
+    choose_once,
+    opened_player,
 )
 from isolation.players.perfect_agent import PerfectAgent
 from isolation.rules.outcome import REASON_WORDS, Outcome, Reason
@@ -32,7 +32,7 @@ OPENINGS = [(24, 14), (0, 1), (8, 30)]
 
 
 @dataclass
-class Counting(Plain):
+class Counting(AgentDefaults):
     """An agent whose players play the lowest cell, note what is asked of them, and fail as `failures` tells."""
 
     name: str = "Counting"
@@ -111,7 +111,7 @@ def test_both_sides_of_a_game_between_two_of_a_kind_are_opened_and_closed():
 @pytest.mark.parametrize(
     ("failure", "reason", "detail"),
     [
-        (Forfeit(Reason.TIMEOUT, "took 9 ms of 5 ms"), Reason.TIMEOUT, "took 9 ms of 5 ms"),
+        (ForfeitError(Reason.TIMEOUT, "took 9 ms of 5 ms"), Reason.TIMEOUT, "took 9 ms of 5 ms"),
         (KeyError("lost my way"), Reason.ERROR, "KeyError: 'lost my way'"),
         (SystemExit(3), Reason.ERROR, "SystemExit: 3"),
         (KeyboardInterrupt(), Reason.ERROR, "KeyboardInterrupt"),
@@ -180,25 +180,25 @@ def test_a_late_player_is_told_how_late_it_was_and_whether_it_computed_all_the_t
                 pass
             return game.get_legal_moves()[0]
 
-    with pytest.raises(Forfeit) as caught:
-        ask_once(ClassicAgent("it", Late, (), limit), Board.from_moves([24, 14]), 0)
+    with pytest.raises(ForfeitError) as caught:
+        choose_once(ClassicAgent("it", Late, (), limit), Board.from_moves([24, 14]), 0)
     took, late = map(float, re.search(told, caught.value.detail).groups())
     assert took - late == pytest.approx(5, abs=0.11)
 
 
 def test_one_move_is_asked_of_a_player_that_is_opened_and_closed_for_it():
     agent = Counting()
-    assert ask_once(agent, Board.from_moves([24, 14]), 0).move == 9
+    assert choose_once(agent, Board.from_moves([24, 14]), 0).move == 9
     assert agent.asked == ["open", "new game", "choose", "close"]
     failing = Counting(failures={"choose": RuntimeError()})
     with pytest.raises(RuntimeError):
-        ask_once(failing, Board.from_moves([24, 14]), 0)
+        choose_once(failing, Board.from_moves([24, 14]), 0)
     assert failing.asked[-1] == "close"
 
 
 def test_closing_lets_the_error_inside_through():
     agent = Counting(failures={"close": OSError()})
-    with pytest.raises(KeyError), closing(agent.open()):
+    with pytest.raises(KeyError), opened_player(agent.open()):
         raise KeyError
     assert agent.times("close") == 1
 

@@ -11,7 +11,7 @@ from invented_runs import Invented, gauntlet, random_wins
 
 from cli import main
 from experiments.statistics.calibration import Scores
-from experiments.statistics.grouped_counts import tally, together
+from experiments.statistics.grouped_counts import count_groups, merge_counts
 from experiments.statistics.run_results import load_findings
 from reports.plots import KINDS, draw_kind, draw_plot
 from reports.plots.style import save, short, to_svg
@@ -146,7 +146,7 @@ def test_auc_counts_pairs_of_a_won_and_a_lost_position():
 
 def scores_at(ply, score, won):
     """The scores of positions, a row a position."""
-    counted = tally([ply, score], [won.astype(np.int64), (~won).astype(np.int64)])
+    counted = count_groups([ply, score], [won.astype(np.int64), (~won).astype(np.int64)])
     return Scores(*counted.keys, *counted.counts)
 
 
@@ -155,8 +155,8 @@ def test_what_is_tallied_piece_by_piece_is_what_is_tallied_at_once(parts):
     def rows(part):
         return [np.array([row[place] for row in part], kind) for place, kind in enumerate((int, float, int))]
 
-    nothing = tally(rows([])[:2], rows([])[2:])
-    found = together((tally(rows(part)[:2], rows(part)[2:]) for part in parts), nothing)
+    nothing = count_groups(rows([])[:2], rows([])[2:])
+    found = merge_counts((count_groups(rows(part)[:2], rows(part)[2:]) for part in parts), nothing)
     sums = collections.Counter()
     for one, other, count in itertools.chain.from_iterable(parts):
         sums[one, other] += count

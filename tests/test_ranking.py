@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import heuristics
 from isolation.compiling import object_code
 from isolation.compiling.compile_heuristic import compile_heuristic
-from isolation.compiling.integer_ranks import ranked
+from isolation.compiling.integer_ranks import use_integer_ranks
 from isolation.compiling.linking import score_code
 from isolation.native.layout import NOT_A_NUMBER, RANK, SCORE, WON, WORTH
 
@@ -27,7 +27,9 @@ class Ranked:
     def __init__(self, *instructions: str) -> None:
         text = "\n".join(instructions)
         header = f"define i32 @{SCORE}(ptr %to, ptr, i64 %blank, i64, i64, i64, i64, ptr)"
-        module = ranked(llvm.parse_assembly(f"{header} {{\n{text}\nstore double %value, ptr %to\nret i32 0\n}}"))
+        module = use_integer_ranks(
+            llvm.parse_assembly(f"{header} {{\n{text}\nstore double %value, ptr %to\nret i32 0\n}}")
+        )
         number, int64 = next(_numbers), ctypes.c_int64
         symbols = {name: f"{name}_{number}" for name in (RANK, WORTH)}
         for name, symbol in symbols.items():
@@ -170,5 +172,5 @@ def pasted(game, player):
     ("heuristic", "is_whole"), [(heuristics.get("improved"), True), (pasted, True), (heuristics.get("center"), False)]
 )
 def test_a_heuristic_that_is_infinite_at_finished_games_alone_is_searched_in_whole_numbers(heuristic, is_whole):
-    module = ranked(llvm.parse_bitcode(score_code(compile_heuristic(heuristic).score, 7, 7)))
+    module = use_integer_ranks(llvm.parse_bitcode(score_code(compile_heuristic(heuristic).score, 7, 7)))
     assert ("sitofp" in str(module.get_function(WORTH))) == is_whole

@@ -16,16 +16,16 @@ from experiments.play.pools.crash_markers import Suspect
 from experiments.play.pools.pool import Died
 from experiments.play.pools.recovery import (
     FORFEITED,
+    CrashCounts,
     EndRun,
-    GiveBack,
-    Killers,
-    Lose,
     PlayAlone,
+    RecordLoss,
     Recovery,
+    Requeue,
     died_alone,
     guilty,
 )
-from experiments.play.runner import Outcome, play_tournament
+from experiments.play.runner import RunOutcome, play_tournament
 from experiments.record import log
 
 KEYS: dict[str, Any] = {
@@ -44,13 +44,13 @@ def death(*lost: int, suspects: tuple[Suspect, ...] = ()) -> Died:
 
 def test_the_suspect_is_played_alone_and_the_others_again_with_all() -> None:
     suspect = Suspect(5, 2)
-    assert Recovery().died(death(4, 5, 6, suspects=(suspect,))) == [GiveBack((4, 6)), PlayAlone(suspect, 1)]
+    assert Recovery().died(death(4, 5, 6, suspects=(suspect,))) == [Requeue((4, 6)), PlayAlone(suspect, 1)]
 
 
 def test_where_nobody_knows_who_died_every_suspect_is_played_alone() -> None:
     suspects = (Suspect(4, 1), Suspect(6, 2))
     assert Recovery().died(death(4, 5, 6, 7, suspects=suspects)) == [
-        GiveBack((5, 7)),
+        Requeue((5, 7)),
         PlayAlone(suspects[0], 1),
         PlayAlone(suspects[1], 1),
     ]
@@ -59,12 +59,12 @@ def test_where_nobody_knows_who_died_every_suspect_is_played_alone() -> None:
 def test_a_game_that_goes_on_killing_is_lost_at_the_third_death_by_whom_it_found_on_the_move_last() -> None:
     second = died_alone(PlayAlone(Suspect(5, 2), 1), death(5, suspects=(Suspect(5, 1),)))
     assert second == PlayAlone(Suspect(5, 1), 2)
-    assert died_alone(second, death(5)) == Lose(Suspect(5, 1), 3)
+    assert died_alone(second, death(5)) == RecordLoss(Suspect(5, 1), 3)
 
 
 def test_three_deaths_in_a_row_without_a_game_end_the_run() -> None:
     recovery = Recovery()
-    assert recovery.died(death(1, 2)) == recovery.died(death(1, 2)) == [GiveBack((1, 2))]
+    assert recovery.died(death(1, 2)) == recovery.died(death(1, 2)) == [Requeue((1, 2))]
     assert recovery.died(death(1, 2)) == [EndRun("worker processes die before they play a game")]
 
 
@@ -73,7 +73,7 @@ def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
     recovery = Recovery()
     for _ in range(5):
         recovery.died(death(1))
-        assert recovery.died(death(1)) == [GiveBack((1,))]
+        assert recovery.died(death(1)) == [Requeue((1,))]
         if between == "a finished batch":
             recovery.finished()
         else:
@@ -82,12 +82,12 @@ def test_deaths_without_a_game_are_counted_anew_after(between: str) -> None:
 
 def test_who_did_not_answer_loses_at_once() -> None:
     hung = Suspect(5, 2, silent=60.0)
-    assert Recovery().died(death(4, 5, suspects=(hung,))) == [GiveBack((4,)), Lose(hung, 1)]
-    assert died_alone(PlayAlone(Suspect(5, 1), 1), death(5, suspects=(hung,))) == Lose(hung, 2)
+    assert Recovery().died(death(4, 5, suspects=(hung,))) == [Requeue((4,)), RecordLoss(hung, 1)]
+    assert died_alone(PlayAlone(Suspect(5, 1), 1), death(5, suspects=(hung,))) == RecordLoss(hung, 2)
 
 
-def lose(mover: int) -> Lose:
-    return Lose(Suspect(5, mover), 3)
+def lose(mover: int) -> RecordLoss:
+    return RecordLoss(Suspect(5, mover), 3)
 
 
 @pytest.mark.parametrize("mover", [1, 2])
@@ -110,7 +110,7 @@ def test_where_no_code_is_a_user_s_the_mover_pays() -> None:
 
 
 def test_three_games_in_a_row_are_given_up_after_and_a_finished_one_starts_anew() -> None:
-    killers = Killers()
+    killers = CrashCounts()
     for _ in range(3):
         killers.killed(7)
         killers.killed(7)
@@ -124,7 +124,7 @@ def test_three_games_in_a_row_are_given_up_after_and_a_finished_one_starts_anew(
 # Runs
 
 
-def play(out: Path, script: Script, **keys: Any) -> Outcome:
+def play(out: Path, script: Script, **keys: Any) -> RunOutcome:
     config = load_config(None, {**KEYS, **keys, "out": str(out)})
     return play_tournament(config, pools=lambda jobs: ScriptedPool(script))
 
@@ -309,7 +309,7 @@ def test_who_kills_in_three_games_in_a_row_forfeits_the_rest_until_that_is_taken
 
     config = load_config(None, {**KEYS, "contenders": [user], "out": str(tmp_path / "run")})
 
-    def resume(retry: bool) -> Outcome:
+    def resume(retry: bool) -> RunOutcome:
         return play_tournament(config, resume=True, retry_forfeits=retry, pools=lambda jobs: ScriptedPool(Script()))
 
     assert resume(retry=False).reasons == {"error": 40}

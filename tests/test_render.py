@@ -10,7 +10,7 @@ from random_games import games, small_sizes
 
 from isolation import Board
 from isolation.boards import drawing, render
-from isolation.boards.drawing import DARK, KNIGHT, LIGHT, Marks, Theme, strength
+from isolation.boards.drawing import DARK, KNIGHT, LIGHT, Annotations, Theme, strength
 from isolation.boards.render import standing, to_svg, to_text
 from isolation.rules import notation
 from isolation.rules.notation import cell_name, column_name, format_moves, parse_cell, parse_moves
@@ -123,7 +123,7 @@ def test_svg_draws_both_knights_the_legal_moves_and_the_visited_cells(board):
     fills = [rect.get("fill") for rect in elements(board, "rect")]
     assert fills.count(LIGHT.visited) == visited - placed
     assert fills.count(LIGHT.last_move) == min(board.move_count, 1) + (board.move_count > 2)
-    assert [text.text for text in elements(board, "text", Marks(numbers=False))] == [
+    assert [text.text for text in elements(board, "text", Annotations(numbers=False))] == [
         *map(column_name, range(board.width)),
         *map(str, range(board.height)),
     ]
@@ -155,7 +155,7 @@ def test_svg_shows_the_last_move_where_the_history_is_unknown():
 def test_values_take_the_place_of_the_dots_over_a_colour_from_bad_to_good():
     board = Board.from_moves([24, 14])
     cells = board.legal_cells()
-    marks = Marks(values=dict(zip(cells, [2.0, -1.0, math.inf, -math.inf], strict=False)), numbers=False)
+    marks = Annotations(values=dict(zip(cells, [2.0, -1.0, math.inf, -math.inf], strict=False)), numbers=False)
     assert [text.text for text in elements(board, "text", marks)][14:] == ["2", "−1", "win", "loss"]
     assert len(elements(board, "circle", marks)) == len(cells) - 4
     heat = [rect for rect in elements(board, "rect", marks) if rect.get("fill") in (LIGHT.good, LIGHT.bad)]
@@ -173,7 +173,7 @@ def test_the_strength_of_a_colour_is_a_share_with_the_sign_of_the_value(values):
 
 def test_arrows_point_from_cell_to_cell_and_captions_are_escaped():
     board = Board.from_moves([24, 14])
-    svg = to_svg(board, marks=Marks(arrows=((24, 9), (14, 14)), caption="<a> & b"))
+    svg = to_svg(board, marks=Annotations(arrows=((24, 9), (14, 14)), caption="<a> & b"))
     arrows = [path for path in ET.fromstring(svg).iter(f"{SVG}path") if path.get("fill") == LIGHT.arrow]
     assert len(arrows) == 1
     assert ET.fromstring(svg).findall(f"{SVG}text")[-1].text == "<a> & b"
@@ -181,7 +181,7 @@ def test_arrows_point_from_cell_to_cell_and_captions_are_escaped():
 
 def test_legal_moves_and_numbers_can_be_left_out():
     board = Board.from_moves([24, 14, 9, 1])
-    marks = Marks(legal=False, numbers=False)
+    marks = Annotations(legal=False, numbers=False)
     assert elements(board, "circle", marks) == []
     assert len(elements(board, "text", marks)) == 14
 
@@ -210,7 +210,7 @@ def rgb(colour):
 
 def test_a_dark_picture_with_everything_on_it_can_be_painted():
     board = Board.from_moves([0, 11, 6], size="3x4")
-    marks = Marks(arrows=((11, 2),), values={2: math.inf, 5: -0.5}, caption="player 2 to move")
+    marks = Annotations(arrows=((11, 2),), values={2: math.inf, 5: -0.5}, caption="player 2 to move")
     assert to_image(board, DARK, marks, scale=1).size == (26 + 4 * 48 + 6, 26 + 3 * 48 + 6 + 28)
 
 

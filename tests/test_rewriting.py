@@ -21,11 +21,11 @@ from heuristics import Composite
 from isolation import Board
 from isolation.compiling.compile_heuristic import compile_heuristic, sample_positions
 from isolation.compiling.rewrites import comprehensions
-from isolation.compiling.rewrites.cleanup import Tidy
+from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.source_rewriter import CompileError, rewrite
 from isolation.compiling.specialise import own_code
 from isolation.loading.load_user_code import load_module
-from isolation.usercode.parsing import unwarned
+from isolation.usercode.parsing import suppress_warnings
 
 USER = Path(__file__).parent / "data" / "user"
 
@@ -361,7 +361,7 @@ def test_whatever_a_rewrite_fails_on_names_what_it_was_about(
     def fail(self: Any, node: ast.GeneratorExp) -> None:
         raise failure
 
-    monkeypatch.setattr(Tidy, "visit_GeneratorExp", fail, raising=False)
+    monkeypatch.setattr(CleanUp, "visit_GeneratorExp", fail, raising=False)
     with pytest.raises(CompileError) as error:
         rewrite(copied(plain))
     assert error.value.line == inspect.getsourcelines(plain)[1] + 1
@@ -419,7 +419,7 @@ ODD = st.recursive(
 
 def is_python(expression: str) -> bool:
     try:
-        with unwarned():
+        with suppress_warnings():
             compile(expression, "<odd>", "eval")
     except SyntaxError:
         return False

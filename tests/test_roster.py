@@ -13,7 +13,7 @@ from experiments.roster import (
     complete,
     expand,
     make_agent,
-    makeable,
+    make_agents,
     named,
     parse_agent,
     parse_limit,
@@ -140,7 +140,7 @@ def test_a_broken_file_of_a_pattern_is_left_out_and_named(tmp_path: Path) -> Non
     _files(tmp_path, "a.py", "b.py", "c.py")
     (tmp_path / "b.py").write_text("def score(game, player:\n")
     (tmp_path / "d.py").write_text("x = 1\n")
-    made, left_out = makeable(f"ID:{tmp_path}/*.py:score@nodes=5")
+    made, left_out = make_agents(f"ID:{tmp_path}/*.py:score@nodes=5")
     assert [spec.target for spec, agent in made] == [f"{tmp_path}/a.py:score", f"{tmp_path}/c.py:score"]
     assert [why.partition(": ")[0] for why in left_out] == [
         f"{tmp_path}/b.py failed to import", f"{tmp_path}/d.py has no 'score'",
@@ -150,11 +150,11 @@ def test_a_broken_file_of_a_pattern_is_left_out_and_named(tmp_path: Path) -> Non
 def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
     _files(tmp_path, "a.py")
     with pytest.raises(SpecError, match="no file matches"):
-        makeable(f"{tmp_path}/*/a.py:CustomPlayer")
+        make_agents(f"{tmp_path}/*/a.py:CustomPlayer")
     with pytest.raises(SpecError, match=r"the one file that matches cannot be used: .*a\.py has no class"):
-        makeable(f"{tmp_path}/*.py")
+        make_agents(f"{tmp_path}/*.py")
     with pytest.raises(SpecError, match="a name cannot go with"):
-        makeable(f"Mine=ID:{tmp_path}/*.py")
+        make_agents(f"Mine=ID:{tmp_path}/*.py")
 
 
 @pytest.mark.parametrize(

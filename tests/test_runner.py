@@ -22,7 +22,7 @@ from scripted_pool import here
 from experiments.bench import COMMAND
 from experiments.plan.config import Config, load_config
 from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.runner import Outcome, Progress, play_tournament
+from experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from experiments.record import log, run_directory
 from experiments.record.checked_json import read_json, write_json
 from experiments.record.run_lock import locked
@@ -40,11 +40,11 @@ def config_of(out: Path, **keys: Any) -> Config:
     return load_config(None, {**SMALL, "pairs": 40, "jobs": 1, **keys, "out": str(out)})
 
 
-def play(out: Path, **keys: Any) -> Outcome:
+def play(out: Path, **keys: Any) -> RunOutcome:
     return play_tournament(config_of(out, **keys))
 
 
-def play_here(out: Path, **options: Any) -> Outcome:
+def play_here(out: Path, **options: Any) -> RunOutcome:
     return play_tournament(config_of(out), pools=here, **options)
 
 
@@ -88,7 +88,7 @@ def test_the_saved_configuration_gives_the_same_log(undisturbed: Path, tmp_path:
 def test_what_is_reported_as_logged_is_in_the_log(tmp_path: Path) -> None:
     counts = []
 
-    def show(progress: Progress) -> None:
+    def show(progress: RunProgress) -> None:
         counts.append((progress.logged, log.count_games(tmp_path / "run")))
 
     outcome = play_here(tmp_path / "run", show=show)
@@ -256,7 +256,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
 def test_a_run_whose_folder_is_moved_while_it_is_played_says_so_and_goes_on_there(
     tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def move(progress: Progress) -> None:
+    def move(progress: RunProgress) -> None:
         if progress.logged and (tmp_path / "run").exists():
             (tmp_path / "run").rename(tmp_path / "moved")
 
@@ -276,7 +276,7 @@ def test_a_run_that_is_put_at_the_path_of_one_that_is_played_is_left_as_it_is(
     (other / run_directory.END).unlink()
     before = contents(other)
 
-    def replace(progress: Progress) -> None:
+    def replace(progress: RunProgress) -> None:
         if progress.logged and other.exists():
             run.rename(tmp_path / "moved")
             other.rename(run)

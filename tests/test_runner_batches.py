@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from experiments.plan.config import load_config
 from experiments.plan.schedule import points_table, record_points
 from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.pools.batch_feed import LONGEST_BATCH, Feed, checkpoints
+from experiments.play.pools.batch_feed import LONGEST_BATCH, BatchFeed, checkpoints
 from experiments.play.stop_rules import sprt_rule
 
 
@@ -21,7 +21,7 @@ def plan_of(**keys: object) -> Plan:
 PLAN = plan_of(opponents=["random", "MM:null"], pairs=60)
 
 
-def drain(feed: Feed, generator: np.random.Generator, workers: int) -> list[list[int]]:
+def drain(feed: BatchFeed, generator: np.random.Generator, workers: int) -> list[list[int]]:
     """Play everything a feed has: batches come back in any order, with any winners and durations."""
     out: list[NDArray[np.int64]] = []
     batches = []
@@ -43,20 +43,20 @@ def drain(feed: Feed, generator: np.random.Generator, workers: int) -> list[list
 @settings(deadline=None, max_examples=25)
 def test_every_game_is_played_once_whatever_comes_back_when(seed: int, workers: int) -> None:
     schedule = PLAN.schedule
-    feed = Feed(schedule, points_table(schedule), workers)
+    feed = BatchFeed(schedule, points_table(schedule), workers)
     drain(feed, np.random.default_rng(seed), workers)
     assert feed.missing == 0
     assert np.count_nonzero(feed.points >= 0) == len(schedule)
 
 
 def test_games_are_handed_out_in_the_order_of_the_schedule() -> None:
-    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 2)
+    feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 2)
     ids = np.concatenate([feed.take() for _ in range(20)])
     assert ids.tolist() == sorted(ids.tolist())
 
 
 def test_given_back_games_come_first() -> None:
-    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 2)
+    feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 2)
     first, second = feed.take(), feed.take()
     feed.give_back(second)
     feed.give_back(first)
@@ -64,7 +64,7 @@ def test_given_back_games_come_first() -> None:
 
 
 def test_games_given_back_twice_are_handed_out_once() -> None:
-    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 2)
+    feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 2)
     first = feed.take()
     feed.give_back(first)
     feed.give_back(first[1:])
@@ -72,14 +72,14 @@ def test_games_given_back_twice_are_handed_out_once() -> None:
 
 
 def test_what_a_game_takes_is_learned_from_earlier_batches_too() -> None:
-    feed = Feed(plan_of(opponents=["random"], pairs=2000).schedule, np.full((2000, 4, 2), -1, np.int8), 2)
+    feed = BatchFeed(plan_of(opponents=["random"], pairs=2000).schedule, np.full((2000, 4, 2), -1, np.int8), 2)
     for seconds in (0.01, 0.03):
         feed.learn(np.arange(4), np.full(4, seconds))
     assert 0.9 < len(feed.take()) * 0.02 / LONGEST_BATCH < 1.1
 
 
 def test_batches_last_as_long_as_they_should() -> None:
-    feed = Feed(
+    feed = BatchFeed(
         plan_of(opponents=["random"], pairs=2000).schedule,
         points_table(plan_of(opponents=["random"], pairs=2000).schedule),
         2,
@@ -92,14 +92,14 @@ def test_batches_last_as_long_as_they_should() -> None:
 
 
 def test_the_last_batches_are_small_so_that_workers_finish_together() -> None:
-    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 2)
+    feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 2)
     feed.learn(np.arange(8), np.full(8, 0.01))
     sizes = [len(batch) for batch in drain(feed, np.random.default_rng(0), 2)]
     assert max(sizes[-5:]) < max(sizes) / 2
 
 
 def test_near_the_end_a_batch_is_a_quarter_of_a_worker_s_share() -> None:
-    feed = Feed(PLAN.schedule, points_table(PLAN.schedule), 4)
+    feed = BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 4)
     feed.learn(np.arange(8), np.full(8, 0.01))
     assert len(PLAN.schedule) * 0.01 / 4 / 4 < LONGEST_BATCH
     assert 0.9 < len(feed.take()) / (len(PLAN.schedule) / 4 / 4) < 1.1
@@ -116,9 +116,9 @@ def every_third_match(pairs: NDArray[np.int8]) -> Collection[int]:
 @settings(deadline=None, max_examples=25)
 def test_what_a_stop_rule_leaves_unplayed_does_not_depend_on_timing(seed: int, workers: int) -> None:
     schedule = PLAN.schedule
-    reference = Feed(schedule, points_table(schedule), 1, every_third_match)
+    reference = BatchFeed(schedule, points_table(schedule), 1, every_third_match)
     drain(reference, np.random.default_rng(0), 1)
-    feed = Feed(schedule, points_table(schedule), workers, every_third_match)
+    feed = BatchFeed(schedule, points_table(schedule), workers, every_third_match)
     drain(feed, np.random.default_rng(seed), workers)
     assert np.array_equal(feed.points, reference.points)
     assert feed.missing == reference.missing == 0
@@ -133,7 +133,7 @@ def test_a_rule_sees_complete_rounds_only_and_each_checkpoint_once() -> None:
         seen.append(len(pairs))
         return []
 
-    drain(Feed(PLAN.schedule, points_table(PLAN.schedule), 3, rule), np.random.default_rng(1), 3)
+    drain(BatchFeed(PLAN.schedule, points_table(PLAN.schedule), 3, rule), np.random.default_rng(1), 3)
     assert seen == list(checkpoints(60)) == [8, 16, 24, 32, 40, 48, 56, 60]
 
 

@@ -9,7 +9,7 @@ from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import make_plan
 from experiments.play.pools.equal_cost_limits import Costs, at_equal_cost
 from experiments.play.pools.worker import Worker, task_of
-from experiments.play.runner import Progress, play_tournament
+from experiments.play.runner import RunProgress, play_tournament
 from experiments.record import run_directory
 from isolation.checks.search_cost import Cost
 
@@ -59,7 +59,7 @@ def test_costs_are_measured_in_a_worker_and_shown_before_play(tmp_path: Path) ->
         "format": "head-to-head", "contenders": ["ID:territory@nodes=2000"], "baseline": "ID:improved@nodes=2000",
         "pairs": 2, "jobs": 1, "equal_cost": True, "out": str(tmp_path / "run"),
     }  # fmt: skip
-    shown: list[Progress] = []
+    shown: list[RunProgress] = []
     outcome = play_tournament(load_config(None, keys), show=shown.append)
     assert outcome.finished
     phases = list(dict.fromkeys(progress.phase for progress in shown))

@@ -11,10 +11,10 @@ from rich.console import Console
 from experiments.plan.config import load_config
 from experiments.plan.schedule import points_table
 from experiments.plan.tournament_plan import Plan, make_plan
-from experiments.play.runner import Progress
+from experiments.play.runner import RunProgress
 from experiments.verdicts.live_standings import live_standings
 from isolation.checks.search_cost import Cost
-from isolation.usercode.output_capture import hushed
+from isolation.usercode.output_capture import capture_output
 from reports.text.rendering import render_rows
 from reports.watch.run_progress import counting, display, opponent_rows, screen
 
@@ -84,14 +84,14 @@ def test_every_phase_is_shown_on_a_terminal_and_in_a_pipe(plan: Plan, terminal: 
     with display(console) as show:
         for phase, rate in (("preparing", 0.0), ("playing", 0.0), ("playing", 12.5), ("merging", 12.5)):
             left = 60 / rate if rate else float("inf")
-            show(Progress(plan, phase, "MM_Open", 100, 240, rate, left, points))  # type: ignore[arg-type]
+            show(RunProgress(plan, phase, "MM_Open", 100, 240, rate, left, points))  # type: ignore[arg-type]
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "100 of 240 games" in shown
     assert ("\x1b[" in shown) == terminal
 
 
-def progress_of(plan: Plan, points: np.ndarray) -> Progress:
-    return Progress(plan, "playing", "", 100, 240, 12.5, 11.2, points, ("it hangs",))
+def progress_of(plan: Plan, points: np.ndarray) -> RunProgress:
+    return RunProgress(plan, "playing", "", 100, 240, 12.5, 11.2, points, ("it hangs",))
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -126,7 +126,7 @@ def test_what_is_to_be_known_of_a_run_is_said_in_a_pipe_at_once_and_once(plan: P
     told: set[str] = set()
     with display(console, told) as show:
         for notes in ((), ("openings exhausted",), ("openings exhausted", "it hangs"), ("openings exhausted",)):
-            show(Progress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), notes))
+            show(RunProgress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), notes))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert [line for line in lines if line.startswith("Note:")] == ["Note: openings exhausted", "Note: it hangs"]
     assert told == {"openings exhausted", "it hangs"}
@@ -137,7 +137,7 @@ def test_games_that_go_on_being_lost_are_told_once_for_each_player_in_a_pipe(pla
     with display(console) as show:
         for games in (1, 2, 1_300):
             notes = [f"Player_{number} lost {games:,} of {9 * games:,} games by error" for number in (1, 2)]
-            show(Progress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), tuple(notes)))
+            show(RunProgress(plan, "playing", "", 1, 240, 1.0, 60.0, points_table(plan.schedule), tuple(notes)))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert [line for line in lines if line.startswith("Note:")] == [
         "Note: Player_1 lost 1 of 9 games by error",
@@ -153,7 +153,7 @@ def test_limits_at_equal_cost_are_printed_and_stay(plan: Plan, terminal: bool) -
     with display(console) as show:
         for phase in ("measuring", "measured"):
             blank = points_table(plan.schedule)
-            show(Progress(plan, phase, "ID_Open", 0, 240, 0.0, float("inf"), blank, (), costs))  # type: ignore[arg-type]
+            show(RunProgress(plan, phase, "ID_Open", 0, 240, 0.0, float("inf"), blank, (), costs))  # type: ignore[arg-type]
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     (line,) = [line for line in lines if line.lstrip("\x1b[2KA1G\r").startswith("ID_Open_15000nodes")]
     assert line.split()[-3:] == ["3.0", "%", "15,000"]
@@ -169,10 +169,10 @@ def test_a_path_to_go_on_with_is_quoted_for_a_shell() -> None:
     from pathlib import Path
     from types import SimpleNamespace
 
-    from reports.watch.run_progress import what_next
+    from reports.watch.run_progress import next_step_message
 
     outcome = SimpleNamespace(logged=1, total=2, seconds=3.0, path=Path("my runs/$one"))
-    assert what_next(outcome).endswith(" 'my runs/$one'")  # type: ignore[arg-type]
+    assert next_step_message(outcome).endswith(" 'my runs/$one'")  # type: ignore[arg-type]
 
 
 def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ def test_what_is_counted_is_seen_while_what_code_prints_is_kept(monkeypatch: pyt
         monkeypatch.setattr("sys.stderr", terminal)
         monkeypatch.setenv("TERM", "xterm")
         bar = counting("heuristics")
-        with hushed() as printed, bar as show:
+        with capture_output() as printed, bar as show:
             show(1, 2)
             print("from somebody's code")
     seen = ""

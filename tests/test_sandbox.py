@@ -15,11 +15,11 @@ from experiments.plan.tournament_plan import make_plan
 from experiments.play.pools.worker import Worker, task_of
 from experiments.roster import parse_agent
 from isolation import Board, play
-from isolation.games.game_batch import Games
+from isolation.games.game_batch import GameBatch
 from isolation.games.match import play_many
 from isolation.loading.integrity import ChangedError, unchanged
 from isolation.loading.load_user_code import LoadError, load_heuristic
-from isolation.players.agents import Agent, Forfeit, Given
+from isolation.players.agents import Agent, ForfeitError, Given
 from isolation.processes.player_process import PlayerProcess
 from isolation.processes.subprocess_player import SLACK_MS, Spent, judge_given
 from isolation.rules.limits import Limit
@@ -85,14 +85,14 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Agent]]:
     return [*agents, parse_agent("greedy")]
 
 
-def games_of(agents: list[Agent], hard_cap: float | None) -> tuple[list[tuple[int, int]], Games]:
+def games_of(agents: list[Agent], hard_cap: float | None) -> tuple[list[tuple[int, int]], GameBatch]:
     """The pairings of a round-robin, and a game of each; those of the last agent stand before all others."""
     pairings = sorted(((i, j) for i in range(len(agents)) for j in range(i)), reverse=True)
     seeds = [100 * i + j for i, j in pairings]
     return pairings, play_many(agents, np.array(pairings), [(7, 17)] * len(pairings), seeds, "5x5", hard_cap)
 
 
-def essence(games: Games, row: int) -> tuple[object, ...]:
+def essence(games: GameBatch, row: int) -> tuple[object, ...]:
     moves = games.moves[games.offsets[row] : games.offsets[row + 1]].tolist()
     return int(games.winner[row]), int(games.reason[row]), games.detail[row], moves
 
@@ -243,7 +243,7 @@ def test_what_is_changed_while_games_are_played_is_blamed_on_the_file_that_is_he
     keys = {"format": "head-to-head", "contenders": [f"Late=AB:{tmp_path}/late.py:score@depth=1"], "pairs": 1}
     worker = Worker(task_of(make_plan(load_config(None, {**keys, "baseline": "greedy"}))))
 
-    def play_and_patch(*arguments: object, **named: object) -> Games:
+    def play_and_patch(*arguments: object, **named: object) -> GameBatch:
         monkeypatch.setattr(Board, "play", None)  # as a thread would that the file has started
         return play_many(*arguments, **named)  # type: ignore[arg-type]
 
@@ -311,7 +311,7 @@ def spent(wall: float, processor: float, *, is_first: bool = False) -> Spent:
     ],
 )
 def test_who_is_late_by_our_clocks_loses_by_timeout(limit: Limit, answer: Given, took: Spent, detail: str) -> None:
-    with pytest.raises(Forfeit, match=detail) as loss:
+    with pytest.raises(ForfeitError, match=detail) as loss:
         judge_given(limit, overruns=False)(answer, took, True)
     assert loss.value.reason is Reason.TIMEOUT
 
@@ -335,7 +335,7 @@ def test_what_a_player_did_not_compute_is_not_charged(limit: Limit, took: Spent)
 
 def test_what_is_no_move_is_illegal_and_what_is_no_answer_is_nothing() -> None:
     judge = judge_given(MS, overruns=False)
-    with pytest.raises(Forfeit, match=r"played \(9, 9\)") as loss:
+    with pytest.raises(ForfeitError, match=r"played \(9, 9\)") as loss:
         judge(given(0.01, None), spent(0.02, 0.02), True)
     assert loss.value.reason is Reason.ILLEGAL_MOVE
     a_result = SearchResult(3, 0.0, 1, 1, 0.1, (3,), False)

@@ -21,15 +21,15 @@ from experiments.play.runner import play_tournament
 from experiments.quick_trial import try_heuristic
 from experiments.roster import parse_agent
 from experiments.suite import read_suite
-from experiments.suite.agent_answers import ask, ask_all
+from experiments.suite.agent_answers import ask, collect_answers
 from experiments.suite.build_suite import Recipe, build_suite
 from experiments.suite.gauntlet_agreement import agreement_with
-from experiments.suite.position_sources import Source
+from experiments.suite.position_sources import PositionSource
 from experiments.suite.screening import screen, where_it_errs, worst_mistakes
 from experiments.suite.shipped_agreement import known_agreements
 from isolation import Board, solve
 from isolation.boards.render import to_text
-from isolation.games.batch_moves import NO_ANSWER, Positions, answer_all, batches
+from isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves
 from isolation.players.agents import ClassicAgent, SearchAgent
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -37,7 +37,8 @@ from reports.studies.quick_trial import describe_trial
 from reports.studies.screening import mistake_texts, mistakes_section
 
 RECIPE = Recipe(
-    "5x5", 4, 14, openings=12, sources=(Source("mine", ("random", "greedy", "ID:improved@nodes=50"), (0.0, 0.3)),),
+    "5x5", 4, 14, openings=12,
+    sources=(PositionSource("mine", ("random", "greedy", "ID:improved@nodes=50"), (0.0, 0.3)),),
     field=("greedy", "AB:open@depth=1", "ID:improved@nodes=20"),
 )  # fmt: skip
 
@@ -70,7 +71,7 @@ def seeds(positions):
 @pytest.mark.parametrize("spec", ["random", "greedy", "ID:improved@nodes=200,ties", "MCTS@nodes=20"])
 def test_an_agent_moves_as_it_does_in_a_game(spec):
     agent, positions = parse_agent(spec), some_positions()
-    answers = answer_all(agent, positions, seeds(positions))
+    answers = choose_moves(agent, positions, seeds(positions))
     boards = (Board.from_moves(positions[i], positions.size) for i in range(len(positions)))
     found = [agent.choose(board, int(seed)) for board, seed in zip(boards, seeds(positions), strict=True)]
     assert answers.cells.tolist() == [one.move for one in found]
@@ -85,17 +86,17 @@ def test_asking_ends_once_nobody_wants_the_answers(spec, tmp_path):
     assert (agent.compiled((7, 7)) is None) == ("INTERPRETED" in spec)
     positions, no_longer = some_positions(), iter([False, True])
     with pytest.raises(CancelledError):
-        answer_all(agent, positions, seeds(positions), lambda: next(no_longer))
+        choose_moves(agent, positions, seeds(positions), lambda: next(no_longer))
     assert next(no_longer, None) is None
 
 
 @pytest.mark.parametrize("batches", [[1] * 7, [2, 3, 2]])
 def test_answers_do_not_depend_on_how_many_are_given_by_a_call(batches, monkeypatch):
     positions, agent = some_positions(7), parse_agent("MCTS@nodes=200")
-    whole = answer_all(agent, positions, seeds(positions))
+    whole = choose_moves(agent, positions, seeds(positions))
     firsts = [sum(batches[:place]) for place in range(len(batches))]
     monkeypatch.setattr("isolation.games.batch_moves.batches", lambda count, _: zip(firsts, batches, strict=True))
-    parted = answer_all(agent, positions, seeds(positions))
+    parted = choose_moves(agent, positions, seeds(positions))
     for column in ("cells", "failure", "nodes"):
         assert getattr(parted, column).tolist() == getattr(whole, column).tolist()
 
@@ -119,7 +120,7 @@ def test_boards_of_more_than_a_word_are_asked_alike():
     boards = [Board.from_moves(one, "9x11") for one in moves]
     for start in range(20):
         found = [agent.choose(board, start + place).move for place, board in enumerate(boards)]
-        assert answer_all(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == found
+        assert choose_moves(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == found
 
 
 def test_code_that_fails_loses_its_positions_and_says_why():
@@ -130,7 +131,7 @@ def test_code_that_fails_loses_its_positions_and_says_why():
 
     positions = some_positions()
     agent = SearchAgent("broken", "alphabeta", score, "broken", Limit(depth=1))
-    answers = answer_all(agent, positions, seeds(positions))
+    answers = choose_moves(agent, positions, seeds(positions))
     fails = positions.plies >= 20
     assert 0 < fails.sum() < len(positions)
     assert ((answers.failure == Reason.ERROR) == fails).all()
@@ -151,7 +152,7 @@ def test_classic_players_are_asked_as_in_a_game_of_their_own():
     positions = some_positions(5)
     agent = ClassicAgent("classic", Player, (), Limit(ms=1000))
     expected = [max(Board.from_moves(positions[i], "7x7").legal_cells()) for i in range(5)]
-    assert answer_all(agent, positions, seeds(positions)).cells.tolist() == expected
+    assert choose_moves(agent, positions, seeds(positions)).cells.tolist() == expected
 
 
 def test_the_perfect_player_keeps_every_win_and_a_random_one_its_share(suite):
@@ -195,8 +196,8 @@ def test_who_plays_alike_differs_nowhere(suite):
 
 def test_agents_are_asked_alike_in_threads_processes_and_alone(suite):
     specs = ("ID:improved@nodes=50", "random", "perfect@nodes=1000")
-    alone = ask_all(specs, suite.positions, repeats=2)
-    together = ask_all(specs, suite.positions, repeats=2, jobs=2)
+    alone = collect_answers(specs, suite.positions, repeats=2)
+    together = collect_answers(specs, suite.positions, repeats=2, jobs=2)
     assert [one.repeats for one in alone] == [1, 2, 1]
     for one, other in zip(alone, together, strict=True):
         assert (one.name, one.spec) == (other.name, other.spec)

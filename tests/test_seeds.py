@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isolation.rules.seeds import STEP, mix, move_seed, random_bits
+from isolation.rules.seeds import STEP, move_seed, random_bits, splitmix64
 
 WORD = (1 << 64) - 1
 NUMBERS = np.random.default_rng(5).integers(0, WORD, 500, dtype=np.uint64, endpoint=True)
@@ -11,19 +11,23 @@ NUMBERS = np.random.default_rng(5).integers(0, WORD, 500, dtype=np.uint64, endpo
 
 def test_the_generator_is_splitmix64():
     # The first numbers of the reference implementation, for seed 0 and for 1234567.
-    assert [mix(STEP), mix(2 * STEP), mix(3 * STEP)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-    assert mix(1234567 + STEP) == 6457827717110365317
+    assert [splitmix64(STEP), splitmix64(2 * STEP), splitmix64(3 * STEP)] == [
+        0xE220A8397B1DCDAF,
+        0x6E789E6AA1B965F4,
+        0x06C45D188009454F,
+    ]
+    assert splitmix64(1234567 + STEP) == 6457827717110365317
 
 
 @pytest.mark.parametrize("state", [0, 1, WORD, WORD + 5, 1 << 63])
 def test_numbers_beyond_64_bits_are_cut_off(state):
-    assert mix(state) == mix(state & WORD) <= WORD
+    assert splitmix64(state) == splitmix64(state & WORD) <= WORD
 
 
 def test_arrays_are_mixed_as_ints_are():
-    mixed = mix(NUMBERS)
+    mixed = splitmix64(NUMBERS)
     assert mixed.dtype == np.uint64
-    assert mixed.tolist() == [mix(number) for number in NUMBERS.tolist()]
+    assert mixed.tolist() == [splitmix64(number) for number in NUMBERS.tolist()]
 
 
 def test_compiled_code_mixes_as_python_does():
@@ -35,7 +39,7 @@ def test_compiled_code_mixes_as_python_does():
     def mix_all(numbers):
         return [compiled_mix(number) for number in numbers]
 
-    assert [int(number) for number in mix_all(NUMBERS)] == mix(NUMBERS).tolist()
+    assert [int(number) for number in mix_all(NUMBERS)] == splitmix64(NUMBERS).tolist()
 
 
 def test_compiled_code_draws_as_python_does():
@@ -51,7 +55,7 @@ def test_compiled_code_draws_as_python_does():
         return [next_random(desk) for _ in range(count)]
 
     bits = random_bits(42)
-    with workspaces.lent() as desk:
+    with workspaces.borrow_workspace() as desk:
         desk.numbers[RANDOM] = 42
         assert list(draw(desk.address, 20)) == [bits() for _ in range(20)]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments.play.pools.crash_markers import Markers, create_markers
-from experiments.play.pools.stall_detection import LONGEST_STEP, Watch
+from experiments.play.pools.stall_detection import LONGEST_STEP, StallDetector
 
 STEP = 0.5
 
@@ -27,7 +27,7 @@ def markers(tmp_path: Path) -> Markers:
 
 
 def test_silence_lasts_until_a_ply_is_played(markers: Markers) -> None:
-    watch = Watch(markers, Clock())
+    watch = StallDetector(markers, Clock())
     assert [watch.look([0, 1])[0] for _ in range(4)] == [0, STEP, 2 * STEP, 3 * STEP]
     markers[0, 3] += 2  # the opponent has answered meanwhile: the same player is to move again
     assert watch.look([0, 1]) == {0: 0.0, 1: 4 * STEP}
@@ -35,13 +35,13 @@ def test_silence_lasts_until_a_ply_is_played(markers: Markers) -> None:
 
 def test_who_is_between_batches_or_not_out_is_not_silent(markers: Markers) -> None:
     markers[0, 0] = -501
-    assert set(Watch(markers, Clock()).look([0, 1])) == {1}
+    assert set(StallDetector(markers, Clock()).look([0, 1])) == {1}
     markers[0, 0] = 0
-    assert set(Watch(markers, Clock()).look([0])) == set()
+    assert set(StallDetector(markers, Clock()).look([0])) == set()
 
 
 def test_another_batch_in_the_same_place_begins_anew(markers: Markers) -> None:
-    watch = Watch(markers, Clock())
+    watch = StallDetector(markers, Clock())
     watch.look([0])
     watch.forget(0)
     assert watch.look([0]) == {0: 0.0}
@@ -49,7 +49,7 @@ def test_another_batch_in_the_same_place_begins_anew(markers: Markers) -> None:
 
 def test_what_passes_while_nobody_looks_counts_for_little(markers: Markers) -> None:
     clock = Clock()
-    watch = Watch(markers, clock)
+    watch = StallDetector(markers, clock)
     watch.look([0])
     clock.now += 3600  # the machine has slept
     assert watch.look([0])[0] == LONGEST_STEP

@@ -20,7 +20,7 @@ from random_games import positions, random_game
 
 from isolation import Board, Limit, solve
 from isolation.exact.solved_tables import pair_is_won
-from isolation.exact.solver import Meter, is_mirrored, solve_length, valued_moves
+from isolation.exact.solver import SearchBudget, is_mirrored, move_results, solve_length
 from isolation.rules.geometry import cell_of, move_of, parse_size, symmetries
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "solved.json").read_text())["boards"]
@@ -80,7 +80,7 @@ def test_every_opening_of_a_small_board_has_the_value_of_minimax(size):
         board = Board.from_moves(pair, size)
         winner = winner_by_minimax(board)
         assert solve(board).winner == winner
-        assert not board.legal_cells() or Meter().search(board, None) == (winner == 1)
+        assert not board.legal_cells() or SearchBudget().search(board, None) == (winner == 1)
 
 
 @pytest.mark.parametrize("size", LATE)
@@ -115,14 +115,14 @@ def test_the_shipped_tables_have_the_known_counts(size):
 def test_the_shipped_tables_say_what_the_search_finds(size):
     for pair in permutations(range(len(symmetries(*parse_size(size))[0])), 2):
         board = Board.from_moves(pair, size)
-        searched = Meter().search(board, None) if board.legal_cells() else False
+        searched = SearchBudget().search(board, None) if board.legal_cells() else False
         assert searched is pair_is_won(*parse_size(size), *pair)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.tuples(st.integers(0, 48), st.integers(0, 48)).filter(lambda pair: pair[0] != pair[1]))
 def test_the_table_of_7x7_says_what_the_search_finds(pair):
-    assert Meter().search(Board.from_moves(pair), None) is pair_is_won(7, 7, *pair)
+    assert SearchBudget().search(Board.from_moves(pair), None) is pair_is_won(7, 7, *pair)
 
 
 @pytest.mark.parametrize("size", ["2x5", "3x4", "4x4", "4x5", "5x6", "6x6", "6x9"])
@@ -361,9 +361,9 @@ def test_positions_that_cannot_arise_are_refused():
 
 def test_judging_asks_for_no_more_than_is_taken():
     board = Board.from_moves([24, 14, 9, 29, 18, 16])
-    meter, whole = Meter(), Meter()
-    next(valued_moves(board, meter))
-    list(valued_moves(board, whole))
+    meter, whole = SearchBudget(), SearchBudget()
+    next(move_results(board, meter))
+    list(move_results(board, whole))
     assert 0 < meter.nodes < whole.nodes
 
 

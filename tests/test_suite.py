@@ -7,7 +7,7 @@ from experiments.plan.openings import orbit_ids
 from experiments.roster import parse_agent
 from experiments.suite import read_suite, shipped_suites
 from experiments.suite.build_suite import Recipe, build_suite
-from experiments.suite.position_sources import Source
+from experiments.suite.position_sources import PositionSource
 from experiments.suite.suite_file import how_made, members, read_table, split_of, write_table
 from isolation import Board, solve
 
@@ -16,7 +16,7 @@ RECIPE = Recipe(
     2,
     10,
     openings=8,
-    sources=(Source("mine", ("random", "greedy"), (0.2,)), Source("other", ("ID:improved@nodes=20",))),
+    sources=(PositionSource("mine", ("random", "greedy"), (0.2,)), PositionSource("other", ("ID:improved@nodes=20",))),
     field=("greedy", "AB:open@depth=1", "random"),
 )
 

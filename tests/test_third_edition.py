@@ -20,7 +20,7 @@ from experiments.plan.tournament_plan import make_plan
 from experiments.roster import parse_agent
 from isolation import Agent, Board, DebugState, Isolation, Status, StopSearch, TimedQueue, fork_get_action, play
 from isolation.editions.edition import edition_of
-from isolation.editions.third.conversion import cell_at, move_to, state_of, why_unfit
+from isolation.editions.third.conversion import from_state_cell, state_of, to_state_cell, unsupported_size_reason
 from isolation.editions.third.game_loop import ERR_INFO
 from isolation.editions.third.sample_players import BasePlayer, GreedyPlayer, MinimaxPlayer, RandomPlayer
 from isolation.games.match import play_games
@@ -69,15 +69,16 @@ def test_a_state_moves_as_the_board_does(board):
     assert (state.ply_count, state.player()) == (board.move_count, board.active_index)
     for player in (0, 1):
         cells = state.liberties(state.locs[player])
-        moves = {move_to(cell, board.height, board.width) for cell in cells}
+        moves = {from_state_cell(cell, board.height, board.width) for cell in cells}
         assert moves == set(board.get_legal_moves(board.players[player]))
         assert [
-            cell_at(*move_to(cell, board.height, board.width), board.height, board.width) for cell in cells
+            to_state_cell(*from_state_cell(cell, board.height, board.width), board.height, board.width)
+            for cell in cells
         ] == cells
     for action in state.actions():
         after = state.result(action)
         cell = after.locs[board.active_index]
-        assert after == state_of(board.forecast_move(move_to(cell, board.height, board.width)))
+        assert after == state_of(board.forecast_move(from_state_cell(cell, board.height, board.width)))
 
 
 @given(games(90, sizes=st.just((9, 11))))
@@ -165,13 +166,13 @@ def test_a_state_is_drawn_with_cell_0_at_the_bottom_right():
 
 
 def test_a_small_board_lies_in_the_middle():
-    assert [cell_at(0, 0, 9, 11), cell_at(8, 10, 9, 11), cell_at(0, 10, 9, 11)] == [114, 0, 104]
-    assert cell_at(3, 3, 7, 7) == 57
+    assert [to_state_cell(0, 0, 9, 11), to_state_cell(8, 10, 9, 11), to_state_cell(0, 10, 9, 11)] == [114, 0, 104]
+    assert to_state_cell(3, 3, 7, 7) == 57
     state = state_of(Board.from_moves([24], "7x7"))
     assert len(state.liberties(None)) == 48
     assert len(state.liberties(57)) == 8
-    assert why_unfit(9, 11) == ""
-    assert why_unfit(11, 9) == "players of the third edition know boards of up to 9x11, not 11x9"
+    assert unsupported_size_reason(9, 11) == ""
+    assert unsupported_size_reason(11, 9) == "players of the third edition know boards of up to 9x11, not 11x9"
 
 
 def test_whose_turn_it_is_shows_in_the_plies_where_old_code_has_set_it():
@@ -518,7 +519,7 @@ def test_a_player_knows_its_side():
     ],
 )
 def test_in_a_game_that_its_edition_calls_finished_a_player_is_not_asked(own, opponent, open_cells, played):
-    cells = {cell_at(row, column, 9, 11): row * 11 + column for row in range(9) for column in range(11)}
+    cells = {to_state_cell(row, column, 9, 11): row * 11 + column for row in range(9) for column in range(11)}
     player = Failing(0)
     board = Board(player, "other", 11, 9)
     board.blank = sum(1 << cells[cell] for cell in open_cells)

@@ -14,7 +14,7 @@ from isolation.compiling.compile_heuristic import CompileError, compile_heuristi
 from isolation.games.match import play_games
 from isolation.loading.load_user_code import LoadError, load, load_heuristic
 from isolation.processes.agent_pickling import from_bytes, to_bytes
-from isolation.rules.parameters import values_of
+from isolation.rules.parameters import parameter_values
 
 HEAD = """
 import math
@@ -118,7 +118,7 @@ def test_what_a_heuristic_of_states_declares_as_parameters_are_its_parameters(tm
         "    return len(own) - weight * len(other) + near * (state.ply_count % 3)\n"
     )
     heuristic = load_heuristic(file, "score").value
-    assert values_of(heuristic) == {"weight": 1.5, "near": 2}
+    assert parameter_values(heuristic) == {"weight": 1.5, "near": 2}
     other = parse_agent(f"ID:{file}:score@nodes=10,option.weight=0.25").heuristic
     board = Board.from_moves([24, 14, 9])
     own, their = (len(board.get_legal_moves(player)) for player in board.players)

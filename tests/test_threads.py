@@ -37,9 +37,9 @@ from isolation.native import workspaces
 from isolation.players.agents import try_to_compile
 from isolation.search import SearchResult
 from isolation.usercode.parsing import parse
-from reports.board.board_processes import Room
+from reports.board.board_processes import ServerLimits
 from reports.board.handlers import opposing
-from reports.board.resources import Shelf
+from reports.board.resources import Resources
 
 THREADS = 8
 OPENINGS = random_openings(4, 4)
@@ -188,14 +188,14 @@ def test_games(interpreted: bool) -> None:
 
 
 def test_no_desk_is_lent_twice_at_a_time() -> None:
-    with workspaces.lent() as outer:
-        with workspaces.lent() as inner:
+    with workspaces.borrow_workspace() as outer:
+        with workspaces.borrow_workspace() as inner:
             assert inner is not outer
-        with workspaces.lent() as again:
+        with workspaces.borrow_workspace() as again:
             assert again is inner  # and no memory is spent on another
 
     def both() -> tuple[int, int]:
-        with workspaces.lent() as one, workspaces.lent() as other:
+        with workspaces.borrow_workspace() as one, workspaces.borrow_workspace() as other:
             everybody.wait()
             return one.address, other.address
 
@@ -205,9 +205,9 @@ def test_no_desk_is_lent_twice_at_a_time() -> None:
 
 
 def test_a_desk_that_may_still_be_written_on_is_not_lent_again() -> None:
-    with pytest.raises(KeyboardInterrupt), workspaces.lent() as interrupted:
+    with pytest.raises(KeyboardInterrupt), workspaces.borrow_workspace() as interrupted:
         raise KeyboardInterrupt
-    with workspaces.lent() as desk:
+    with workspaces.borrow_workspace() as desk:
         assert desk.address != interrupted.address
 
 
@@ -358,7 +358,7 @@ def test_the_board_answers_many_questions_at_a_time() -> None:
         ("solve", {"position": late}),
     ]
 
-    with serving(Shelf(), Room(short=60.0)) as port:
+    with serving(Resources(), ServerLimits(short=60.0)) as port:
 
         def ask(place: str, question: dict[str, Any]) -> Any:
             status, _, text = request(port, f"/api/{place}", json.dumps(question).encode())

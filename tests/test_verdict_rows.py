@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from experiments.inference.cluster_intervals import Interval, agree, mean_parts
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.comparison_family import compare_all, compare_each
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.contenders.multiple_testing import flip, step_down
 from experiments.inference.contenders.permutation_tests import score_flip_test
 from experiments.statistics.run_results import load_findings
@@ -25,7 +25,7 @@ from reports.tables.headlines import compare_headline, ratings_headline, summary
 from reports.tables.ratings import rating_sections
 from reports.tables.sprt import sprt_sections
 from reports.tables.summary import summarize
-from reports.text.cell_values import Estimate, Points, PValue, Share, Times, Told
+from reports.text.cell_values import Estimate, Points, PValue, Ratio, Share, WordedCell
 from reports.text.cell_values import shown as show
 from tests.test_inference_comparison import games_of, tournament
 
@@ -37,7 +37,7 @@ def excludes(interval, null):
 
 
 def check_row(one):
-    null, alone = (0.5, one.rate) if isinstance(one, Duel) else (0.0, one.difference)
+    null, alone = (0.5, one.rate) if isinstance(one, HeadToHead) else (0.0, one.difference)
     assert alone.low <= alone.estimate <= alone.high or math.isnan(alone.estimate)
     assert one.jointly.low <= one.jointly.estimate <= one.jointly.high or math.isnan(alone.estimate)
     assert (one.p_value <= one.alpha) == excludes(alone, null)
@@ -261,7 +261,7 @@ def cells_of(sections):
 def ends(row):
     """The intervals of a row's results as (low, high); costs are measured, and of no opening."""
     cells = (cell for cell in row.values() if isinstance(cell, Estimate))
-    return [(cell.low, cell.high) for cell in cells if not isinstance(cell.value, Times)]
+    return [(cell.low, cell.high) for cell in cells if not isinstance(cell.value, Ratio)]
 
 
 def census(tmp_path, contenders=("Good", "Bad")):
@@ -313,7 +313,7 @@ def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
     rows = [*compare_sections(findings)[0].rows, *compare_headline(findings).section.rows]
     frame = verdict_frame(findings)
     for row in rows:
-        verdict = row["verdict"].value if isinstance(row["verdict"], Told) else row["verdict"]
+        verdict = row["verdict"].value if isinstance(row["verdict"], WordedCell) else row["verdict"]
         assert verdict.startswith(verdicts[row["contender"]].verdict) or verdict in (
             "too little data",
             "no difference of 2.0",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.pair_intervals import PairCounts, pair_interval
-from experiments.suite.screening import Against
+from experiments.suite.screening import SuiteComparison
 from reports.studies.quick_trial import describe_trial
 from reports.studies.screening import verdict
 from reports.text.cell_values import Elo, Estimate, Points, Range, Share
@@ -18,7 +18,7 @@ from reports.text.wording import short_verdict
 
 def against(lead, adjusted, differs=9):
     ends = Interval(lead, lead - 0.01, lead + 0.01, 0.95)
-    return Against(ends, ends, ends, adjusted, adjusted, differs)
+    return SuiteComparison(ends, ends, ends, adjusted, adjusted, differs)
 
 
 def tried(pairs):

@@ -11,16 +11,16 @@ from invented_runs import Invented
 from numpy.typing import NDArray
 
 from experiments.inference.elo import elo_from_score
-from experiments.inference.game_pairs import Record
+from experiments.inference.game_pairs import AgentPairs
 from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
 from experiments.plan.config import load_config
 from experiments.plan.schedule import pair_points, points_table
 from experiments.plan.tournament_plan import CONTROL_SUFFIX, Plan, make_plan
-from experiments.play.pools.batch_feed import Feed, checkpoints
+from experiments.play.pools.batch_feed import BatchFeed, checkpoints
 from experiments.play.runner import play_tournament
 from experiments.play.stop_rules import sprt_rule
 from experiments.record.log import read_games
-from experiments.statistics.run_results import Findings, load_findings
+from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.sprt_tests import anytime_leads, own_tests
 from reports.pages.report_page import report_page
 from reports.tables.compare import compare_sections
@@ -73,13 +73,13 @@ def results(plan: Plan, seed: int) -> NDArray[np.int8]:
 def stopped(plan: Plan, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
     """What is played of these games under the plan's stop rule."""
     points = points_table(plan.schedule)
-    feed = Feed(plan.schedule, points, 1, sprt_rule(plan))
+    feed = BatchFeed(plan.schedule, points, 1, sprt_rule(plan))
     while len(ids := feed.take()):
         points.reshape(-1)[ids] = outcome.reshape(-1)[ids]
     return points
 
 
-def findings_of(plan: Plan, points: NDArray[np.int8], path: Path) -> Findings:
+def findings_of(plan: Plan, points: NDArray[np.int8], path: Path) -> RunResults:
     """The games of a points table, read from a log of them."""
     config = plan.config.model_dump(
         include={"format", "contenders", "baseline", "opponents", "sprt", "elo_model"}, exclude_none=True
@@ -168,7 +168,7 @@ def test_a_tournament_played_with_sprt_is_reported_as_it_was_stopped(tmp_path: P
     assert len(games) < len(plan.schedule)
 
 
-def match_of(outcomes: list[int], path: Path, planned: int | None = None, **keys: Any) -> Findings:
+def match_of(outcomes: list[int], path: Path, planned: int | None = None, **keys: Any) -> RunResults:
     run = Invented(config={"format": "head-to-head", "contenders": ["random"], "baseline": "greedy", "opponents": None,
                            "sprt": [0, 60], **keys})  # fmt: skip
     run.agent("Mine", "contender").agent("Base", "baseline")
@@ -229,10 +229,10 @@ def test_an_open_test_has_no_estimate_yet(tmp_path: Path) -> None:
     assert sprt_sections(findings, None, None)[0].rows[0]["estimate"] is None
 
 
-def record(*rows: tuple[int, int, int]) -> Record:
+def record(*rows: tuple[int, int, int]) -> AgentPairs:
     """Pairs as (opponent, opening, games won)."""
     opponent, opening, wins = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-    return Record(opponent, opening, opening, wins)
+    return AgentPairs(opponent, opening, opening, wins)
 
 
 def test_leads_are_over_shared_opponents_once_an_opening_in_the_order_of_play() -> None:
@@ -263,9 +263,11 @@ def test_with_a_control_tests_take_fewer_openings_and_err_no_more() -> None:
     rng, length = np.random.default_rng(1), 900
     openings = np.arange(length)
 
-    def played(mean: float, first: int = 0) -> Record:
+    def played(mean: float, first: int = 0) -> AgentPairs:
         wins = rng.binomial(2, mean, (7, length))
-        return Record(np.repeat(np.arange(7), length), np.tile(openings + first, 7), np.tile(openings, 7), wins.ravel())
+        return AgentPairs(
+            np.repeat(np.arange(7), length), np.tile(openings + first, 7), np.tile(openings, 7), wins.ravel()
+        )
 
     taken, wrong = np.zeros(2), np.zeros(2)
     for _ in range(60):

@@ -19,14 +19,14 @@ from experiments.statistics.run_results import load_findings
 from experiments.verdicts.live_standings import live_standings
 from reports.board.server import listen
 from reports.watch.run_status import run_state
-from reports.watch.server import Watch, watched
+from reports.watch.server import RunServer, serve_in_background
 
 
 @contextmanager
 def watching(run):
     with listen(0) as listener:
         port = listener.getsockname()[1]
-        server = Watch(run, port)
+        server = RunServer(run, port)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:
@@ -218,10 +218,10 @@ def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path,
 
     @contextmanager
     def beside(run, announce):
-        with watched(run, announce, open_browser=False):
+        with serve_in_background(run, announce, open_browser=False):
             yield lambda: seen.append(load_findings([run]))
 
-    monkeypatch.setattr("reports.watch.server.watched", beside)
+    monkeypatch.setattr("reports.watch.server.serve_in_background", beside)
     words = ["match", "random", "greedy", "--pairs", "2", "--jobs", "1", "--watch", "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output

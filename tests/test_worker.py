@@ -11,9 +11,9 @@ import pytest
 from experiments.plan.config import load_config
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.play.pools.worker import Worker, task_of
-from experiments.record.finished_games import Played, joined
+from experiments.record.finished_games import FinishedGames, joined
 from isolation.editions.classic_board import Board
-from isolation.games.game_batch import Games
+from isolation.games.game_batch import GameBatch
 from isolation.games.match import play_games
 from isolation.players.agents import SearchAgent
 from isolation.rules.outcome import Reason
@@ -25,7 +25,7 @@ def plan_of(*contenders: str) -> Plan:
     return make_plan(load_config(None, keys))
 
 
-def facts(played: Played) -> dict[int, tuple[int, str, list[int]]]:
+def facts(played: FinishedGames) -> dict[int, tuple[int, str, list[int]]]:
     """Winner, reason's detail and moves by id."""
     games = played.games
     return {
@@ -117,15 +117,15 @@ def test_changed_code_is_refused(tmp_path: Path) -> None:
 # Played games
 
 
-def two_games(first_id: int, detail: list[str]) -> Played:
+def two_games(first_id: int, detail: list[str]) -> FinishedGames:
     lengths = [first_id % 3 + 1, 2]
     plies = sum(lengths)
-    games = Games(
+    games = GameBatch(
         np.array([1, 2], np.int8), np.array([0, Reason.ERROR], np.int8), detail,
         np.append(0, np.cumsum(lengths)), np.arange(plies, dtype=np.int16) + 10 * first_id, np.full(plies, 0.5),
         *(np.ones(plies, kind) for kind in (np.int16, np.int64, np.int64, np.bool_)),
     )  # fmt: skip
-    return Played(np.array([first_id, first_id + 1]), games, np.array([5, 6]) * first_id)
+    return FinishedGames(np.array([first_id, first_id + 1]), games, np.array([5, 6]) * first_id)
 
 
 def test_joined_games_keep_their_plies_and_details() -> None:

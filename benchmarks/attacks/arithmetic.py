@@ -26,7 +26,7 @@ from isolation.compiling.comparison import compare, difference
 from isolation.compiling.compile_heuristic import CompileError, compiled_alone, with_parameters
 from isolation.compiling.sample_positions import positions_of_games
 from isolation.loading.load_user_code import load_module
-from isolation.rules.parameters import tuned
+from isolation.rules.parameters import bind_parameters
 
 HEURISTICS = 20_000
 BATCH = 40
@@ -93,7 +93,7 @@ def _compare(batch: list[Written], boards: list[Board], folder: Path, name: str,
     if compiled is None:
         return
     for which, written in enumerate(batch):
-        one = with_parameters(compiled, tuned(compiled.function, {"which": which}))
+        one = with_parameters(compiled, bind_parameters(compiled.function, {"which": which}))
         result.heuristics += 1
         result.evaluations += 2 * len(boards)
         if problem := difference(one.function, one.value_of, boards):

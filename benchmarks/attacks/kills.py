@@ -15,7 +15,7 @@ from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.disk import Disk
 from benchmarks.attacks.tournaments import SMALL, Ended, Here, Show, command, emptied, play_whole, wrong_after
 from experiments.play.pools.loky_pool import LokyPool
-from experiments.play.runner import Progress
+from experiments.play.runner import RunProgress
 from experiments.record import log, run_directory
 from isolation.compiling import code_cache
 
@@ -100,7 +100,7 @@ def _bringing_on(
         return lambda: Disk(home, at, strike).attach(), lambda progress: None
     calls = count()
 
-    def show(progress: Progress) -> None:
+    def show(progress: RunProgress) -> None:
         is_due = {
             "preparing": progress.phase == "preparing",
             "compiling": progress.phase == "preparing" and next(calls) >= 1,

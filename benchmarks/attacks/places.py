@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.attacks.attack import Attack, some
 from benchmarks.attacks.tournaments import SMALL, command, digest, emptied, play_whole, started, wrong_after
-from experiments.play.runner import Progress
+from experiments.play.runner import RunProgress
 from experiments.record import log, run_directory
 
 Case = tuple[str, Callable[[], str]]
@@ -113,7 +113,7 @@ def _changed(home: Path, undisturbed: Path, moment: int, do: Callable[[Path], No
     home.chmod(0o777)
     run, reports = home / "run", count()
 
-    def show(progress: Progress) -> None:
+    def show(progress: RunProgress) -> None:
         if next(reports) == moment:
             do(run)
 

@@ -20,11 +20,11 @@ from experiments.record.checked_json import read_json
 from experiments.roster import parse_limit, parse_spec
 from experiments.roster.spec_parser import complete, make_agent
 from isolation.games.match import play_games
-from isolation.games.transcript import position_after
+from isolation.games.transcript import board_after
 from isolation.players.agents import Given, RandomAgent
-from isolation.processes.subprocess_child import Failure, Order, encode
-from isolation.processes.subprocess_player import Guard, judge_given, judge_of
-from isolation.processes.transport import Ended
+from isolation.processes.subprocess_child import Failure, PlayerSetup, encode
+from isolation.processes.subprocess_player import SubprocessPlayer, judge_given, judge_of
+from isolation.processes.transport import TransportClosed
 from isolation.rules.geometry import format_size, parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.notation import format_moves
@@ -77,8 +77,8 @@ def configurations(data: bytes) -> None:
 
 def moves(data: bytes) -> None:
     """Moves as people write them: played, written, played."""
-    board = position_after(_text(data), SIZE)
-    assert position_after(format_moves(board.history, board.width), SIZE) == board
+    board = board_after(_text(data), SIZE)
+    assert board_after(format_moves(board.history, board.width), SIZE) == board
 
 
 def questions(data: bytes) -> None:
@@ -168,9 +168,9 @@ class _Scripted(RandomAgent):
 
     def open(self) -> Any:
         """A player in a process that there is not."""
-        order = Order(os.urandom(8), (5, 5))  # another each time, lest a process of an earlier game is taken
+        order = PlayerSetup(os.urandom(8), (5, 5))  # another each time, lest a process of an earlier game is taken
         judge = judge_given(Limit(ms=1000), overruns=False) if self.data[:1] < b"\x80" else judge_of(self)  # type: ignore[attr-defined]
-        return Guard(self.name, order, 1.0, judge, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
+        return SubprocessPlayer(self.name, order, 1.0, judge, start=lambda: _Answers(self.data))  # type: ignore[attr-defined]
 
 
 class _Answers:
@@ -192,7 +192,7 @@ class _Answers:
         odd: tuple[Any, ...] = (more, -more, None, "a1", float("nan"), 10**30, [], (1, 2), True, b"x", 1e308, {})
         value = odd[more % len(odd)]
         if chosen % 8 == 0:
-            raise Ended
+            raise TransportClosed
         if chosen % 8 == 1:
             return encode(value)[: more % 30]
         if chosen % 8 == 2:

@@ -22,10 +22,10 @@ from click.testing import CliRunner
 from cli import main
 from experiments.plan.config import Config
 from experiments.plan.schedule import Ids
-from experiments.play.game_recorder import Ledger
+from experiments.play.game_recorder import GameRecorder
 from experiments.play.pools.pool import Answered, Event, Finished, MakePool, Pool
 from experiments.play.pools.worker import Task, Worker
-from experiments.play.runner import Outcome, Progress, play_tournament
+from experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from experiments.record import log, run_directory
 
 TIMES = ["time_us", "started_at"]
@@ -40,7 +40,7 @@ PATIENCE = 300
 HANGS = -100
 """The exit code of a command that was ended because of that."""
 
-Show = Callable[[Progress], object]
+Show = Callable[[RunProgress], object]
 
 
 @dataclass(frozen=True)
@@ -209,16 +209,16 @@ def steady() -> Iterator[None]:
     """One game a batch and a part after every six, whatever the clock says."""
     with (
         patch("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0),
-        patch.object(Ledger, "write_if_due", Ledger.write),
+        patch.object(GameRecorder, "write_if_due", GameRecorder.write),
     ):
         yield
 
 
-def _noting(note: int, watch: Show, pools: MakePool) -> Callable[..., Outcome]:
+def _noting(note: int, watch: Show, pools: MakePool) -> Callable[..., RunOutcome]:
     """What plays tournaments here: it notes how many games were said to be logged."""
 
-    def play(config: Config, *, show: Show, **options: Any) -> Outcome:
-        def both(progress: Progress) -> None:
+    def play(config: Config, *, show: Show, **options: Any) -> RunOutcome:
+        def both(progress: RunProgress) -> None:
             os.pwrite(note, str(progress.logged).encode(), 0)
             watch(progress)
             show(progress)

@@ -24,15 +24,15 @@ from experiments.exact.labels import DEFAULT_LIMIT, label_moves, label_table
 from experiments.plan.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from experiments.play.parallel_map import spread
+from experiments.play.parallel_map import parallel_map
 from experiments.roster import named, parse_agent, parse_spec
 from isolation.compiling.specialise import native_function
-from isolation.games.game_batch import Games
+from isolation.games.game_batch import GameBatch
 from isolation.games.match import play_games
 from isolation.players.agents import SearchAgent
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import REASON_WORDS, Reason
-from isolation.usercode.timeouts import TookTooLong, unless_silent
+from isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog
 
 if TYPE_CHECKING:
     from isolation.players.agents import Agent
@@ -58,7 +58,7 @@ _NOBODY = -1
 _MOST_OPENINGS = 20_000
 
 
-def window(size: str) -> tuple[int, int]:
+def judged_plies(size: str) -> tuple[int, int]:
     """The first and the last ply of the middle of a game, where accuracy is measured: 14 to 28 on 7x7, from 0."""
     rows, columns = parse_size(size)
     return max(OPENING_PLIES, round(rows * columns * 14 / 49)), round(rows * columns * 28 / 49)
@@ -77,7 +77,7 @@ def shortages(decisions: pd.DataFrame, positions: int) -> list[str]:
 
 def described(size: str) -> str:
     """In a sentence, what the decisions of `play_and_label` are."""
-    first, last = window(size)
+    first, last = judged_plies(size)
     names = ", ".join(spec.partition("=")[2] for spec in FIELD)
     return (
         f"Moves at plies {first + 1} to {last + 1} of games on {size} from openings of {OPENING_PLIES} random plies, "
@@ -106,7 +106,7 @@ def play_and_label(
     Args:
         heuristics: names of the registry, or FILE.py:FUNCTION.
         jobs: processes on this machine; 0 is one a core.
-        cluster: the cluster to use instead, see `spread`.
+        cluster: the cluster to use instead, see `parallel_map`.
         show: called with the number of players done with, and of all.
         note: called with a sentence about each player that lost games by failing.
 
@@ -120,7 +120,7 @@ def play_and_label(
     players = [(heuristic, depth) for heuristic in dict.fromkeys(heuristics) for depth in dict.fromkeys(depths)]
     agents = [*(_make_player(*player) for player in players), *map(parse_agent, FIELD)]
     openings = random_openings(size, OPENING_PLIES, _MOST_OPENINGS, seed)
-    first, last = window(size)
+    first, last = judged_plies(size)
     if last < first:
         raise ValueError(f"games on {size} are over soon after openings of {OPENING_PLIES} plies: take a larger board")
     show(0, len(players))
@@ -131,7 +131,7 @@ def play_and_label(
     found: dict[tuple[str, int], _Judged] = {}
     files = files_of(_spec_of(*player) for player in players) if chosen(cluster, jobs) else ()
     calls = ((player, files, openings, positions) for player in players)
-    for player, judged in spread(_label_player, calls, jobs, cluster):
+    for player, judged in parallel_map(_label_player, calls, jobs, cluster):
         found[player] = judged
         show(len(found), len(players))
     notes = [found[player].note for player in players if found[player].note]
@@ -175,8 +175,8 @@ def _label_player(
         return marker.tolist() if player.is_user_code and marker[1] != _NOBODY else None
 
     try:
-        judged = unless_silent(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
-    except TookTooLong:
+        judged = run_with_watchdog(lambda: _judge(player, openings, positions, marker), being_asked, LONGEST_MOVE)
+    except UserCodeTimeout:
         raise TimeoutError(
             f"{player.name} does not answer: it was asked for a move at ply {marker[2]} of a game on {openings.size} "
             f"{LONGEST_MOVE:g} s ago"
@@ -206,14 +206,14 @@ def _judge(player: Agent, openings: OpeningSet, positions: int, marker: NDArray[
     return _Judged(pd.concat(parts, ignore_index=True), note, is_left_out)
 
 
-def _play(agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, marker: NDArray[np.int64]) -> Games:
+def _play(agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, marker: NDArray[np.int64]) -> GameBatch:
     """Games from these openings; the marker says who is being asked meanwhile, and afterwards that nobody is."""
     games = play_games(*agents, [openings[row] for row in rows], list(rows), openings.size, marker=marker)
     marker[:] = _NOBODY
     return games
 
 
-def _failures_of(side: int, games: Games) -> list[tuple[str, str]]:
+def _failures_of(side: int, games: GameBatch) -> list[tuple[str, str]]:
     """How the player of this side lost games otherwise than on the board: reasons and details."""
     lost = np.flatnonzero((games.reason != Reason.NO_MOVES) & (games.winner != side)).tolist()
     return [(REASON_WORDS[games.reason[game]].replace("_", " "), games.detail[game]) for game in lost]
@@ -232,10 +232,10 @@ def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_l
 
 
 def _label_games(
-    player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, games: Games
+    player: Agent, agents: tuple[Agent, Agent], openings: OpeningSet, rows: range, games: GameBatch
 ) -> pd.DataFrame:
     """What the player did in games from these openings; a game is numbered by its opening and the player's side."""
-    first, last = window(openings.size)
+    first, last = judged_plies(openings.size)
     side = agents.index(player)
     played = [games.moves[start:end].tolist() for start, end in pairwise(games.offsets.tolist())]
     labels = [label_moves(moves[: last + 1], first, openings.size, DEFAULT_LIMIT) for moves in played]

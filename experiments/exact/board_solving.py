@@ -24,12 +24,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments.play.parallel_map import spread
+from experiments.play.parallel_map import parallel_map
 from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
 from isolation.compiling.specialise import native_function
 from isolation.editions.classic_board import Board
 from isolation.exact.solved_tables import FILE, is_covered, pair_is_won
-from isolation.exact.solver import Meter, is_mirrored
+from isolation.exact.solver import SearchBudget, is_mirrored
 from isolation.files.shipped_data import read_shipped, write_shipped
 from isolation.rules.geometry import MOST_COMPILED_CELLS, canonical_opening, format_size, parse_size
 from isolation.rules.limits import Limit
@@ -99,7 +99,7 @@ def solve_all(
 
     Args:
         jobs: processes on this machine; 0 is one a core.
-        cluster: the cluster to use instead, see `spread`.
+        cluster: the cluster to use instead, see `parallel_map`.
         limit: of nodes or time, for each pair; those it leaves unknown are tried again when this is called again.
         show: called with the number of pairs dealt with so far, and of all.
 
@@ -254,7 +254,7 @@ def _check(rows: int, columns: int, limit: Limit | None) -> None:
         )
     if rows * columns < 2:
         raise ValueError(f"a {format_size(rows, columns)} board has no placement pair, but one cell: take a larger one")
-    Meter(limit)
+    SearchBudget(limit)
 
 
 def _orbits(rows: int, columns: int) -> list[list[tuple[int, int]]]:
@@ -271,7 +271,7 @@ def _solve_in_parallel(
     if openings:
         # Compiled here once, so that the workers find it in the cache.
         native_function("solve", None, *parse_size(size))
-    yield from spread(_solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
+    yield from parallel_map(_solve_pair, ((size, opening, limit) for opening in openings), jobs, cluster)
 
 
 def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> SolvedPair:
@@ -279,7 +279,7 @@ def _solve_pair(size: str, opening: tuple[int, int], limit: Limit | None) -> Sol
     board = Board.from_moves(opening, size)
     if not board.legal_cells():
         return SolvedPair(opening, 2, 1)
-    meter = Meter(limit or Limit(nodes=_FIRST_ROUND))
+    meter = SearchBudget(limit or Limit(nodes=_FIRST_ROUND))
     won = False if is_mirrored(board) else meter.search(board, None)
     if won is None and limit is None:
         won, nodes = _solve_in_rounds(board)
@@ -296,7 +296,7 @@ def _solve_in_rounds(board: Board) -> tuple[bool, int]:
     while unknown:
         left = []
         for after in unknown:
-            meter = Meter(Limit(nodes=budget))
+            meter = SearchBudget(Limit(nodes=budget))
             lost = meter.search(after, None) if after.legal_cells() else False
             nodes += meter.nodes
             if lost is False:

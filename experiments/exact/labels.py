@@ -28,7 +28,7 @@ from experiments.record import log
 from experiments.record.checked_parquet import DamagedFileError, read_parquet, write_parquet
 from experiments.record.run_lock import locked
 from isolation.editions.classic_board import Board
-from isolation.exact.solver import Meter, known_value, promising_first, value
+from isolation.exact.solver import SearchBudget, known_value, order_moves, value
 from isolation.files.atomic_write import sweep
 from isolation.rules.geometry import MOST_COMPILED_CELLS, format_size, parse_size
 from isolation.rules.limits import Limit
@@ -57,7 +57,7 @@ Ply = tuple[int, int, int, int]
 _LEFT_OUT: Ply = (-1, -1, -1, -1)
 
 
-class OutOfReachError(ValueError):
+class UnsolvableRunError(ValueError):
     """Hardly any position of a run can be solved within the limit."""
 
 
@@ -82,7 +82,7 @@ def label_run(
         first_ply: leave out the plies before this one (the first placement is ply 0); they take most of the time.
         limit: of nodes or time, for each position.
         jobs: processes on this machine; 0 is one a core.
-        cluster: the cluster to use instead, see `spread`.
+        cluster: the cluster to use instead, see `parallel_map`.
         show: called with the number of games labelled so far, and of those asked for.
 
     Raises:
@@ -93,7 +93,7 @@ def label_run(
     decided = games if forfeits else games.filter(pc.equal(games["reason"].cast(pa.string()), Reason.NO_MOVES.word))
     table = _sampled(decided, sample)
     size = _size(run, table)
-    Meter(limit)
+    SearchBudget(limit)
     path, made = Path(run) / FILE, f"first_ply={first_ply} {limit}"
     with locked(Path(run)):
         sweep(path)
@@ -212,11 +212,11 @@ def label_table(game_ids: Sequence[int], labels: Sequence[Sequence[Ply]]) -> pa.
 
 
 def _label(board: Board, played: int, limit: Limit, known: dict[Hashable, bool]) -> Ply:
-    meter, at_once = Meter(limit), known_value(board)
+    meter, at_once = SearchBudget(limit), known_value(board)
     if at_once is False:
         return 0, 0, len(board.legal_cells()), -1
     keeps: dict[int, bool | None] = {}
-    for cell in promising_first(board):
+    for cell in order_moves(board):
         child = board.successor(cell)
         position = (child.blank, child.locations)
         if position not in known:
@@ -245,12 +245,12 @@ def _label_in_parallel(
     # Compiled here once, so that the workers find it in the cache.
     native_function("solve", None, *parse_size(size))
     games = games.sort_by("opening_id")
-    from experiments.play.parallel_map import spread  # here, as who only reads labels spreads nothing
+    from experiments.play.parallel_map import parallel_map  # here, as who only reads labels spreads nothing
 
     # The first by itself: it may tell that the board is out of reach.
     yield _label_batch(games.slice(0, _BATCH), first_ply, size, limit)
     batches = (games.slice(start, _BATCH) for start in range(_BATCH, len(games), _BATCH))
-    yield from spread(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
+    yield from parallel_map(_label_batch, ((batch, first_ply, size, limit) for batch in batches), jobs, cluster)
 
 
 def _label_batch(games: pa.Table, first_ply: int, size: str, limit: Limit) -> pa.Table:
@@ -292,9 +292,11 @@ def _check_reach(run: str | Path, batch: pa.Table, size: str, limit: Limit) -> N
     """Refuse to go on where hardly any position of the first games can be decided."""
     asked, decided = (int((pc.list_flatten(batch[name]).to_numpy() >= 0).sum()) for name in ("legal", "value"))
     if not asked:
-        raise OutOfReachError(f"{run}: the first games are over before the first ply to be labelled: lower --first-ply")
+        raise UnsolvableRunError(
+            f"{run}: the first games are over before the first ply to be labelled: lower --first-ply"
+        )
     if decided < LEAST_DECIDED * asked:
-        raise OutOfReachError(
+        raise UnsolvableRunError(
             f"{run}: on {size}, {limit} decide only {decided} of the first {asked} positions; exact values are out of "
             "reach here: raise --limit, or begin with a later ply (--first-ply)"
         )

@@ -54,7 +54,7 @@ def opening_winners(run: str | Path) -> dict[int, int]:
     Raises:
         ValueError: there is no such run.
     """
-    pairs = log.over_batches(run, _OPENING, _openings, _pair_winners)
+    pairs = log.fold_batches(run, _OPENING, _openings, _pair_winners)
     known = {number: winner for number, winner in pairs.items() if winner}
     return known if len(known) == len(pairs) or not has_labels(run) else _labelled_winners(run) | known
 
@@ -69,10 +69,10 @@ def knows_winners(run: str | Path) -> bool:
     def any_pair(parts: Iterator[pa.Table]) -> bool:
         return any(_pair_winner(game) for games in parts for game in games.to_pylist())
 
-    return log.over_batches(run, _OPENING, _openings, any_pair) or (has_labels(run) and bool(_labelled_winners(run)))
+    return log.fold_batches(run, _OPENING, _openings, any_pair) or (has_labels(run) and bool(_labelled_winners(run)))
 
 
-def by_theory(
+def split_by_theory(
     games: pd.DataFrame, winners: Mapping[int, int], agents: Sequence[str] = (), confidence: float = 0.95
 ) -> list[TheorySplit]:
     """The games of these agents, or of all, split; the best converter first.

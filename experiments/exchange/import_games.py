@@ -18,9 +18,9 @@ from experiments.plan.config import load_config
 from experiments.plan.openings import opening_ids
 from experiments.plan.schedule import Match, Schedule
 from experiments.record import log, run_directory
-from experiments.record.finished_games import Played
+from experiments.record.finished_games import FinishedGames
 from isolation.editions.classic_board import Board
-from isolation.games.game_batch import Games
+from isolation.games.game_batch import GameBatch
 from isolation.games.pgn import PgnGame, read_pgn
 from isolation.rules.outcome import REASON_WORDS, Reason
 
@@ -67,7 +67,7 @@ def import_pgn(file: Path, run: Path) -> Imported:
     ]
     ids = np.array(sorted(chosen), np.int64)
     kept = [chosen[game_id] for game_id in ids.tolist()]
-    played = Played(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
+    played = FinishedGames(ids, _columns(kept), np.full(len(ids), int(time.time() * 1e6)))
     doubtful = played.games.detail.count(_OTHERWISE)
     notes = _notes(len(games) - len(decided), len(decided) - len(kept), doubtful)
     _write(run, schedule, settings, played, notes)
@@ -118,12 +118,12 @@ def _match_of(game: PgnGame, names: Sequence[str], file: Path) -> tuple[str, str
     return first, second
 
 
-def _columns(games: Sequence[PgnGame]) -> Games:
+def _columns(games: Sequence[PgnGame]) -> GameBatch:
     ends = [end_of(game) for game in games]
     plies = [ply_of(comment) for game in games for comment in game.comments]
     score, depth, time_us = zip(*plies, strict=True) if plies else ((), (), ())
     count = len(plies)
-    return Games(
+    return GameBatch(
         winner=np.array([game.winner for game in games], np.int8),
         reason=np.array([int(reason) for reason, _ in ends], np.int8),
         detail=[detail for _, detail in ends],
@@ -156,7 +156,9 @@ def ply_of(comment: str) -> tuple[float, int, int]:
     return float(score or "nan"), int(depth or 0), round(microseconds)
 
 
-def _write(run: Path, schedule: Schedule, settings: Sequence[str], played: Played, notes: tuple[str, ...]) -> None:
+def _write(
+    run: Path, schedule: Schedule, settings: Sequence[str], played: FinishedGames, notes: tuple[str, ...]
+) -> None:
     keys = {"board": schedule.size, "format": "round-robin", "contenders": list(schedule.agents), "out": str(run)}
     config = load_config(None, keys)
     agents = {
@@ -177,7 +179,7 @@ def _write(run: Path, schedule: Schedule, settings: Sequence[str], played: Playe
         versions=log.versions(),
         seeds_by=schedule.seeds_by,
     )
-    with run_directory.claimed(info.path):
+    with run_directory.lock_directory(info.path):
         run_directory.write_info(info)
         log.append(log.games_folder(info.path), log.games_table(schedule, settings, played))
         run_directory.finish(info.path, len(played.ids), 0, reproducible=False)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from experiments.plan.openings import Ids, orbit_ids, orbit_ids_by_ply
-from experiments.record.log import over_parts
+from experiments.record.log import map_parts
 from experiments.record.log_validation import check_facts
 from experiments.record.run_directory import is_run, load_run
 from isolation.editions.classic_board import Board
@@ -49,7 +49,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Explored:
+class Continuations:
     """How a run went on from a position.
 
     Attributes:
@@ -78,12 +78,12 @@ def read_played(run: str | Path, size: str) -> PlayedGames:
         on_size = table.filter(pc.and_(pc.equal(table["rows"], rows), pc.equal(table["columns"], columns)))
         return [_known(on_size.slice(first, _BATCH), size) for first in range(0, len(on_size), _BATCH)]
 
-    found += chain.from_iterable(over_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
+    found += chain.from_iterable(map_parts(run, ("rows", "columns", "opening", "moves", "winner"), known))
     ids, drawn, winners = zip(*((part.ids, part.drawn, part.winners) for part in found), strict=True)
     return PlayedGames(size, np.concatenate(ids), np.concatenate(drawn), np.concatenate(winners))
 
 
-def explore(played: PlayedGames, board: Board) -> Explored:
+def explore(played: PlayedGames, board: Board) -> Continuations:
     """How games went on from a position: as players chose, or, where none did, as openings were drawn."""
     ply = min(board.move_count, PLIES - 1)
     went_on = (played.ids[:, ply] == _id_of(board)) & (played.ids[:, ply + 1] != 0)
@@ -96,7 +96,7 @@ def explore(played: PlayedGames, board: Board) -> Explored:
         for reply, cells in _replies(board).items()
     ]
     ordered = sorted(replies, key=lambda reply: (-reply.games, -reply.won, reply.cells))
-    return Explored(int(counted.sum()), drawn, tuple(ordered))
+    return Continuations(int(counted.sum()), drawn, tuple(ordered))
 
 
 def _known(table: pa.Table, size: str) -> PlayedGames:

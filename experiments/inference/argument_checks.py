@@ -11,14 +11,14 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def whole(name: str, value: int, minimum: int = 0) -> int:
+def check_integer(name: str, value: int, minimum: int = 0) -> int:
     """`value` as an int; ValueError unless it is a whole number of at least `minimum`."""
     if isinstance(value, bool) or value != value or int(value) != value or value < minimum:
         raise ValueError(f"{name} must be a whole number of at least {minimum}, not {value!r}")
     return int(value)
 
 
-def inside(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:
+def check_between(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:
     """`value` as a float; ValueError unless it lies strictly between `low` and `high`."""
     if not low < value < high:
         raise ValueError(f"{name} must lie between {low:g} and {high:g}, both excluded, not {value!r}")
@@ -27,17 +27,17 @@ def inside(name: str, value: float, low: float = 0.0, high: float = 1.0) -> floa
 
 def positive(name: str, value: float) -> float:
     """`value` as a float; ValueError unless it is positive and finite."""
-    return inside(name, value, 0.0, np.inf)
+    return check_between(name, value, 0.0, np.inf)
 
 
-def one_of(name: str, value: str, choices: Sequence[str]) -> str:
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
     """`value`; ValueError unless it is one of `choices`."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
     return value
 
 
-def shares(name: str, values: npt.ArrayLike) -> Floats:
+def check_shares(name: str, values: npt.ArrayLike) -> Floats:
     """`values` as a flat float array; ValueError unless each lies in [0, 1]."""
     array = np.asarray(values, dtype=np.float64).ravel()
     wrong = array[~((array >= 0) & (array <= 1))]
@@ -46,7 +46,7 @@ def shares(name: str, values: npt.ArrayLike) -> Floats:
     return array
 
 
-def counts(name: str, values: npt.ArrayLike, least: int = 2) -> Floats:
+def check_counts(name: str, values: npt.ArrayLike, least: int = 2) -> Floats:
     """`values` as a float array of counts in its last axis; ValueError for a negative one or fewer than `least`."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] < least:

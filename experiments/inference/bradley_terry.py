@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from experiments.inference.argument_checks import Floats, inside, whole
+from experiments.inference.argument_checks import Floats, check_between, check_integer
 from experiments.inference.cluster_intervals import student_tail
-from experiments.inference.convergence import NotConverged
+from experiments.inference.convergence import ConvergenceError
 from experiments.inference.elo import ELO_PER_LOGIT
 from experiments.inference.game_pairs import PairTable
 
@@ -116,9 +116,9 @@ def rate_agents(
         ValueError: `zero` is unknown.
         NotConverged: the ratings, or those of a resample, do not settle.
     """
-    whole("seed", seed)
-    whole("draws", draws, 2)
-    inside("confidence", confidence)
+    check_integer("seed", seed)
+    check_integer("draws", draws, 2)
+    check_between("confidence", confidence)
     zero_code = None if zero is None else table.code(zero)
     agents = len(table.agents)
     met, won, lost = _by_opening(table)
@@ -229,7 +229,7 @@ def fit_ratings(wins: Floats) -> Floats:
         if longest.max(initial=0.0) < _SETTLED:
             break
     if not longest.max(initial=0.0) < _STILL:
-        raise NotConverged(f"ratings still move by {longest.max() * ELO_PER_LOGIT:.1g} Elo after {_STEPS} steps")
+        raise ConvergenceError(f"ratings still move by {longest.max() * ELO_PER_LOGIT:.1g} Elo after {_STEPS} steps")
     return np.asarray((logits - logits.mean(axis=1, keepdims=True)).reshape(wins.shape[:-1]))
 
 

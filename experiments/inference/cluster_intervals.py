@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtrit
 
-from experiments.inference.argument_checks import Floats, Ints, inside
+from experiments.inference.argument_checks import Floats, Ints, check_between
 from experiments.inference.pair_intervals import added_pairs
 
 OPEN = 1e-9
@@ -37,7 +37,7 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ErrorContributions:
     """What each opening, or class of openings alike, adds to a difference and to its error.
 
     Differences that rest on the same openings err together, by as much as their `part`s, which sum to zero, do. The
@@ -103,7 +103,7 @@ def standard_error(parts: Floats, scores: Floats, clusters: int, opponents: floa
 def difference_interval(
     estimate: float, error: float, clusters: int, confidence: float, unseen: float = 1.0, step: float = 0.0
 ) -> Interval:
-    """Student's interval of a difference of two shares, of which `unseen` of the variance is left; see `Parts`."""
+    """Student's interval of a difference of two shares; `unseen` is the part of the variance that is left."""
     if math.isnan(estimate):
         return Interval(estimate, -1.0, 1.0, confidence)
     if not unseen:
@@ -125,7 +125,7 @@ def rate_interval(
     nearly all games were won, so one opening whose games all go together is counted in. Simulated coverage at 95 % with
     20 openings or more, 2 to 20 opponents, rates of 0.5 to 0.99: 0.93 and more, also where openings decide all.
     """
-    inside("confidence", confidence)
+    check_between("confidence", confidence)
     won, played = np.asarray(wins, np.float64), np.asarray(games, np.float64)
     if played.size == 0 or played.sum() == 0:
         return Interval(math.nan, 0.0, 1.0, confidence)
@@ -144,21 +144,23 @@ def rate_interval(
 
 def mean_parts(
     values: npt.ArrayLike, opponents: float = 1.0, confidence: float = 0.95, cluster: Ints | None = None
-) -> Parts:
+) -> ErrorContributions:
     """The mean of one difference in [−1, 1] per opening, of which `opponents` are met on average.
 
     `cluster` numbers the openings, to tell which of them several means have in common. Simulated coverage at 95 %: 0.94
     and more from 20 openings on, unless rare openings that differ far more than the rest make up the difference: where
     they were not drawn, no interval knows of them (`docs/statistics.md`).
     """
-    inside("confidence", confidence)
+    check_between("confidence", confidence)
     array = np.asarray(values, np.float64)
     many = max(array.size, 1)
     mean = float(array.mean()) if array.size else math.nan
     part, score = (array - array.mean()) / many if array.size else array, array / many
     error = standard_error(part, score, array.size, opponents)
     alone = difference_interval(mean, error, array.size, confidence)
-    return Parts(np.arange(array.size) if cluster is None else cluster, part, score, array.size, 1.0, 0.0, alone)
+    return ErrorContributions(
+        np.arange(array.size) if cluster is None else cluster, part, score, array.size, 1.0, 0.0, alone
+    )
 
 
 def student_tail(openings: int, confidence: float) -> float:

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class NotConverged(ValueError):
+class ConvergenceError(ValueError):
     """A fit did not settle: the message says which, and after how many steps."""

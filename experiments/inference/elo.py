@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from experiments.inference.argument_checks import counts as checked_counts
-from experiments.inference.argument_checks import inside
+from experiments.inference.argument_checks import check_between
+from experiments.inference.argument_checks import check_counts as checked_counts
 
 ELO_PER_LOGIT = 400 / math.log(10)
 NORMALIZED_ELO_PER_SIGMA = 800 / math.log(10)
@@ -72,7 +72,7 @@ def estimate_elo(counts: Sequence[float], confidence: float = 0.95) -> EloEstima
     Raises ValueError without any observation.
     """
     array = checked_counts("counts", counts)
-    inside("confidence", confidence)
+    check_between("confidence", confidence)
     n = float(array.sum())
     if n == 0:
         raise ValueError(f"counts must hold at least one observation, not {tuple(counts)!r}")

@@ -85,7 +85,7 @@ class PairTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class AgentPairs:
     """The complete pairs of one agent, seen from its side and in playing order, as columns of one length.
 
     `opponent` is a number of the other agent, `opening` and `cluster` are numbers as in a `PairTable`, `wins` the games
@@ -153,13 +153,13 @@ def pair_games(games: pa.Table, cluster: str | None = None) -> PairTable:
     )
 
 
-def record_of(table: PairTable, agent: str) -> Record:
+def record_of(table: PairTable, agent: str) -> AgentPairs:
     """The complete pairs of `agent`; ValueError if it is not in the table."""
     chosen = table.pairs_of(agent)
     chosen = chosen[table.complete[chosen]]
     first, second, wins = table.first[chosen], table.second[chosen], table.wins[chosen].astype(np.int64)
     is_first = first == table.code(agent)
-    return Record(
+    return AgentPairs(
         opponent=np.where(is_first, second, first).astype(np.int64),
         opening=table.opening[chosen].astype(np.int64),
         cluster=table.cluster[chosen].astype(np.int64),

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import xlog1py
 
 from experiments.inference.argument_checks import Floats
-from experiments.inference.convergence import NotConverged
+from experiments.inference.convergence import ConvergenceError
 
 _STEPS = 200
 _NEWTON_STEPS = 130
@@ -40,7 +40,7 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
         raise ValueError(f"shares must be numbers, not {p[~np.isfinite(p)][0]}")
     one_sided = (a.max(axis=-1) <= 0) | (a.min(axis=-1) >= 0)
     if one_sided.any():
-        raise NotConverged(f"no shares give deviations all of one sign a mean of 0: {a[one_sided][0].tolist()}")
+        raise ConvergenceError(f"no shares give deviations all of one sign a mean of 0: {a[one_sided][0].tolist()}")
     low, high = -1 / a.max(axis=-1), -1 / a.min(axis=-1)
     tolerance = 1e-14 * (high - low)
     x = np.zeros(len(p))
@@ -61,7 +61,9 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
         if not rows.size:
             break
     else:
-        raise NotConverged(f"no likeliest shares found in {_STEPS} steps, given shares such as {p[rows[0]].tolist()}")
+        raise ConvergenceError(
+            f"no likeliest shares found in {_STEPS} steps, given shares such as {p[rows[0]].tolist()}"
+        )
     return x.reshape(shares.shape[:-1])
 
 
@@ -95,7 +97,7 @@ def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
         if moved < 1e-12:
             break
     if not moved < _STILL:
-        raise NotConverged(
+        raise ConvergenceError(
             f"shares that are {t:g} deviations from a half still move by {moved:.1g} after {_ROUNDS} rounds"
         )
     return fitted

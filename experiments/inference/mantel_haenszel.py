@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from experiments.inference.argument_checks import Floats, inside, whole
+from experiments.inference.argument_checks import Floats, check_between, check_integer
 from experiments.inference.cluster_intervals import Interval
 
 
@@ -28,7 +28,7 @@ class Stratum:
 
     def __post_init__(self) -> None:
         for name in ("contender_wins", "contender_losses", "baseline_wins", "baseline_losses"):
-            whole(name, getattr(self, name))
+            check_integer(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def mantel_haenszel(strata: Sequence[Stratum], confidence: float = 0.95) -> Mant
     95 % from two games against each of seven opponents on: 0.94 and more. The p-value is exact given the margins,
     two-sided by the probability of a result: the sum of independent hypergeometric wins.
     """
-    inside("confidence", confidence)
+    check_between("confidence", confidence)
     used = [s for s in strata if s.contender_wins + s.contender_losses and s.baseline_wins + s.baseline_losses]
     if not used:
         return MantelHaenszel(tuple(strata), Interval(math.nan, -1.0, 1.0, confidence), 1.0)
@@ -80,7 +80,7 @@ def homogeneity(counts: Sequence[Sequence[tuple[int, int]]]) -> Homogeneity:
     `counts[run][opponent]` is (wins, losses); every run lists the same opponents in the same order. Fewer than two
     runs, or no loss or no win anywhere, give p = 1. Raises ValueError for runs of different length.
     """
-    kept = tuple(tuple((whole("wins", w), whole("losses", ls)) for w, ls in run) for run in counts)
+    kept = tuple(tuple((check_integer("wins", w), check_integer("losses", ls)) for w, ls in run) for run in counts)
     if len({len(run) for run in kept}) > 1:
         raise ValueError(f"runs must list the same opponents, not {[len(run) for run in kept]} of them")
     degrees = max(len(kept) - 1, 0)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from experiments.inference.argument_checks import Floats, inside, one_of, whole
+from experiments.inference.argument_checks import Floats, check_between, check_choice, check_integer
 from experiments.inference.elo import elo_from_score
 from experiments.inference.likelihood import deviance
 from experiments.inference.proportions import clopper_pearson
@@ -37,7 +37,7 @@ class PairCounts:
 
     def __post_init__(self) -> None:
         for name in ("lost", "split", "won"):
-            whole(name, getattr(self, name))
+            check_integer(name, getattr(self, name))
 
     @property
     def n(self) -> int:
@@ -122,10 +122,10 @@ def pair_interval(
     still do; zero width at a census. Sound for agents that play an opening the same way every time. Only the
     default method has one.
     """
-    inside("confidence", confidence)
-    one_of("method", method, METHODS)
+    check_between("confidence", confidence)
+    check_choice("method", method, METHODS)
     n = pairs.n
-    if pool is not None and whole("pool", pool) < n:
+    if pool is not None and check_integer("pool", pool) < n:
         raise ValueError(f"pool must be at least the {n} pairs played, not {pool}")
     if pool is not None and method != METHODS[0]:
         raise ValueError(f"method must be {METHODS[0]!r} for a pool of openings, not {method!r}")

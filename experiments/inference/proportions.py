@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from experiments.inference.argument_checks import inside, whole
+from experiments.inference.argument_checks import check_between, check_integer
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ def clopper_pearson(wins: int, games: int, confidence: float = 0.95) -> Proporti
 
 def _proportion(wins: int, games: int, confidence: float, method: Literal["wilson", "exact"]) -> Proportion:
     name = {"wilson": "Wilson", "exact": "Clopper–Pearson"}[method]
-    whole("games", games)
-    whole("wins", wins)
-    inside("confidence", confidence)
+    check_integer("games", games)
+    check_integer("wins", wins)
+    check_between("confidence", confidence)
     if wins > games:
         raise ValueError(f"wins must be at most games, not {wins} of {games}")
     if games == 0:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from experiments.inference.argument_checks import Ints
 from experiments.inference.cluster_intervals import Interval, of_pool, rate_interval
-from experiments.inference.game_pairs import PairTable, Record, record_of
+from experiments.inference.game_pairs import AgentPairs, PairTable, record_of
 from experiments.inference.pair_intervals import PairCounts, count_pairs
 
 
@@ -144,7 +144,7 @@ def _sides(table: PairTable, agent: str, pairs: Ints) -> tuple[npt.NDArray[np.bo
     return is_first, np.where(is_first, second, first)
 
 
-def share_seen(record: Record, pool: int | None) -> float:
+def share_seen(record: AgentPairs, pool: int | None) -> float:
     """The share of a pool's openings from which an agent met each of its opponents; 0 without one."""
     if not pool or not record.opening.size:
         return 0.0

@@ -31,7 +31,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Book:
+class LeagueEntries:
     """A class: those who can play, and all others that lie among the submissions, each with the reason.
 
     `goes_on_in` is the run with those who came late, as it is reached from the folder of this one; empty without any.
@@ -46,16 +46,16 @@ class Book:
         return next((entry for entry in self.entries if entry.player.name == name), None)
 
 
-_BOOK = TypeAdapter(Book)
+_BOOK = TypeAdapter(LeagueEntries)
 
 
-def look_through(
+def collect_entries(
     folder: str | Path,
     jobs: int,
-    known: Book | None = None,
+    known: LeagueEntries | None = None,
     names: Mapping[str, Path | None] | None = None,
     show: Callable[[int, int], None] = lambda done, total: None,
-) -> Book:
+) -> LeagueEntries:
     """Find the submissions of a folder and check those that are not `known` as they are; see `names_in` for `names`.
 
     Raises:
@@ -72,7 +72,7 @@ def look_through(
     ]
     unfit = tuple(Skipped(entry.player.name, entry.check.why_not) for entry in entries if entry.check.why_not)
     fit = tuple(entry for entry in entries if not entry.check.why_not)
-    return Book(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
+    return LeagueEntries(fit, tuple(sorted((*found.skipped, *unfit), key=lambda one: one.name)))
 
 
 def _code(player: Submission, content: str) -> tuple[Path, str, str]:
@@ -112,7 +112,7 @@ def newest_of(run: Path) -> Path:
     return run
 
 
-def write_book(run: Path, book: Book) -> None:
+def write_book(run: Path, book: LeagueEntries) -> None:
     """Keep what is known of a class with its run.
 
     Raises:
@@ -121,7 +121,7 @@ def write_book(run: Path, book: Book) -> None:
     write_json(run / FILE, _BOOK.dump_python(book, mode="json"))
 
 
-def read_book(run: Path) -> Book | None:
+def read_book(run: Path) -> LeagueEntries | None:
     """What is known of the class of a run; None of one that was ended before that was written down.
 
     Raises:

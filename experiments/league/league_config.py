@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from experiments.league.entries import Book, Entry
+from experiments.league.entries import Entry, LeagueEntries
 from experiments.plan.config import CLASSIC_OPPONENTS, Config, load_config
 from experiments.play.run_extension import extended_config
 from experiments.record import run_directory
@@ -36,7 +36,7 @@ def league_keys(given: Mapping[str, Any]) -> dict[str, Any]:
     return keys
 
 
-def league_config(book: Book, format_: LeagueFormat, keys: Mapping[str, Any]) -> Config:
+def league_config(book: LeagueEntries, format_: LeagueFormat, keys: Mapping[str, Any]) -> Config:
     """The tournament of a class: everybody meets everybody; as `classic`, also the seven opponents of old.
 
     Raises:
@@ -57,13 +57,13 @@ def _classic_beside(names: set[str]) -> list[str]:
     return [f"Classic_{name}={spec}" if name in names else spec for spec, name in usual]
 
 
-def newcomers(run: Path, book: Book) -> list[Entry]:
+def newcomers(run: Path, book: LeagueEntries) -> list[Entry]:
     """The entries of a class that a run does not have yet."""
     known = run_directory.load_run(run).agents
     return [entry for entry in book.entries if entry.player.name not in known]
 
 
-def extension_of(run: Path, book: Book, keys: Mapping[str, Any]) -> Config:
+def extension_of(run: Path, book: LeagueEntries, keys: Mapping[str, Any]) -> Config:
     """The tournament of a finished run with those who came late; `keys` are `jobs` and `out`.
 
     Raises:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.exact.labels import OutOfReachError, has_labels, label_run, labelled_games
+from experiments.exact.labels import UnsolvableRunError, has_labels, label_run, labelled_games
 from experiments.inference.bradley_terry import Ratings
 from experiments.record import log, run_directory
-from experiments.statistics.run_results import Findings, load_findings
+from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.ratings import rate
 from isolation.processes.file_agent import file_name
 from isolation.rules.geometry import format_size, parse_size
@@ -61,7 +61,7 @@ class Game:
 
 
 @dataclass(frozen=True)
-class Forfeit:
+class PlayerForfeits:
     """Games that an agent lost alike: why, in which games, and where in its code that came from, if it is known."""
 
     agent: str
@@ -93,10 +93,10 @@ class Results:
     `labelled` are the ids of the games that were compared with perfect play; `why_unlabelled` says why none were.
     """
 
-    findings: Findings
+    findings: RunResults
     ratings: Ratings
     games: tuple[Game, ...]
-    forfeits: tuple[Forfeit, ...]
+    forfeits: tuple[PlayerForfeits, ...]
     blunders: tuple[Blunder, ...]
     labelled: frozenset[int]
     why_unlabelled: str
@@ -115,7 +115,7 @@ def label_games(run: Path, jobs: int, show: Callable[[int, int], None] = lambda 
         label_run(
             run, sample=MOST_LABELLED, forfeits=False, first_ply=first_ply, limit=LABELS_LIMIT, jobs=jobs, show=show
         )
-    except OutOfReachError:
+    except UnsolvableRunError:
         return f"exact results are out of reach on {board}"
     except ValueError as error:
         return str(error)
@@ -143,7 +143,7 @@ def _games(run: Path) -> Iterator[Game]:
         )  # fmt: skip
 
 
-def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[Forfeit]:
+def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[PlayerForfeits]:
     """Forfeits by agent, reason and detail, the commonest first."""
     alike: dict[tuple[str, str, str], list[int]] = {}
     for game in games:
@@ -151,7 +151,7 @@ def _forfeits(run: Path, games: tuple[Game, ...]) -> Iterator[Forfeit]:
             alike.setdefault((game.agents[game.loser - 1], game.reason, game.detail), []).append(game.id)
     traces = {agent: _tracebacks(run, agent) for agent, _, _ in alike}
     for (agent, reason, detail), ids in sorted(alike.items(), key=lambda item: (-len(item[1]), item[0])):
-        yield Forfeit(agent, reason, detail, tuple(ids), traces[agent].get(detail, ""))
+        yield PlayerForfeits(agent, reason, detail, tuple(ids), traces[agent].get(detail, ""))
 
 
 def _tracebacks(run: Path, agent: str) -> dict[str, str]:

@@ -13,18 +13,18 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from experiments.league.submissions import Submission
-from isolation.checks.agent_checks import Finding
+from isolation.checks.agent_checks import CheckResult
 from isolation.processes.file_agent import IMPORT_SECONDS
 from isolation.processes.player_process import PlayerProcess
-from isolation.processes.sandbox import confine
-from isolation.processes.subprocess_child import take_over_pipes
-from isolation.processes.transport import Ended, Endless, Silence, Transport
-from isolation.usercode.user_exceptions import LONGEST_LINE, clean, told
+from isolation.processes.sandbox import enter_sandbox
+from isolation.processes.subprocess_child import claim_stdio
+from isolation.processes.transport import LineTooLong, Transport, TransportClosed, TransportTimeout
+from isolation.usercode.user_exceptions import LONGEST_LINE, format_exception, to_one_line
 
 CHECK_SECONDS = 40.0
 """What all checks of a submission may take together, once it has been imported."""
 _START = "import sys; sys.path[:] = sys.argv[1:]; from experiments.league.submission_checks import serve; serve()"
-_FINDINGS = TypeAdapter(list[Finding])
+_FINDINGS = TypeAdapter(list[CheckResult])
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Check:
     """What was seen of a submission: why it cannot play, empty if it can, and what was found."""
 
     why_not: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[CheckResult, ...] = ()
 
     @property
-    def failures(self) -> tuple[Finding, ...]:
+    def failures(self) -> tuple[CheckResult, ...]:
         """What is not well."""
         return tuple(finding for finding in self.findings if not finding.ok and not finding.is_note)
 
@@ -63,49 +63,53 @@ def check_one(player: Submission) -> Check:
         process.send(json.dumps(order).encode(), IMPORT_SECONDS)
         try:
             refusal = json.loads(process.receive(IMPORT_SECONDS))
-        except Silence:
+        except TransportTimeout:
             return Check(f"its import takes longer than {IMPORT_SECONDS:g} s")
-        except Ended:
+        except TransportClosed:
             return Check("its import ends the process")
         if refusal:
-            return Check(clean(refusal, LONGEST_LINE))
+            return Check(to_one_line(refusal, LONGEST_LINE))
         return Check("", tuple(_findings(process)))
-    except (Ended, Endless, ValueError):
+    except (TransportClosed, LineTooLong, ValueError):
         return Check("it has tampered with what was to be said of it")
     finally:
         process.end()
 
 
-def _findings(process: Transport) -> Iterator[Finding]:
+def _findings(process: Transport) -> Iterator[CheckResult]:
     """What the checks have found, however they ended."""
     try:
         yield from map(_cleaned, _FINDINGS.validate_json(process.receive(CHECK_SECONDS)))
-    except Silence:
-        yield Finding("checks", False, f"took longer than {CHECK_SECONDS:g} s together")
-    except Ended:
-        yield Finding("checks", False, "ended their process")
-    except (Endless, ValidationError):
-        yield Finding("checks", False, "answered with what is no finding")
+    except TransportTimeout:
+        yield CheckResult("checks", False, f"took longer than {CHECK_SECONDS:g} s together")
+    except TransportClosed:
+        yield CheckResult("checks", False, "ended their process")
+    except (LineTooLong, ValidationError):
+        yield CheckResult("checks", False, "answered with what is no finding")
 
 
-def _cleaned(finding: Finding) -> Finding:
-    return Finding(clean(finding.check), finding.ok, clean(finding.seen, LONGEST_LINE), finding.is_note)
+def _cleaned(finding: CheckResult) -> CheckResult:
+    return CheckResult(to_one_line(finding.check), finding.ok, to_one_line(finding.seen, LONGEST_LINE), finding.is_note)
 
 
 def serve() -> None:
     """Check the one submission that is asked for; runs in a process of its own."""
-    lines, answers = take_over_pipes()
+    lines, answers = claim_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     order = json.loads(lines.readline())
     say = _speaker(answers)
-    confine(str(Path(order["file"]).parent))
+    enter_sandbox(str(Path(order["file"]).parent))
     from isolation.checks.agent_checks import check_player
     from isolation.loading.load_user_code import load_player
 
     try:
         player = load_player(order["file"], order["player"]).value
     except BaseException as error:
-        say(told(error, LONGEST_LINE).removeprefix("LoadError: ").replace(f"{Path(order['file']).parent}/", ""))
+        say(
+            format_exception(error, LONGEST_LINE)
+            .removeprefix("LoadError: ")
+            .replace(f"{Path(order['file']).parent}/", "")
+        )
         return
     say("")
     say([asdict(finding) for finding in check_player(player)])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.roster.static_inspection import player_in
-from isolation.usercode.user_exceptions import clean
+from isolation.usercode.user_exceptions import to_one_line
 
 USUAL_FILES = ("game_agent.py", "my_custom_player.py")
 """What the editions call the file that students write."""
@@ -78,7 +78,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     """
     home = Path(folder)
     if not _is_utf8(home):
-        raise ValueError(f"{clean(home)}: {_NOT_UTF8}")
+        raise ValueError(f"{to_one_line(home)}: {_NOT_UTF8}")
     try:
         entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__")))
     except OSError as error:
@@ -90,7 +90,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     skipped = []
     for entry in entries:
         if why := _why_passed_over(entry):
-            skipped.append(Skipped(clean(entry.name), why))
+            skipped.append(Skipped(to_one_line(entry.name), why))
         elif entry.is_dir():
             found = _submission(entry)
             if isinstance(found, Submission):
@@ -121,7 +121,7 @@ def _submission(folder: Path) -> Submission | Skipped:
         if isinstance(found, tuple):
             return Submission(name, file.absolute(), *found, folder.name)
         if found:
-            refusals.append(f"{clean(file.relative_to(folder))} {found}")
+            refusals.append(f"{to_one_line(file.relative_to(folder))} {found}")
     nothing = "has no file with a class that has a get_move or a get_action"
     return Skipped(name, refusals[0] if refusals else nothing)
 

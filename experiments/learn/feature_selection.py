@@ -20,7 +20,7 @@ from experiments.suite.suite_file import Suite
 from heuristics import Composite, get
 from isolation.checks.search_cost import Cost, measure_costs
 from isolation.compiling.compile_heuristic import compile_heuristic
-from isolation.games.batch_evaluation import appraise_all
+from isolation.games.batch_evaluation import evaluate_all
 from isolation.players.agents import SearchAgent
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
@@ -37,7 +37,7 @@ _PRIOR = 1e-4
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectedFeature:
     """A feature and what it brings to those chosen before it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleFeature:
     """A feature by itself.
 
     Attributes:
@@ -84,8 +84,8 @@ class Selection:
     at: Limit
     guide: str
     decisions: int
-    alone: tuple[Alone, ...]
-    chosen: tuple[Chosen, ...]
+    alone: tuple[SingleFeature, ...]
+    chosen: tuple[SelectedFeature, ...]
 
 
 def select_features(
@@ -115,13 +115,13 @@ def select_features(
     inside, outside = (_Table.of(part, size, names, at, guide) for part in (suite, held_out))
     if not len(inside.compared.kept):
         raise ValueError(f"suite {suite.name} has no pair of moves to compare at {at}")
-    chosen: list[Chosen] = []
+    chosen: list[SelectedFeature] = []
     show(0, most)
     for step in _steps(inside, size, names, most):
         places = [names.index(name) for name in step[0]]
         weights = inside.fitted(places, np.ones(len(inside.compared.kept), bool))
         ranked = outside.compared.ranked(weights @ outside.values[places])
-        chosen.append(Chosen(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
+        chosen.append(SelectedFeature(step[0][-1], step[1], step[2], tuple(weights / abs(weights[0])), ranked))
         show(len(chosen), most)
     return Selection(at, guide, inside.compared.decisions, _alone(inside, outside, names), tuple(chosen))
 
@@ -168,7 +168,7 @@ class _Table:
 def _values(name: str, compared: Comparisons, size: tuple[int, int]) -> Floats:
     function = get(name)
     defaults = np.array([one.default for one in parameters_of(function)], np.float64)
-    return appraise_all(compile_heuristic(function, size), compared.leaves, defaults)
+    return evaluate_all(compile_heuristic(function, size), compared.leaves, defaults)
 
 
 def _steps(
@@ -192,11 +192,11 @@ def _steps(
         loss = losses[taken]
 
 
-def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[Alone, ...]:
+def _alone(inside: _Table, outside: _Table, names: Sequence[str]) -> tuple[SingleFeature, ...]:
     found = []
     for place, name in enumerate(names):
         sign = np.sign(inside.fitted([place], np.ones(len(inside.compared.kept), bool))[0])
-        found.append(Alone(name, inside.loss([place]), outside.compared.ranked(sign * outside.values[place])))
+        found.append(SingleFeature(name, inside.loss([place]), outside.compared.ranked(sign * outside.values[place])))
     return tuple(sorted(found, key=lambda one: one.loss))
 
 

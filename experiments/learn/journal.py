@@ -19,7 +19,7 @@ from experiments.learn.tuning_games import Pairs
 
 
 @dataclass(frozen=True)
-class Tally:
+class BatchResult:
     """What became of a batch: games won by the first agent of each opening's two, as digits, and games lost by anything
     but having no move."""
 
@@ -28,7 +28,7 @@ class Tally:
     forfeits: int
 
     @classmethod
-    def of(cls, pairs: Pairs) -> Tally:
+    def of(cls, pairs: Pairs) -> BatchResult:
         """The tally of a batch."""
         return cls(pairs.key, "".join(map(str, pairs.wins.tolist())), pairs.forfeits)
 
@@ -62,7 +62,7 @@ class Journal:
         Raises:
             ValueError: the file is of another question, or is none of ours.
         """
-        self.tallies: dict[int, Tally] = {}
+        self.tallies: dict[int, BatchResult] = {}
         self._path = path
         if path is None:
             return
@@ -73,7 +73,7 @@ class Journal:
 
     def add(self, pairs: Pairs) -> None:
         """Keep what became of a batch."""
-        tally = Tally.of(pairs)
+        tally = BatchResult.of(pairs)
         self.tallies[tally.key] = tally
         self._append(asdict(tally))
 
@@ -91,7 +91,7 @@ class Journal:
         try:
             first, *rest = (json.loads(line) for line in whole.splitlines())
             first = dict(**first)
-            tallies = [Tally(**line) for line in rest]
+            tallies = [BatchResult(**line) for line in rest]
         except (ValueError, TypeError):
             raise ValueError(f"{path} is no record of a tuning or a sweep: choose another name with --out") from None
         differing = [

@@ -10,7 +10,7 @@ from experiments.suite.screening import Screening, screen
 from experiments.suite.suite_file import Suite
 from isolation.players.agents import SearchAgent
 from isolation.rules.limits import Limit
-from isolation.rules.parameters import tuned
+from isolation.rules.parameters import bind_parameters
 
 
 def screened(
@@ -19,6 +19,6 @@ def screened(
     """The heuristic under new values beside itself as it is, in a suite's positions."""
     before, after = (
         ask(SearchAgent(name, "alphabeta", function, name, limit), held_out.positions)
-        for name, function in (("before", heuristic), ("after", tuned(heuristic, values)))
+        for name, function in (("before", heuristic), ("after", bind_parameters(heuristic, values)))
     )
     return screen(held_out, before, [after])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.suite.suite_file import Suite
-from isolation.games.batch_evaluation import Asking, expected_lines, is_over
+from isolation.games.batch_evaluation import EvaluationBatch, expected_lines, is_over
 from isolation.games.batch_moves import Positions
 from isolation.rules.limits import Limit
 
@@ -37,7 +37,7 @@ class Comparisons:
         orbits: int64[q], the openings that pairs come from, up to symmetry.
     """
 
-    leaves: Asking
+    leaves: EvaluationBatch
     keeps: NDArray[np.bool_]
     decision: Ints
     kept: Ints
@@ -93,7 +93,7 @@ def compare_moves(
         is_open &= unproven
     players = chosen.positions.plies[chosen.position_of] % 2
     seen = np.flatnonzero(is_open)
-    leaves = Asking.of(Positions.of([after[move] for move in seen], suite.size), players[seen])
+    leaves = EvaluationBatch.of(Positions.of([after[move] for move in seen], suite.size), players[seen])
     orbits = np.unique(chosen.orbit, return_inverse=True)[1]
     return _paired(leaves, chosen.keeps[seen], chosen.position_of[seen], orbits)
 
@@ -119,7 +119,7 @@ def _expected(
     return found, unproven
 
 
-def _paired(leaves: Asking, keeps: NDArray[np.bool_], decision: Ints, orbits: Ints) -> Comparisons:
+def _paired(leaves: EvaluationBatch, keeps: NDArray[np.bool_], decision: Ints, orbits: Ints) -> Comparisons:
     """All pairs within each decision."""
     kept, lost, weights = [], [], []
     edges = np.flatnonzero(np.diff(decision, prepend=-1, append=-1))

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from experiments.inference.cluster_intervals import Interval
-from experiments.learn.journal import Journal, Tally
+from experiments.learn.journal import BatchResult, Journal
 from experiments.learn.parameter_space import Space, Vector, space_of
-from experiments.learn.spsa import Plan
-from experiments.learn.spsa_tuning import Progress, Question, promise
-from experiments.learn.tuning_games import Play, Pool, playing, pool_of, prepare, with_values
+from experiments.learn.spsa import SpsaPlan
+from experiments.learn.spsa_tuning import Question, TuningProgress, promise
+from experiments.learn.tuning_games import OpeningPool, Play, playing, pool_of, prepare, with_values
 from experiments.roster import settings_text
 from isolation.rules.parameters import Parameter
 
@@ -63,11 +63,11 @@ class Sampling:
         return {one.name: one.after for one in self.parameters if one.after != one.before}
 
 
-def sampling_plan(games: int, seed: int, vectors: int = 8) -> Plan:
+def sampling_plan(games: int, seed: int, vectors: int = 8) -> SpsaPlan:
     """A plan of about so many games, a quarter of which are left to the finals; fewer rounds if there are few."""
     asked = (1 - _FINALS) * games
     rounds = max(1, min(ROUNDS, int(asked // (2 * vectors * 8))))
-    return Plan(rounds, vectors, max(1, round(asked / (2 * rounds * vectors))), seed)
+    return SpsaPlan(rounds, vectors, max(1, round(asked / (2 * rounds * vectors))), seed)
 
 
 def check_optuna() -> str:
@@ -89,7 +89,7 @@ def sample(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    show: Callable[[Progress], None] = lambda progress: None,
+    show: Callable[[TuningProgress], None] = lambda progress: None,
 ) -> Sampling:
     """Play what Optuna asks for, or what is missing of it, and finals between the best.
 
@@ -127,7 +127,7 @@ class _Field:
 
     question: Question
     space: Space
-    pool: Pool
+    pool: OpeningPool
     journal: Journal
     play: Play
 
@@ -136,7 +136,7 @@ class _Field:
         """The values as they are."""
         return tuple(map(float, self.space.start))
 
-    def meet(self, points: Sequence[Point], first_key: int, first_opening: int, openings: int) -> list[Tally]:
+    def meet(self, points: Sequence[Point], first_key: int, first_opening: int, openings: int) -> list[BatchResult]:
         """What becomes of each on the same openings, against the opponent or the values as they are."""
         texts = [with_values(self.question.spec, self.space.values(np.array(one))) for one in points]
         other = str(self.question.opponent or self.question.spec)
@@ -149,7 +149,7 @@ class _Field:
         return [self.journal.tallies[batch.key] for batch in due]
 
 
-def _asked_for(field: _Field, show: Callable[[Progress], None]) -> dict[Point, tuple[int, int]]:
+def _asked_for(field: _Field, show: Callable[[TuningProgress], None]) -> dict[Point, tuple[int, int]]:
     """Every vector tried, with the games that it won and played; the values as they are come first."""
     import optuna
 
@@ -162,7 +162,7 @@ def _asked_for(field: _Field, show: Callable[[Progress], None]) -> dict[Point, t
     }
     tried: dict[Point, tuple[int, int]] = {}
     path = [space.start]
-    show(Progress(0, plan.rounds, space.names, np.array(path)))
+    show(TuningProgress(0, plan.rounds, space.names, np.array(path)))
     for round_ in range(plan.rounds):
         trials = [study.ask(distributions) for _ in range(plan.directions)]
         points = [tuple(space.rounded(np.array([trial.params[name] for name in space.names]))) for trial in trials]
@@ -172,7 +172,7 @@ def _asked_for(field: _Field, show: Callable[[Progress], None]) -> dict[Point, t
             wins, games = tried.get(point, (0, 0))
             tried[point] = wins + tally.wins, games + 2 * tally.openings
         path.append(np.array(max(tried, key=lambda one: _shrunk(tried, one))))
-        show(Progress(round_ + 1, plan.rounds, space.names, np.array(path)))
+        show(TuningProgress(round_ + 1, plan.rounds, space.names, np.array(path)))
     return tried
 
 

@@ -24,7 +24,7 @@ from experiments.learn.move_pairs import Comparisons, compare_moves
 from experiments.learn.parameter_space import Space, Vector, space_of
 from experiments.suite.suite_file import Suite
 from isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
-from isolation.games.batch_evaluation import appraise_all
+from isolation.games.batch_evaluation import evaluate_all
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import name_of
@@ -179,7 +179,7 @@ def _appraised(space: Space, compiled: CompiledHeuristic, compared: Comparisons,
     Raises:
         ArithmeticError: one of them is no finite number, or the heuristic raises an exception.
     """
-    values = appraise_all(compiled, compared.leaves, space.filled(vector))
+    values = evaluate_all(compiled, compared.leaves, space.filled(vector))
     strange = values[~np.isfinite(values)]
     if len(strange):
         given = ", ".join(f"{name}={value:g}" for name, value in zip(space.names, vector, strict=True))

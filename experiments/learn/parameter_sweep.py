@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from experiments.inference.cluster_intervals import Interval, rate_interval
 from experiments.learn.journal import Journal
-from experiments.learn.tuning_games import Batch, Pool, playing, pool_of, prepare
+from experiments.learn.tuning_games import Batch, OpeningPool, playing, pool_of, prepare
 from experiments.roster import Spec, complete, make_agent, parse_limit, settings_text
 from experiments.roster.spec import parse_number
 from isolation.rules.limits import Limit
@@ -171,7 +171,7 @@ def _meeting(
     return complete(varied, limit), complete(whom, own or limit)
 
 
-def _batches(meetings: Sequence[tuple[Spec, Spec]], pool: Pool) -> list[Batch]:
+def _batches(meetings: Sequence[tuple[Spec, Spec]], pool: OpeningPool) -> list[Batch]:
     starts = range(0, len(pool), _BATCH)
     return [
         pool.batch(place * len(starts) + number, str(first), str(second), start, min(_BATCH, len(pool) - start))
@@ -180,7 +180,7 @@ def _batches(meetings: Sequence[tuple[Spec, Spec]], pool: Pool) -> list[Batch]:
     ]
 
 
-def _point(values: tuple[Limit | float, ...], journal: Journal, keys: range, pool: Pool) -> Point:
+def _point(values: tuple[Limit | float, ...], journal: Journal, keys: range, pool: OpeningPool) -> Point:
     tallies = [journal.tallies[key] for key in keys]
     wins: NDArray[np.int64] = np.concatenate([tally.each for tally in tallies])
     rate = rate_interval(np.bincount(pool.orbits, wins), 2 * np.bincount(pool.orbits))

@@ -94,7 +94,7 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
     return np.array(holm(found).adjusted)
 
 
-def respond(contests: Contests, start: Floats, p_values: Floats) -> Response:
+def fit_response(contests: Contests, start: Floats, p_values: Floats) -> Response:
     """Fit the quadratic and find its top.
 
     Args:

@@ -24,7 +24,7 @@ _DRIFT = 0.5
 
 
 @dataclass(frozen=True)
-class Plan:
+class SpsaPlan:
     """How a run goes.
 
     Attributes:
@@ -45,10 +45,10 @@ class Plan:
         return 2 * self.rounds * self.directions * self.openings
 
 
-def plan_of(games: int, seed: int, directions: int = 8) -> Plan:
+def plan_of(games: int, seed: int, directions: int = 8) -> SpsaPlan:
     """A plan of about so many games: a hundred rounds, fewer if a pair of ends had fewer than eight openings."""
     rounds = max(1, min(100, games // (2 * directions * 8)))
-    return Plan(rounds, directions, max(1, round(games / (2 * rounds * directions))), seed)
+    return SpsaPlan(rounds, directions, max(1, round(games / (2 * rounds * directions))), seed)
 
 
 def width(round_: int) -> float:
@@ -56,7 +56,7 @@ def width(round_: int) -> float:
     return float(WIDTH / round_**GAMMA)
 
 
-def directions(plan: Plan, round_: int, parameters: int) -> Vector:
+def directions(plan: SpsaPlan, round_: int, parameters: int) -> Vector:
     """The signs of a round's perturbations, [directions, parameters]; in pairs that differ, where there are several."""
     signs: Vector = np.random.default_rng([plan.seed, round_]).choice([-1.0, 1.0], (plan.directions, parameters))
     return signs
@@ -68,7 +68,7 @@ def ends(point: Vector, signs: Vector, round_: int) -> tuple[Vector, Vector]:
     return np.clip(point + away, 0, 1), np.clip(point - away, 0, 1)
 
 
-def moved(plan: Plan, point: Vector, signs: Vector, leads: Vector, round_: int) -> Vector:
+def moved(plan: SpsaPlan, point: Vector, signs: Vector, leads: Vector, round_: int) -> Vector:
     """Where the parameters go after a round.
 
     Args:

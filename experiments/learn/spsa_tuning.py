@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from experiments.inference.cluster_intervals import Interval, agree, mean_parts, rate_interval
 from experiments.inference.contenders.permutation_tests import sign_flip_test
-from experiments.learn.journal import Journal, Tally
+from experiments.learn.journal import BatchResult, Journal
 from experiments.learn.parameter_space import Space, Vector, space_of
-from experiments.learn.response_surface import ALPHA, Contests, Response, importance, respond
-from experiments.learn.spsa import Plan, directions, ends, moved
-from experiments.learn.tuning_games import Batch, Play, Pool, playing, pool_of, prepare, with_values
+from experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
+from experiments.learn.spsa import SpsaPlan, directions, ends, moved
+from experiments.learn.tuning_games import Batch, OpeningPool, Play, playing, pool_of, prepare, with_values
 from experiments.roster import Spec, make_agent, settings_text
 
 Floats = NDArray[np.float64]
@@ -53,11 +53,11 @@ class Question:
     size: str
     plies: int
     openings: int
-    plan: Plan
+    plan: SpsaPlan
 
 
 @dataclass(frozen=True)
-class Progress:
+class TuningProgress:
     """How far a run is: rounds done and in all, names, and the path so far, float64[rounds + 1, p]."""
 
     done: int
@@ -146,7 +146,7 @@ def tune(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    show: Callable[[Progress], None] = lambda progress: None,
+    show: Callable[[TuningProgress], None] = lambda progress: None,
 ) -> Tuning:
     """Play the run, or what is missing of it, and say where the top is.
 
@@ -168,7 +168,7 @@ def tune(
     journal = Journal(out, _described(question, space, settings, len(pool)))
     path = [_scaled(space, space.start)]
     contests: list[_Contest] = []
-    show(Progress(0, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
+    show(TuningProgress(0, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
     with playing(question.size, jobs, cluster) as play:
         for round_ in range(1, question.plan.rounds + 1):
             signs = directions(question.plan, round_, len(space.free))
@@ -176,10 +176,10 @@ def tune(
             contests += played
             leads = np.array([one.lead for one in played])
             path.append(moved(question.plan, path[-1], signs, leads, round_))
-            show(Progress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
+            show(TuningProgress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
         uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
         matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
-        found = _tuned(space, respond(_contests(contests, question.opponent is None), path[0], matters))
+        found = _tuned(space, fit_response(_contests(contests, question.opponent is None), path[0], matters))
         promised = _finals(
             question, pool, journal, {one.name: one.after for one in found if one.after != one.before}, play
         )
@@ -222,7 +222,7 @@ class _Contest:
 
     upper: Vector
     lower: Vector
-    tallies: tuple[Tally, ...]
+    tallies: tuple[BatchResult, ...]
 
     @property
     def lead(self) -> float:
@@ -252,7 +252,7 @@ def _described(question: Question, space: Space, settings: Sequence[str], openin
 def _play_round(
     question: Question,
     space: Space,
-    pool: Pool,
+    pool: OpeningPool,
     journal: Journal,
     both: tuple[Vector, Vector],
     round_: int,
@@ -326,7 +326,7 @@ def _tuned(space: Space, found: Response) -> tuple[TunedParameter, ...]:
     return tuple(parameters)
 
 
-def _finals(question: Question, pool: Pool, journal: Journal, values: dict[str, float], play: Play) -> Interval:
+def _finals(question: Question, pool: OpeningPool, journal: Journal, values: dict[str, float], play: Play) -> Interval:
     """What new values win of the old ones, or gain against the opponent, in games that had no part in choosing them."""
     plan, against_itself = question.plan, question.opponent is None
     if not values:
@@ -360,7 +360,7 @@ def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
 
 def _play_meetings(
     meetings: Sequence[tuple[str, str]],
-    pool: Pool,
+    pool: OpeningPool,
     play: Play,
     show: Callable[[int, int], None],
 ) -> list[NDArray[np.int64]]:
@@ -380,11 +380,11 @@ def _play_meetings(
     return [np.concatenate([found[place * per + n] for n in range(per)]) for place in range(len(meetings))]
 
 
-def _rate(wins: NDArray[np.int64], pool: Pool) -> Interval:
+def _rate(wins: NDArray[np.int64], pool: OpeningPool) -> Interval:
     return rate_interval(np.bincount(pool.orbits, wins), 2 * np.bincount(pool.orbits))
 
 
-def _p_value(leads: NDArray[np.int64], pool: Pool) -> float:
+def _p_value(leads: NDArray[np.int64], pool: OpeningPool) -> float:
     return float(sign_flip_test(np.bincount(pool.orbits, 2 * leads).astype(np.int64)).p_value)
 
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from experiments.plan.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from experiments.play.parallel_map import spreading
+from experiments.play.parallel_map import parallel_mapper
 from experiments.roster import Spec, complete, make_agent, named, parse_spec
 from experiments.suite.suite_file import Split, split_of
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from isolation.rules.seeds import mix
+from isolation.rules.seeds import splitmix64
 
 if TYPE_CHECKING:
     from isolation.players.agents import Agent
@@ -54,7 +54,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Pool:
+class OpeningPool:
     """Openings of one side of the split, and their orbits: int64[n]."""
 
     openings: OpeningSet
@@ -69,7 +69,7 @@ class Pool:
         return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
 
 
-def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> Pool:
+def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> OpeningPool:
     """At most so many random openings of one split: no orbit is in both.
 
     Raises:
@@ -80,7 +80,7 @@ def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> Pool:
     rows = np.flatnonzero(split_of(orbits) == split)[:count]
     if not len(rows):
         raise ValueError(f"a {size} board has too few openings of {plies} plies to hold some out; ask for more plies")
-    return Pool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
+    return OpeningPool(OpeningSet(size, drawn.cells[rows], 0), np.unique(orbits[rows], return_inverse=True)[1])
 
 
 def subject_of(text: str, limit: Limit | None) -> Spec:
@@ -137,8 +137,8 @@ Play = Callable[[Sequence[Batch]], Iterator[Pairs]]
 
 @contextmanager
 def playing(size: str, jobs: int, cluster: str | None) -> Iterator[Play]:
-    """What plays batches, again and again, on boards of a size; see `spreading.spreading`."""
-    with spreading(jobs, cluster) as spread:
+    """What plays batches, again and again, on boards of a size; see `parallel_mapper.spreading`."""
+    with parallel_mapper(jobs, cluster) as spread:
 
         def play(batches: Sequence[Batch]) -> Iterator[Pairs]:
             specs = (spec for batch in batches for spec in (batch.first, batch.second))
@@ -153,7 +153,7 @@ def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs
     from isolation.games.match import play_games
 
     first, second = (make_agent(parse_spec(text)) for text in placed_specs((batch.first, batch.second), files))
-    seeds = [int(mix(number + 1)) for number in batch.numbers]
+    seeds = [int(splitmix64(number + 1)) for number in batch.numbers]
     games = (
         play_games(first, second, batch.openings, seeds, size),
         play_games(second, first, batch.openings, seeds, size),

@@ -85,25 +85,25 @@ def run_facts(name: str, entry: Mapping[str, Any]) -> AgentFacts:
     return AgentFacts(known.settings, known.is_deterministic, name, tuple(entry["roles"]), entry["spec"])
 
 
-def told_apart(settings: str, others: str) -> tuple[str, str]:
+def differing_settings(settings: str, others: str) -> tuple[str, str]:
     """What each of two agents says of itself that the other does not say, in words: `limit nodes=5000`."""
     mine, theirs = read_facts(settings).settings, read_facts(others).settings
     return _only_in(mine, theirs), _only_in(theirs, mine)
 
 
 def _only_in(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {said(item)}" for key, item in mine.items() if theirs.get(key) != item) or "–"
+    return ", ".join(f"{key} {format_setting(item)}" for key, item in mine.items() if theirs.get(key) != item) or "–"
 
 
-def said(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """A value as people write it in a configuration."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict):
-        return ", ".join(f"{key}={said(item)}" for key, item in value.items()) or "none"
-    return ", ".join(map(said, value)) or "none" if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{key}={format_setting(item)}" for key, item in value.items()) or "none"
+    return ", ".join(map(format_setting, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
 def _is_deterministic(settings: Mapping[str, Any]) -> bool:

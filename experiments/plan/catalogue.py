@@ -14,10 +14,10 @@ from experiments.roster.default_names import heuristics_in, names_game_and_playe
 from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
 from isolation.editions.classic_board import Board
 from isolation.loading.load_user_code import load_heuristic
-from isolation.players.agents import as_loss
+from isolation.players.agents import forfeit_from
 from isolation.rules.parameters import ParameterError, no_parameters, parameters_of
-from isolation.usercode.output_capture import WantsToEnd, unending
-from isolation.usercode.timeouts import TookTooLong, at_most, unless_silent
+from isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from isolation.usercode.timeouts import UserCodeTimeout, run_with_watchdog, wall_timeout
 
 Heuristic = Callable[[Any, Any], float]
 LONGEST_CALL = 10.0
@@ -25,7 +25,7 @@ LONGEST_CALL = 10.0
 
 
 @dataclass(frozen=True)
-class Listing:
+class CatalogueEntry:
     """A heuristic's name, its meaning in one line, its parameters, and whether it compiles or why not."""
 
     name: str
@@ -34,12 +34,14 @@ class Listing:
     compiles: str
 
 
-def registry_catalogue(show: Callable[[int, int], None] = lambda done, total: None) -> list[Listing]:
+def registry_catalogue(show: Callable[[int, int], None] = lambda done, total: None) -> list[CatalogueEntry]:
     """All functions of the registry; `show` is told how many of them are listed, from none on."""
     return _listings([(name, heuristics.meaning(name), heuristics.get(name)) for name in heuristics.names()], show)
 
 
-def file_catalogue(path: str | Path, show: Callable[[int, int], None] = lambda done, total: None) -> list[Listing]:
+def file_catalogue(
+    path: str | Path, show: Callable[[int, int], None] = lambda done, total: None
+) -> list[CatalogueEntry]:
     """All that `FILE:NAME` can name as a heuristic in a user's file, but for helpers that are about something else.
 
     `show` is told how many of them are listed, from none on: each is compiled, which may take seconds.
@@ -51,8 +53,8 @@ def file_catalogue(path: str | Path, show: Callable[[int, int], None] = lambda d
     return _listings([(name, first_line(function), function) for name, function in found.items()], show)
 
 
-def _listings(found: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]) -> list[Listing]:
-    listings: list[Listing] = []
+def _listings(found: Sequence[tuple[str, str, Heuristic]], show: Callable[[int, int], None]) -> list[CatalogueEntry]:
+    listings: list[CatalogueEntry] = []
     show(0, len(found))
     for name, meaning, function in found:
         listings.append(_listing(name, meaning, function))
@@ -65,7 +67,7 @@ def _answers(function: Heuristic) -> bool:
     for moves in ([24, 14], [24, 14, 9, 29, 22, 16]):
         board = Board.from_moves(moves)
         try:
-            with at_most(LONGEST_CALL):
+            with wall_timeout(LONGEST_CALL):
                 _value(function, board, board.active_player)
             return True
         except Exception:
@@ -73,13 +75,13 @@ def _answers(function: Heuristic) -> bool:
     return False
 
 
-def _listing(name: str, meaning: str, function: Heuristic) -> Listing:
+def _listing(name: str, meaning: str, function: Heuristic) -> CatalogueEntry:
     try:
         parameters = ", ".join(map(str, parameters_of(function)))
     except ParameterError as error:
         parameters = str(error)
     others = [f"{one} is no parameter: its default is {what}" for one, what in no_parameters(function).items()]
-    return Listing(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
+    return CatalogueEntry(name, meaning, "; ".join(filter(None, [parameters, *others])), compiles(function))
 
 
 def registered() -> dict[str, Heuristic]:
@@ -87,7 +89,7 @@ def registered() -> dict[str, Heuristic]:
     return {name: heuristics.get(name) for name in heuristics.names()}
 
 
-def own_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
+def user_heuristics(references: Sequence[str]) -> dict[str, Heuristic]:
     """The heuristics of ``FILE:FUNCTION`` or of bare files, called by the file's own name and the function's.
 
     Raises:
@@ -154,14 +156,14 @@ def _evaluation(name: str, function: Heuristic, board: Board) -> dict[str, Any]:
     for player in board.players:
         try:
             value = partial(_value, function, board, player)
-            row[f"player {player}"] = unless_silent(value, lambda: "asked", LONGEST_CALL)
-        except (TookTooLong, WantsToEnd) as error:
+            row[f"player {player}"] = run_with_watchdog(value, lambda: "asked", LONGEST_CALL)
+        except (UserCodeTimeout, WantsToEnd) as error:
             row[f"player {player}"] = str(error)
         except Exception as error:
-            row[f"player {player}"] = as_loss(error).detail
+            row[f"player {player}"] = forfeit_from(error).detail
     return row
 
 
 def _value(function: Heuristic, board: Board, player: Any) -> float:
-    with unending():
+    with prevent_exit():
         return float(function(board.copy(), player)) + 0.0  # a zero has no sign

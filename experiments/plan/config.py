@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from experiments.plan.openings import Colours
 from experiments.roster import parse_limit
 from isolation.engines.program import Language, Program
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import format_size, parse_size
 
 Format = Literal["gauntlet", "round-robin", "head-to-head", "best-of"]
@@ -92,7 +92,7 @@ class Engine(BaseModel):
     def program(self) -> Program:
         """What the engine is."""
         options = tuple((name, _option_text(value)) for name, value in self.options.items())
-        return Program(self.command, self.protocol, options, str(expanded(self.directory)) if self.directory else "")
+        return Program(self.command, self.protocol, options, str(expand_path(self.directory)) if self.directory else "")
 
 
 LARGEST_DIFFERENCE = 1_000

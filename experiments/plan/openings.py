@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isolation.games.pgn import read_pgn
 from isolation.rules.geometry import cells_of, format_size, knight_masks, parse_size, symmetries
-from isolation.rules.seeds import STEP, mix
+from isolation.rules.seeds import STEP, splitmix64
 
 Cells = NDArray[np.int16]
 Ids = NDArray[np.uint64]
@@ -230,7 +230,7 @@ def colour_roles(cells: Cells, size: str) -> NDArray[np.int8]:
 
 def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """For each number, the first that a splitmix64 generator in that state draws."""
-    return mix(numbers + np.uint64(STEP))
+    return splitmix64(numbers + np.uint64(STEP))
 
 
 def _described(colours: Colours) -> str:

@@ -15,12 +15,12 @@ from experiments.plan.schedule import Match, Schedule, SeedsBy
 from experiments.roster import (
     Spec,
     make_agent,
-    makeable,
+    make_agents,
     parse_limit,
     parse_spec,
     settings_text,
 )
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import parse_size
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
         ValueError: an agent cannot be made, or cannot play on the board, two agents share a name or are the same player
             twice, an opening is not legal on the board, or nothing is left to play.
     """
-    from isolation.players.agents import check_fit
+    from isolation.players.agents import check_board_size
 
     made, left_out = make_entrants(config)
-    check_fit((entrant.agent for entrant in made), parse_size(config.board))
+    check_board_size((entrant.agent for entrant in made), parse_size(config.board))
     entrants = tuple(_looked_at(entrant, config.board) for entrant in made)
     contenders = sum("contender" in entrant.roles for entrant in entrants)
     share = _control_share(config, contenders) if pools_control else 1.0
@@ -138,9 +138,9 @@ def _looked_at(entrant: Entrant, board: str) -> Entrant:
     """The entrant, after a second look at what its code does not tell."""
     if not entrant.agent.is_user_code:
         return entrant
-    from isolation.checks.determinism_check import looked_at_twice
+    from isolation.checks.determinism_check import check_determinism
 
-    return replace(entrant, agent=looked_at_twice(entrant.agent, parse_size(board)))
+    return replace(entrant, agent=check_determinism(entrant.agent, parse_size(board)))
 
 
 def draw_openings(
@@ -161,7 +161,7 @@ def draw_openings(
         drawn = placement_openings(config.board, spec.colours)
         drawn = replace(drawn, cells=np.random.default_rng(seed).permutation(drawn.cells))
     else:
-        drawn = file_openings(expanded(spec.path), config.board, spec.colours)
+        drawn = file_openings(expand_path(spec.path), config.board, spec.colours)
     shared = replace(drawn, cells=drawn.cells[:wanted])
     own = drawn.cells[wanted : wanted + for_control]
     notes = []
@@ -192,7 +192,7 @@ def _one(text: str, key: str, config: Config) -> Entrant:
 def _entrants(text: str, role: Role, key: str, config: Config) -> tuple[list[Entrant], list[str]]:
     """The agents a spec stands for, and what is to be said of files left out."""
     try:
-        made, left_out = makeable(text, parse_limit(config.limit), config.programs)
+        made, left_out = make_agents(text, parse_limit(config.limit), config.programs)
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
     return [Entrant(spec, agent, (role,), settings_text(spec, agent)) for spec, agent in made], left_out
@@ -334,7 +334,7 @@ def _resolved(config: Config, entrants: tuple[Entrant, ...], pairs: int) -> Conf
         return tuple(str(entrant.spec) for entrant in entrants if role in entrant.roles)
 
     spec = config.opening_spec
-    path = {"openings": config.openings.replace(spec.path, str(expanded(spec.path).absolute()))}
+    path = {"openings": config.openings.replace(spec.path, str(expand_path(spec.path).absolute()))}
     changes: dict[str, Any] = {
         "contenders": with_role("contender"),
         "baseline": next(iter(with_role("baseline")), None),
@@ -352,5 +352,6 @@ def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
     if not config.engines:
         return None
     return tuple(
-        one.model_copy(update={"directory": str(expanded(one.directory or ".").absolute())}) for one in config.engines
+        one.model_copy(update={"directory": str(expand_path(one.directory or ".").absolute())})
+        for one in config.engines
     )

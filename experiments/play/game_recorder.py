@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from experiments.plan.schedule import Ids, points_table, record_points
 from experiments.plan.tournament_plan import Plan
 from experiments.record import log, run_directory
-from experiments.record.finished_games import Part, Played, joined
+from experiments.record.finished_games import FinishedGames, LogPart, joined
 from experiments.record.log_validation import check_scheduled
 from experiments.record.run_lock import lock_file
 from isolation.rules.outcome import AT_LAST, REASON_WORDS, Reason
@@ -42,7 +42,7 @@ class MovedRunError(UnwritableLogError):
     """The run has been moved or deleted while it was played."""
 
 
-class Ledger:
+class GameRecorder:
     """The results of a run so far, those found in its log to begin with.
 
     `points` has every result (see `schedule.points_table`); `logged` and `reasons` count the games that are in the log
@@ -60,8 +60,8 @@ class Ledger:
         self.path = run
         self._lock = lock_file(run)
         self._folder = log.games_folder(run)
-        self._waiting: list[Played] = []
-        self._parts: list[Part] = []
+        self._waiting: list[FinishedGames] = []
+        self._parts: list[LogPart] = []
         self._has_parts = False
         self._number = 0  # of the next part, where that is known
         self._started = self._written = time.monotonic()
@@ -69,7 +69,7 @@ class Ledger:
             log.sweep(self._folder)
         self._recover()
 
-    def add(self, played: Played | Part) -> None:
+    def add(self, played: FinishedGames | LogPart) -> None:
         """Take finished games; `write` puts them into the log.
 
         Raises:
@@ -81,7 +81,7 @@ class Ledger:
                 f"go on with {command('tournament', '--resume', self.path)}"
             )
         record_points(self.points, played.ids, played.games.winner)
-        if isinstance(played, Part):
+        if isinstance(played, LogPart):
             self._parts.append(played)
         else:
             self._waiting.append(played)
@@ -165,7 +165,7 @@ class Ledger:
             self._number += 1
             self._count_ends(part)
 
-    def _count_ends(self, played: Played | Part) -> None:
+    def _count_ends(self, played: FinishedGames | LogPart) -> None:
         games = played.games
         self._count(played.ids, games.winner, np.array(REASON_WORDS)[games.reason], games.detail)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import joblib
 
 from experiments.play.cluster.cluster_address import chosen
-from experiments.play.pools.process_map import as_they_come
+from experiments.play.pools.process_map import map_unordered
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ Spread = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]
 
 
 @contextmanager
-def spreading(jobs: int, cluster: str | None) -> Iterator[Spread]:
+def parallel_mapper(jobs: int, cluster: str | None) -> Iterator[Spread]:
     """What spreads calls, again and again; a cluster is connected to once, when there is something for it.
 
     Args:
@@ -37,16 +37,18 @@ def spreading(jobs: int, cluster: str | None) -> Iterator[Spread]:
         yield partial(_spread_here, jobs or joblib.cpu_count())
 
 
-def spread(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, cluster: str | None) -> Iterator[T]:
+def parallel_map(
+    function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int, cluster: str | None
+) -> Iterator[T]:
     """The results of `function(*call)` for every call, in no order, where one batch of calls is all there is.
 
     Args:
-        jobs, cluster: see `spreading`.
+        jobs, cluster: see `parallel_mapper`.
 
     Raises:
         ValueError: there are too many jobs, or the cluster cannot be reached.
     """
-    with spreading(jobs, cluster) as spread_out:
+    with parallel_mapper(jobs, cluster) as spread_out:
         yield from spread_out(function, calls)
 
 
@@ -65,4 +67,4 @@ def _spread_there(
 
 
 def _spread_here(jobs: int, function: Callable[..., T], calls: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-    return as_they_come(function, calls, jobs)
+    return map_unordered(function, calls, jobs)

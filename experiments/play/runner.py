@@ -17,10 +17,10 @@ from experiments.plan.config import Config, load_config
 from experiments.plan.schedule import points_table
 from experiments.plan.tournament_plan import Plan, make_plan, on_the_clock
 from experiments.play.cluster.cluster_address import chosen
-from experiments.play.game_recorder import Ledger, MovedRunError, UnwritableLogError
-from experiments.play.pools.batch_feed import Feed, Stop
+from experiments.play.game_recorder import GameRecorder, MovedRunError, UnwritableLogError
+from experiments.play.pools.batch_feed import BatchFeed, Stop
 from experiments.play.pools.equal_cost_limits import Costs, Measure, at_equal_cost, check_scalable, measured, to_measure
-from experiments.play.pools.interrupts import Interrupted, asked, heard_once, until_interrupted
+from experiments.play.pools.interrupts import Interrupted, asked, single_interrupt, until_interrupted
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.play_loop import play_missing
 from experiments.play.pools.pool import Fleet, Machine, MakePool, Pool, UnreachableError
@@ -32,7 +32,7 @@ from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory
 from experiments.record.run_lock import locked
 from isolation.checks.search_cost import Cost
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER
 from isolation.shell import command
 
@@ -40,7 +40,7 @@ Phase = Literal["preparing", "measuring", "measured", "playing", "merging"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """Where a run stands. `points` are the results so far (see `schedule.points_table`).
 
     `logged` of `total` games are in the log for good; `rate` is games a second, `seconds_left` infinite while unknown.
@@ -62,7 +62,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """How a run ended, or was interrupted. `reasons` counts how games were decided; `notes` are for people."""
 
     path: Path
@@ -86,14 +86,14 @@ _STUCK_FOR_GOOD = (
     "no game has ended for ten seconds: if a player hangs, --hard-cap SECONDS ends it; Ctrl-C keeps all games"
 )
 
-Show = Callable[[Progress], None]
+Show = Callable[[RunProgress], None]
 
 
 class Report(Protocol):
     """Tells the display where the run stands."""
 
     def __call__(self, phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:
-        """See `Progress`."""
+        """See `RunProgress`."""
 
 
 def play_tournament(
@@ -106,7 +106,7 @@ def play_tournament(
     show: Show = lambda progress: None,
     measure: Measure | None = None,
     pools: MakePool | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Play a tournament to its end, or until Ctrl-C; with `resume`, play what is missing of the run at `config.out`.
 
     `extends` names a finished run whose games are taken over; see `extension`. `retry_forfeits` first takes back the
@@ -120,7 +120,7 @@ def play_tournament(
             or written. Every game reported as logged stays in the log.
         KeyboardInterrupt: Ctrl-C came before there was a run; nothing was written.
     """
-    with heard_once(), _players(config, pools) as found:
+    with single_interrupt(), _players(config, pools) as found:
         if resume:
             return _resume(config, retry_forfeits, stop, show, measure, found)
         return _play(config, extends, stop, show, measure, found)
@@ -146,7 +146,7 @@ def _play(
     show: Show,
     measure: Measure | None,
     pools: MakePool,
-) -> Outcome:
+) -> RunOutcome:
     jobs = config.jobs or joblib.cpu_count()
     extension = extend(extends, config) if extends else None
     plan = extension.plan if extension else make_plan(config)
@@ -154,7 +154,7 @@ def _play(
     if config.equal_cost:
         plan, costs = _at_equal_cost(plan, jobs, measure, show, pools)
     path = run_directory.new_directory(config)
-    with run_directory.claimed(path):
+    with run_directory.lock_directory(path):
         run_directory.create(path, plan, config, costs)
         if extension:
             carry_over(extension, path)
@@ -168,7 +168,7 @@ def _resume(
     show: Show,
     measure: Measure | None,
     pools: MakePool,
-) -> Outcome:
+) -> RunOutcome:
     jobs = config.jobs or joblib.cpu_count()
     info = run_directory.load_run(_directory(config))
     run_directory.check_played_here(info)
@@ -185,7 +185,7 @@ def _take_back(path: Path) -> None:
     """Have games that were lost because of a death played again."""
     try:
         run_directory.reopen(path)
-        log.take_back(log.games_folder(path), KILLED)
+        log.remove_games(log.games_folder(path), KILLED)
     except OSError as error:
         raise ValueError(f"{path}: cannot write the log: {error.strerror or error}") from error
 
@@ -193,7 +193,7 @@ def _take_back(path: Path) -> None:
 def _directory(config: Config) -> Path:
     if config.out is None:
         raise ValueError("which run is to be resumed? out must name its directory")
-    return expanded(config.out)
+    return expand_path(config.out)
 
 
 def _at_equal_cost(
@@ -205,7 +205,7 @@ def _at_equal_cost(
     def tell(plan: Plan, phase: Phase, detail: str = "", costs: Mapping[str, Cost] | None = None) -> None:
         blank = points_table(plan.schedule)
         total = len(plan.schedule)
-        show(Progress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {}))
+        show(RunProgress(plan, phase, detail, 0, total, 0.0, float("inf"), blank, plan.notes, costs or {}))
 
     if measure:
         scaled, costs = at_equal_cost(plan, measure)
@@ -235,15 +235,15 @@ def _run(
     show: Show,
     measure: Measure | None,
     pools: MakePool,
-) -> Outcome:
+) -> RunOutcome:
     notes = list(plan.notes)
     started = time.monotonic()
     try:
         with asked() as interrupted:
-            ledger = Ledger(path, plan)
+            ledger = GameRecorder(path, plan)
             if ledger.duplicates:
                 notes.append(f"removed {ledger.duplicates:,} duplicate games from the log")
-            feed = Feed(plan.schedule, ledger.points, jobs, stop(plan))
+            feed = BatchFeed(plan.schedule, ledger.points, jobs, stop(plan))
             report = _reporter(ledger, feed, notes, show)
             if feed.missing:
                 try:
@@ -271,14 +271,14 @@ def _run(
     notes += ledger.forfeit_notes()
     seconds = time.monotonic() - started
     finished, reasons = run_directory.is_finished(path), dict(ledger.reasons)
-    return Outcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
+    return RunOutcome(path, plan, ledger.logged, feed.total, finished, seconds, ledger.points, reasons, tuple(notes))
 
 
 def _play_in(
     pools: MakePool,
     jobs: int,
-    feed: Feed,
-    ledger: Ledger,
+    feed: BatchFeed,
+    ledger: GameRecorder,
     interrupted: Interrupted,
     measure: Measure | None,
     notes: list[str],
@@ -323,7 +323,7 @@ def _fleet_notes(plan: Plan, fleet: Fleet) -> list[str]:
     return notes
 
 
-def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Report:
+def _reporter(ledger: GameRecorder, feed: BatchFeed, notes: list[str], show: Show) -> Report:
     """What tells the display where the run stands."""
     before = ledger.logged
     started = last_game = time.monotonic()
@@ -346,7 +346,7 @@ def _reporter(ledger: Ledger, feed: Feed, notes: list[str], show: Show) -> Repor
         stuck = [hint] if may_hang and machines is None and now - last_game > LONGEST_SILENCE else []
         all_notes = (*notes, *ledger.forfeit_notes(), *stuck)
         counts = (ledger.logged, feed.total, rate, left)
-        show(Progress(ledger.plan, phase, detail, *counts, ledger.points, all_notes, machines=machines))
+        show(RunProgress(ledger.plan, phase, detail, *counts, ledger.points, all_notes, machines=machines))
 
     return report
 

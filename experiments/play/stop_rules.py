@@ -13,7 +13,7 @@ from experiments.plan.tournament_plan import Plan, Role
 from experiments.play.pools.batch_feed import Stop, checkpoints
 
 if TYPE_CHECKING:
-    from experiments.inference.game_pairs import Record
+    from experiments.inference.game_pairs import AgentPairs
 
 
 def stop_rule(plan: Plan) -> Stop | None:
@@ -32,11 +32,11 @@ def best_of_rule(plan: Plan) -> Stop:
     pool = populations.pop() if len(populations) == 1 else 0
 
     def decided(pairs: NDArray[np.int8]) -> Collection[int]:
-        from experiments.inference.sequential.elimination import drop_outs
+        from experiments.inference.sequential.elimination import elimination_times
 
         points = np.where(pairs < 0, np.nan, pairs / 2)
         shares = np.stack([points[:, first == one].mean(axis=1) for one in contenders], axis=1)
-        after = drop_outs(shares, checkpoints(schedule.rounds), pool=pool or None)
+        after = elimination_times(shares, checkpoints(schedule.rounds), pool=pool or None)
         if np.count_nonzero(after == 0) == 1:
             return range(len(schedule.matches))
         return np.flatnonzero(np.isin(first, np.array(contenders)[after > 0])).tolist()
@@ -80,13 +80,13 @@ def sprt_rule(plan: Plan) -> Stop | None:
     return decided
 
 
-def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> Record:
+def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> AgentPairs:
     """The complete pairs of an agent, by its place in the schedule, in the schedule's order.
 
     `pairs` are the pair points of the first rounds, [round, match] (see `schedule.pair_points`). Opponents are places
     in the schedule, openings are rows of its cells.
     """
-    from experiments.inference.game_pairs import Record
+    from experiments.inference.game_pairs import AgentPairs
 
     own = [place for place, match in enumerate(schedule.matches) if agent in (match.first, match.second)]
     rounds, column = np.nonzero(pairs[:, own] >= 0)
@@ -95,7 +95,7 @@ def record_so_far(schedule: Schedule, pairs: NDArray[np.int8], agent: int) -> Re
     is_first = np.array([match.first == agent for match in matches], bool)[column]
     others = np.array([match.first + match.second - agent for match in matches], np.int64)[column]
     opening = np.array([match.start for match in matches], np.int64)[column] + rounds
-    return Record(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
+    return AgentPairs(opponent=others, opening=opening, cluster=opening, wins=np.where(is_first, points, 2 - points))
 
 
 def _having(plan: Plan, role: Role) -> list[int]:

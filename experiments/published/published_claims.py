@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from experiments.inference.argument_checks import inside
+from experiments.inference.argument_checks import check_between
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.inference.mantel_haenszel import Homogeneity, MantelHaenszel, Stratum, homogeneity, mantel_haenszel
 from experiments.inference.proportions import Proportion, wilson
@@ -128,8 +128,8 @@ def analyse_published(
     `baseline` names the baseline in every source; without it the agent called ID_Improved or AB_Improved (with or
     without "_score", in any case) is taken. Raises ValueError if `baseline` is given and occurs nowhere.
     """
-    inside("confidence", confidence)
-    inside("alpha", alpha)
+    check_between("confidence", confidence)
+    check_between("alpha", alpha)
     rows = tables.rows
     if baseline is not None and baseline not in {row.agent for row in rows}:
         names = ", ".join(sorted({row.agent for row in rows}))

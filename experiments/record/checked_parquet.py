@@ -20,7 +20,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isolation.files.atomic_write import make_folder, write_whole
+from isolation.files.atomic_write import make_folder, write_atomic
 
 SEAL = b"ISOLATION"
 _SEALED = b"sealed by"
@@ -42,19 +42,19 @@ def save_table(path: Path, table: pa.Table, level: int | None = None) -> None:
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
-    save_sealed(path, sealed(table, level))
+    save_sealed(path, encode_checked(table, level))
 
 
 def save_sealed(path: Path, data: bytes) -> None:
-    """Write what `sealed` made, here or on another machine; see `save_table`.
+    """Write what `encode_checked` made, here or on another machine; see `save_table`.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
-    write_whole(path, lambda file: file.write(data))
+    write_atomic(path, lambda file: file.write(data))
 
 
-def sealed(table: pa.Table, level: int | None = None) -> bytes:
+def encode_checked(table: pa.Table, level: int | None = None) -> bytes:
     """A table as the file that `save_table` writes."""
     sink = pa.BufferOutputStream()
     described = table.replace_schema_metadata({**(table.schema.metadata or {}), _SEALED: SEAL})
@@ -65,8 +65,8 @@ def sealed(table: pa.Table, level: int | None = None) -> bytes:
     return b"".join((pages, SEAL, _checksum(pages), _checksum(footer), footer))
 
 
-def is_sealed(data: bytes) -> bool:
-    """Whether this is what `sealed` made, to the last bit."""
+def is_intact(data: bytes) -> bool:
+    """Whether this is what `encode_checked` made, to the last bit."""
     try:
         end = _checked_end(io.BytesIO(data))
         _check_pages(data, end)

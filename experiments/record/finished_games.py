@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.plan.schedule import Ids, Schedule
-from isolation.games.game_batch import Games
-from isolation.games.game_batch import joined as joined_games
+from isolation.games.game_batch import GameBatch
+from isolation.games.game_batch import concatenate as joined_games
 from isolation.rules.outcome import Reason
 
 
 @dataclass(frozen=True)
-class Played:
+class FinishedGames:
     """n finished games.
 
     Attributes:
@@ -26,13 +26,13 @@ class Played:
     """
 
     ids: Ids
-    games: Games
+    games: GameBatch
     started_us: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Ends:
-    """How n games ended: the columns of `Games` that playing on goes by."""
+class GameEndings:
+    """How n games ended: the columns of `GameBatch` that playing on goes by."""
 
     winner: NDArray[np.int8]
     reason: NDArray[np.int8]
@@ -40,7 +40,7 @@ class Ends:
 
 
 @dataclass(frozen=True)
-class Part:
+class LogPart:
     """n finished games that have become a part of the log already where they were played, on another machine.
 
     Attributes:
@@ -50,25 +50,27 @@ class Part:
     """
 
     ids: Ids
-    games: Ends
+    games: GameEndings
     data: bytes
 
 
-def joined(parts: Sequence[Played]) -> Played:
+def joined(parts: Sequence[FinishedGames]) -> FinishedGames:
     """Several sets of games, at least one, as one."""
-    return Played(
+    return FinishedGames(
         ids=np.concatenate([part.ids for part in parts]),
         games=joined_games([part.games for part in parts]),
         started_us=np.concatenate([part.started_us for part in parts]),
     )
 
 
-def lost_unplayed(schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR) -> Played:
+def forfeited_game(
+    schedule: Schedule, game_id: int, loser: int, detail: str, reason: Reason = Reason.ERROR
+) -> FinishedGames:
     """The record of a game that could not be played: lost by this player (1 or 2)."""
     ids = np.array([game_id])
     (opening,) = schedule.openings(ids)
     plies = len(opening)
-    games = Games(
+    games = GameBatch(
         winner=np.array([3 - loser], np.int8),
         reason=np.array([reason], np.int8),
         detail=[detail],
@@ -80,4 +82,4 @@ def lost_unplayed(schedule: Schedule, game_id: int, loser: int, detail: str, rea
         time_us=np.zeros(plies, np.int64),
         exact=np.zeros(plies, bool),
     )
-    return Played(ids, games, np.array([int(time.time() * 1e6)]))
+    return FinishedGames(ids, games, np.array([int(time.time() * 1e6)]))

@@ -27,10 +27,10 @@ from experiments.record.arrow_numpy import to_numpy
 from experiments.record.checked_parquet import (
     DamagedFileError,
     count_rows,
+    encode_checked,
     read_batches,
     read_parquet,
     save_sealed,
-    sealed,
 )
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import REASON_WORDS
@@ -38,7 +38,7 @@ from isolation.rules.outcome import REASON_WORDS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from experiments.record.finished_games import Played
+    from experiments.record.finished_games import FinishedGames
 
 COLOURS = ("same", "other", "none")
 GAMES = "games"
@@ -128,7 +128,7 @@ def read_table(run: str | Path, columns: Sequence[str]) -> pa.Table:
     return _despite_merging(lambda: _read(live_files(folder), columns))
 
 
-def over_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
+def map_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa.Table], T]) -> list[T]:
     """What `look` makes of columns of each file of a run, one at a time: the plies of a large run fill the memory.
 
     Raises:
@@ -138,7 +138,7 @@ def over_parts(run: str | Path, columns: Sequence[str], look: Callable[[Path, pa
     return _despite_merging(lambda: [look(path, read_part(path, columns)) for path in live_files(folder)])
 
 
-def over_batches(
+def fold_batches(
     run: str | Path, columns: Sequence[str], look: Callable[[pa.Table], T], fold: Callable[[Iterator[T]], R]
 ) -> R:
     """What `fold` makes of what `look` makes of columns of some thousand games at a time, in the order of their parts.
@@ -210,7 +210,7 @@ def live_files(folder: Path) -> list[Path]:
     return live
 
 
-def games_table(schedule: Schedule, settings: Sequence[str], played: Played) -> pa.Table:
+def games_table(schedule: Schedule, settings: Sequence[str], played: FinishedGames) -> pa.Table:
     """Played games as rows of the log. `settings` says for each of the schedule's agents what goes beside its name."""
     games = played.games
     results = {
@@ -257,14 +257,14 @@ def append(folder: Path, part: pa.Table | bytes, number: int | None = None) -> N
     """Write a part; when this returns it is on the disk for good, and before that there is no trace of it.
 
     Args:
-        part: rows of the log, or what `packed` has made of them.
+        part: rows of the log, or what `encode_part` has made of them.
         number: of the part, if somebody counts: in a folder of many parts it takes time to find out.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written; there is no trace of the part.
     """
     number = number or next_number(folder)
-    save_sealed(folder / _file_name(number, number), part if isinstance(part, bytes) else packed(part))
+    save_sealed(folder / _file_name(number, number), part if isinstance(part, bytes) else encode_part(part))
 
 
 def next_number(folder: Path) -> int:
@@ -272,10 +272,10 @@ def next_number(folder: Path) -> int:
     return max((_span_of(path)[1] for path in folder.glob("games-*.parquet")), default=0) + 1
 
 
-def packed(table: pa.Table) -> bytes:
+def encode_part(table: pa.Table) -> bytes:
     """Rows of the log as a part, ready to be written, here or elsewhere."""
     described = table.unify_dictionaries().replace_schema_metadata({"isolation": json.dumps(versions())})
-    return sealed(described, level=3)
+    return encode_checked(described, level=3)
 
 
 def merge(folder: Path, smallest: int | None = None) -> None:
@@ -289,12 +289,12 @@ def merge(folder: Path, smallest: int | None = None) -> None:
     sweep(folder)
     for parts in _small_neighbours(live_files(folder), smallest or SMALL_PART):
         target = folder / _file_name(_span_of(parts[0])[0], _span_of(parts[-1])[1])
-        save_sealed(target, packed(_read(parts).sort_by("game_id")))
+        save_sealed(target, encode_part(_read(parts).sort_by("game_id")))
         for part in parts:
             part.unlink()
 
 
-def take_back(folder: Path, detail: str) -> int:
+def remove_games(folder: Path, detail: str) -> int:
     """Remove the games whose detail begins like this, so that they are played again; returns how many there were.
 
     Killed at any moment, it has removed some of them and lost no other.
@@ -307,7 +307,7 @@ def take_back(folder: Path, detail: str) -> int:
         table = _read([path])
         goes = np.array([str(text).startswith(detail) for text in table["detail"].to_pylist()], bool)
         if goes.any():
-            save_sealed(path, packed(table.filter(pa.array(~goes))))
+            save_sealed(path, encode_part(table.filter(pa.array(~goes))))
             removed += int(goes.sum())
     return removed
 
@@ -329,7 +329,7 @@ def remove_duplicates(folder: Path) -> int:
     is_first[first] = True
     for path, keeps in zip(files, np.split(is_first, np.cumsum([len(part) for part in ids])[:-1]), strict=True):
         if not keeps.all():
-            save_sealed(path, packed(_read([path]).filter(pa.array(keeps))))
+            save_sealed(path, encode_part(_read([path]).filter(pa.array(keeps))))
     return len(is_first) - len(games)
 
 

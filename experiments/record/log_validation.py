@@ -30,7 +30,7 @@ FACTS = (
     *("game_id", "rows", "columns", "agent_1", "agent_2", "settings_1", "settings_2", "opening_id", "seed"),
     *("winner", "reason"),
 )
-"""Columns by which `checked_games` tells."""
+"""Columns by which `read_valid_games` tells."""
 
 
 def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> None:
@@ -51,7 +51,7 @@ def check_scheduled(run: Path, schedule: Schedule, settings: Sequence[str]) -> N
             _refuse(part, ids, _differ(table[name], values), f"{name} is not what was scheduled: it is another run's")
         _check_results(part, table, ids)
 
-    log.over_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
+    log.map_parts(run, [*log.SCHEDULED, "winner", "reason"], check)
 
 
 def check_facts(info: RunInfo) -> None:
@@ -60,10 +60,10 @@ def check_facts(info: RunInfo) -> None:
     Raises:
         ValueError: naming the file, the game, and what is wrong.
     """
-    checked_games(info, ("game_id",))
+    read_valid_games(info, ("game_id",))
 
 
-def checked_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
+def read_valid_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
     """Columns of the games of a run, game_id among them, in the order of their ids; refused are those of `check_facts`.
 
     Raises:
@@ -84,7 +84,7 @@ def checked_games(info: RunInfo, names: Sequence[str]) -> pa.Table:
         _check_results(part, table, ids)
         return table.select(names)
 
-    parts = log.over_parts(info.path, (*FACTS, *names), checked)
+    parts = log.map_parts(info.path, (*FACTS, *names), checked)
     found = pa.concat_tables(parts) if parts else log.SCHEMA.empty_table().select(names)
     ids = to_numpy(found["game_id"])
     if (ids[1:] > ids[:-1]).all():

@@ -28,7 +28,7 @@ from experiments.record.checked_json import read_json, write_json
 from experiments.record.run_lock import LOCK, locked
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import leftovers, make_folder, sweep, write_text
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import parse_size
 from isolation.shell import command
 
@@ -105,7 +105,7 @@ def new_directory(config: Config) -> Path:
     if config.out is None:
         stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")
         return _unused(HOME / f"{stamp}-{config.format}")
-    path = expanded(config.out)
+    path = expand_path(config.out)
     if is_run(path):
         if is_imported(load_run(path)):
             raise ValueError(f"{path} already holds games that were imported: choose another --out")
@@ -120,7 +120,7 @@ def new_directory(config: Config) -> Path:
 
 
 @contextmanager
-def claimed(path: Path) -> Iterator[None]:
+def lock_directory(path: Path) -> Iterator[None]:
     """Make the directory and keep other processes from writing to it.
 
     Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.spec import APART, ENGINE, Spec, fail
+from experiments.roster.spec import APART, ENGINE, Spec, raise_spec_error
 from isolation.loading.load_user_code import is_name
 from isolation.rules.limits import Limit
 
@@ -141,9 +141,9 @@ def _read_search(text: str, start: int, end: int) -> Spec | None:
         return None
     at = start + len(head) + len(colon)
     if not colon and method != "MCTS":
-        fail(f"{method} needs a heuristic, like {method}:improved", text, start, end)
+        raise_spec_error(f"{method} needs a heuristic, like {method}:improved", text, start, end)
     if colon and not rest.strip():
-        fail(f"a heuristic must follow {method}:", text, at - 1, at)
+        raise_spec_error(f"a heuristic must follow {method}:", text, at - 1, at)
     return Spec(text, "search", method=method, target=_read_heuristic(text, at, end), start=at, end=end)
 
 
@@ -156,7 +156,7 @@ def _read_heuristic(text: str, start: int, end: int) -> str:
     try:
         return heuristics.canonical_name(word)
     except ValueError as error:
-        fail(str(error), text, start, end)
+        raise_spec_error(str(error), text, start, end)
 
 
 def _read_file(text: str, start: int, end: int, example: str) -> str:
@@ -166,7 +166,7 @@ def _read_file(text: str, start: int, end: int, example: str) -> str:
         return f"{word}:"
     path, _, name = word.rpartition(".py:")
     if not path or not is_name(name):
-        fail(
+        raise_spec_error(
             f"a file is followed by the name inside it, like {word.partition('.py')[0]}.py:{example}", text, start, end
         )
     return word
@@ -194,7 +194,7 @@ def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
 def _make_search(spec: Spec) -> Agent:
     from isolation.loading.load_user_code import load_heuristic
     from isolation.players.agents import SearchAgent
-    from isolation.rules.parameters import parameters_of, tuned
+    from isolation.rules.parameters import bind_parameters, parameters_of
     from isolation.search import SearchOptions
 
     path, _, name = spec.target.rpartition(":")
@@ -204,7 +204,7 @@ def _make_search(spec: Spec) -> Agent:
     else:
         heuristic, heuristic_name = heuristics.get(spec.target) if spec.target else None, spec.target
     parameters_of(heuristic)  # refuses ranges that cannot be
-    heuristic = tuned(heuristic, dict(spec.parameters)) if heuristic else None
+    heuristic = bind_parameters(heuristic, dict(spec.parameters)) if heuristic else None
     options = SearchOptions(**{SWITCHES[switch]: True for switch in spec.switches})
     return SearchAgent(
         spec.name, METHODS[spec.method], heuristic, heuristic_name, spec.limit, options, is_user_code=spec.is_file
@@ -274,7 +274,9 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
     at = start + len(head) + len(colon)
     target = _read_file(text, at, end, "CustomPlayer")
     if target.endswith(".py:"):
-        fail(f"the file is not looked into: say which class, like {APART}:{target}CustomPlayer", text, at, end)
+        raise_spec_error(
+            f"the file is not looked into: say which class, like {APART}:{target}CustomPlayer", text, at, end
+        )
     return Spec(text, APART, target=target, start=at, end=end)
 
 
@@ -296,7 +298,9 @@ def _read_engine(text: str, start: int, end: int) -> Spec | None:
     if head.strip().lower() != ENGINE:
         return None
     if not rest.strip():
-        fail("an engine is named, like engine:fairy, or is a program, like engine:./my_player", text, start, end)
+        raise_spec_error(
+            "an engine is named, like engine:fairy, or is a program, like engine:./my_player", text, start, end
+        )
     return Spec(text, ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
 
 
@@ -312,9 +316,9 @@ def _usual_engine_limit(spec: Spec, default: Limit | None) -> Limit:
 def _make_engine(spec: Spec) -> Agent:
     from isolation.engines.engine_agent import EngineAgent
     from isolation.engines.program import Program
-    from isolation.loading.load_user_code import expanded
+    from isolation.loading.load_user_code import expand_path
 
-    program = spec.program or Program((str(expanded(spec.target)),))
+    program = spec.program or Program((str(expand_path(spec.target)),))
     options = {name.lower(): (name, value) for name, value in (*program.options, *spec.options)}
     program = replace(program, options=tuple(options.values()))
     try:

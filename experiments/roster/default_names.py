@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.roster.static_inspection import USUAL_PLAYERS
 from isolation.editions.edition import THIRD, edition_of
-from isolation.editions.third.state_heuristics import StateScore
+from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.loading.edition_detection import is_of_third_edition
 from isolation.loading.load_user_code import (
     LoadError,
@@ -42,7 +42,7 @@ def heuristics_in(path: str | Path) -> dict[str, Callable[[Any, Any], float]]:
             names += [f"{name}.score"] if is_heuristic(getattr(value, "score", None)) else []
     found = {name: load_heuristic(path, name).value for name in names}
     is_third = is_of_third_edition(Path(str(module.__file__)).read_bytes())
-    return {name: value for name, value in found.items() if isinstance(value, StateScore) or not is_third}
+    return {name: value for name, value in found.items() if isinstance(value, StateHeuristic) or not is_third}
 
 
 def only_heuristic(path: str | Path) -> str:

@@ -6,13 +6,13 @@ from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
 
-from experiments.roster.spec import Spec, fail
-from isolation.loading.load_user_code import expanded
+from experiments.roster.spec import Spec, raise_spec_error
+from isolation.loading.load_user_code import expand_path
 
 
 def is_pattern(spec: Spec) -> bool:
     """Whether the path of a spec is a pattern; a file whose own name looks like one is that file."""
-    return spec.is_file and has_magic(_path(spec)) and not expanded(_path(spec)).is_file()
+    return spec.is_file and has_magic(_path(spec)) and not expand_path(_path(spec)).is_file()
 
 
 def matching(spec: Spec) -> list[Spec]:
@@ -23,10 +23,10 @@ def matching(spec: Spec) -> list[Spec]:
     Raises:
         SpecError: no file matches.
     """
-    pattern, name = str(expanded(_path(spec))), spec.target.rpartition(":")[2]
+    pattern, name = str(expand_path(_path(spec))), spec.target.rpartition(":")[2]
     paths = sorted(path for path in glob(pattern, recursive=True) if Path(path).is_file())
     if not paths:
-        fail("no file matches", spec.text, spec.start, spec.end)
+        raise_spec_error("no file matches", spec.text, spec.start, spec.end)
     return [replace(spec, target=f"{path}:{name}", pattern=pattern) for path in paths]
 
 

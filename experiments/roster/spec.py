@@ -119,7 +119,7 @@ def number_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-def fail(message: str, text: str, start: int, end: int) -> NoReturn:
+def raise_spec_error(message: str, text: str, start: int, end: int) -> NoReturn:
     """Raise a SpecError that underlines text[start:end] without the blanks around it."""
     part = text[start:end]
     start += len(part) - len(part.lstrip()) if part.strip() else 0

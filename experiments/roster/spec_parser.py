@@ -20,13 +20,13 @@ from experiments.roster.spec import (
     UNITS,
     Spec,
     SpecError,
-    fail,
     number_of,
     number_text,
     parse_limit,
     parse_number,
+    raise_spec_error,
 )
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import KINDS_OF_VALUES
 
@@ -82,7 +82,7 @@ def expand(spec: Spec) -> list[Spec]:
     return matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
 
 
-def makeable(
+def make_agents(
     text: str, default_limit: Limit | None = None, programs: Mapping[str, Program] | None = None
 ) -> tuple[list[tuple[Spec, Agent]], list[str]]:
     """All agents that a spec stands for, each with its completed spec; and of files found by a pattern that cannot be
@@ -127,7 +127,7 @@ def named(spec: Spec) -> Spec:
             return replace(spec, target=f"{path}:{only_heuristic(path)}")
         facts = player_facts(path, name)
     except ValueError as error:
-        fail(str(error), spec.text, spec.start, spec.end)
+        raise_spec_error(str(error), spec.text, spec.start, spec.end)
     usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
     return replace(spec, target=f"{path}:{facts.name}", usual_limit=usual)
 
@@ -163,7 +163,7 @@ def make_agent(spec: Spec) -> Agent:
     try:
         return KINDS[spec.kind].make(spec)
     except ValueError as error:
-        fail(str(error), spec.text, spec.start, spec.end)
+        raise_spec_error(str(error), spec.text, spec.start, spec.end)
 
 
 def settings_text(spec: Spec, agent: Agent) -> str:
@@ -186,7 +186,7 @@ def _parse_player(text: str, start: int, end: int) -> Spec:
         if spec := kind.read(text, start, end):
             return spec
     word = text[start:end].strip()
-    fail(_unknown_player(word) if word else "a player is missing", text, start, end)
+    raise_spec_error(_unknown_player(word) if word else "a player is missing", text, start, end)
 
 
 def _unknown_player(word: str) -> str:
@@ -213,44 +213,48 @@ def _parse_options(spec: Spec, start: int) -> Spec:
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
     if "agree" in spec.switches and not deepens:
-        fail("agree needs iterations to compare: give a limit of nodes or time", spec.text, start, len(spec.text))
+        raise_spec_error(
+            "agree needs iterations to compare: give a limit of nodes or time", spec.text, start, len(spec.text)
+        )
     return spec
 
 
 def _with_switch(spec: Spec, word: str, first: int, last: int) -> Spec:
     methods = ("AB", "ID") if word == "order" else ("MM", "AB", "ID")
     if spec.method not in methods:
-        fail(f"{word} is an option of {' and '.join(methods)} only", spec.text, first, last)
+        raise_spec_error(f"{word} is an option of {' and '.join(methods)} only", spec.text, first, last)
     return replace(spec, switches=tuple(switch for switch in SWITCHES if switch in (*spec.switches, word)))
 
 
 def _with_parameter(spec: Spec, word: str, first: int, last: int) -> Spec:
     name, equals, text = word.partition(".")[2].partition("=")
     if not spec.method or not spec.target:
-        fail("option. sets a parameter of a heuristic or an engine, and this player has none", spec.text, first, last)
+        raise_spec_error(
+            "option. sets a parameter of a heuristic or an engine, and this player has none", spec.text, first, last
+        )
     if not name or not equals:
-        fail("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
+        raise_spec_error("a parameter is set by option.NAME=NUMBER", spec.text, first, last)
     if name in dict(spec.parameters):
-        fail(f"{name} is set a second time", spec.text, first, last)
+        raise_spec_error(f"{name} is set a second time", spec.text, first, last)
     try:
         value = parse_number(text)
     except ValueError:
-        fail(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}", spec.text, first, last)
+        raise_spec_error(f"{name} must be a number, not {text!r}: {KINDS_OF_VALUES}", spec.text, first, last)
     if not isfinite(value):
-        fail(f"{name} must be a finite number, not {text}", spec.text, first, last)
+        raise_spec_error(f"{name} must be a finite number, not {text}", spec.text, first, last)
     return replace(spec, parameters=tuple(sorted((*spec.parameters, (name, value)))))
 
 
 def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
     name, equals, value = word.partition(".")[2].partition("=")
     if not name.strip() or not equals:
-        fail(
+        raise_spec_error(
             "an option of an engine is written option.NAME=VALUE, or option.NAME= for a button", spec.text, first, last
         )
     if name.strip().lower() in (known.lower() for known, _ in spec.options):
-        fail(f"{name.strip()} is set a second time", spec.text, first, last)
+        raise_spec_error(f"{name.strip()} is set a second time", spec.text, first, last)
     if re.search(r"[\r\n]", word):
-        fail("an option of an engine stands on one line", spec.text, first, last)
+        raise_spec_error("an option of an engine stands on one line", spec.text, first, last)
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
 
 
@@ -263,15 +267,15 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
             if near
             else f"options are depth=, nodes=, ms=, cpu_ms=, {', '.join(SWITCHES)}, option.NAME="
         )
-        fail(f"no option is called {unit!r}; {known}", spec.text, first, last)
+        raise_spec_error(f"no option is called {unit!r}; {known}", spec.text, first, last)
     if spec.limit:
-        fail(f"a second limit, after {spec.limit}", spec.text, first, last)
+        raise_spec_error(f"a second limit, after {spec.limit}", spec.text, first, last)
     if refusal := KINDS[spec.kind].refuse_limit(spec, unit):
-        fail(refusal, spec.text, first, last)
+        raise_spec_error(refusal, spec.text, first, last)
     try:
         return replace(spec, limit=parse_limit(word))
     except ValueError as error:
-        fail(str(error), spec.text, first, last)
+        raise_spec_error(str(error), spec.text, first, last)
 
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
@@ -312,10 +316,10 @@ def _plain(text: str) -> str:
 def _completed_target(spec: Spec) -> str:
     if spec.kind == ENGINE:
         is_path = spec.program is None and "/" in spec.target
-        return str(expanded(spec.target).absolute()) if is_path else spec.target
+        return str(expand_path(spec.target).absolute()) if is_path else spec.target
     return _absolute(spec.target) if spec.is_file else spec.target
 
 
 def _absolute(target: str) -> str:
     path, _, name = target.rpartition(":")
-    return f"{expanded(path).absolute()}:{name}"
+    return f"{expand_path(path).absolute()}:{name}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation.checks.search_cost import Cost
 
 
-def node_costs(findings: Findings) -> dict[str, Cost]:
+def node_costs(findings: RunResults) -> dict[str, Cost]:
     """The costs of all agents of which a run knows it, over whatever that run measured them against."""
     found: dict[str, Cost] = {}
     for source in findings.sources:
@@ -15,7 +15,7 @@ def node_costs(findings: Findings) -> dict[str, Cost]:
     return found
 
 
-def relative_costs(findings: Findings) -> dict[str, Cost]:
+def relative_costs(findings: RunResults) -> dict[str, Cost]:
     """The costs over the baseline's, of the agents of which a run knows both."""
     found: dict[str, Cost] = {}
     for source in findings.sources:

@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.inference.argument_checks import Ints
-from experiments.statistics.grouped_counts import Tally, tally, together
+from experiments.statistics.grouped_counts import GroupedCounts, count_groups, merge_counts
 from experiments.statistics.move_statistics import Plies, over_moves
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 BANDS = ((2, 5), (6, 9), (10, 13), (14, 17), (18, 21), (22, 25), (26, 31), (32, 47))
 """Stages of the game: first and last ply, counted from 0 as in the log."""
 FEWEST_SCORES = 100
 _FEWEST_OF_EACH = 10
-_NOTHING = Tally((np.zeros(0, np.int16), np.zeros(0, np.int16), np.zeros(0)), (np.zeros(0, np.int64),) * 2)
+_NOTHING = GroupedCounts((np.zeros(0, np.int16), np.zeros(0, np.int16), np.zeros(0)), (np.zeros(0, np.int64),) * 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +70,10 @@ def band_auc(scores: Scores, band: tuple[int, int]) -> float:
     return part.auc if part.positions >= FEWEST_SCORES and rarer >= _FEWEST_OF_EACH else math.nan
 
 
-def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:
+def scores_of(findings: RunResults, names: Sequence[str]) -> dict[str, Scores]:
     """The scores of each agent, over all runs."""
-    runs = over_moves(findings, "score", names, _counted, partial(together, nothing=_NOTHING))
-    found = together(runs, _NOTHING)
+    runs = over_moves(findings, "score", names, _counted, partial(merge_counts, nothing=_NOTHING))
+    found = merge_counts(runs, _NOTHING)
     agent, ply, score = found.keys
     bounds = np.searchsorted(agent, np.arange(len(names) + 1)).tolist()
     return {
@@ -82,9 +82,9 @@ def scores_of(findings: Findings, names: Sequence[str]) -> dict[str, Scores]:
     }
 
 
-def _counted(plies: Plies) -> Tally:
+def _counted(plies: Plies) -> GroupedCounts:
     finite = np.isfinite(plies.value)
     won = plies.won[finite]
-    return tally(
+    return count_groups(
         [plies.agent[finite], plies.ply[finite], plies.value[finite]], [won.astype(np.int64), (~won).astype(np.int64)]
     )

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
 from experiments.record.arrow_numpy import to_numpy
-from experiments.record.log import over_batches
-from experiments.statistics.run_results import Findings
+from experiments.record.log import fold_batches
+from experiments.statistics.run_results import RunResults
 
 QUICKEST_MOVE = 5
 """Microseconds a move on average below which times say nothing: the log has whole ones."""
@@ -27,7 +27,7 @@ _COLUMNS = ("nodes", "time_us", "depth")
 
 
 @dataclass(frozen=True)
-class Price:
+class SearchCost:
     """Sums over an agent's own moves, the opening's left out. `nodes` are simulations for MCTS, 0 without a search."""
 
     moves: int
@@ -47,7 +47,7 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Effort(Price):
+class Effort(SearchCost):
     """The same, and how deep the searches went: `depth` is a sum too."""
 
     depth: int
@@ -58,7 +58,7 @@ class Effort(Price):
         return self.depth / self.moves if self.moves and self.depth else math.nan
 
 
-def measure_effort(findings: Findings) -> dict[str, Effort]:
+def measure_effort(findings: RunResults) -> dict[str, Effort]:
     """Every agent's effort, over all games of all runs."""
     return {name: Effort(*sums) for name, sums in _summed(findings, _COLUMNS).items()}
 
@@ -85,13 +85,13 @@ def agent_codes(column: pa.ChunkedArray, names: list[str], called: dict[str, str
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def _summed(findings: Findings, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def _summed(findings: RunResults, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """For each agent its own moves, and sums over them of these columns, over all games of all runs."""
     names = list(findings.agents)
     sums = np.zeros((1 + len(columns), len(names)))
     for source in findings.sources:
         look = partial(_sums, names, dict(source.names), columns)
-        sums += over_batches(source.info.path, (*_WHO, *columns), look, total)
+        sums += fold_batches(source.info.path, (*_WHO, *columns), look, total)
     return {name: tuple(int(value) for value in sums[:, place]) for place, name in enumerate(names)}
 
 

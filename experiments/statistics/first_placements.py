@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
 from experiments.inference.cluster_intervals import Interval, rate_interval
-from experiments.record.log import over_batches
+from experiments.record.log import fold_batches
 from experiments.statistics.effort import total
-from experiments.statistics.grouped_counts import Tally, tally, together
-from experiments.statistics.run_results import Findings
+from experiments.statistics.grouped_counts import GroupedCounts, count_groups, merge_counts
+from experiments.statistics.run_results import RunResults
 from isolation.rules.geometry import canonical_opening
 
 FEWEST = 5
@@ -27,7 +27,7 @@ FEWEST = 5
 T = TypeVar("T")
 R = TypeVar("R")
 
-_NOTHING = Tally((np.zeros(0, np.int64),) * 3, (np.zeros(0, np.int64),) * 2)
+_NOTHING = GroupedCounts((np.zeros(0, np.int64),) * 3, (np.zeros(0, np.int64),) * 2)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Placement:
     rate: Interval
 
 
-def commonest_size(findings: Findings) -> tuple[int, int] | None:
+def commonest_size(findings: RunResults) -> tuple[int, int] | None:
     """Rows and columns of the board most games were played on; None without games."""
     if not findings.played:
         return None
@@ -50,14 +50,14 @@ def commonest_size(findings: Findings) -> tuple[int, int] | None:
     return rows, columns
 
 
-def placements(findings: Findings) -> tuple[Placement, ...]:
+def placements(findings: RunResults) -> tuple[Placement, ...]:
     """Every first cell up to symmetry, for both players; its games are clustered by the orbit of their opening."""
     size = commonest_size(findings)
     if size is None:
         return ()
     canonical = np.array([canonical_opening([cell], *size)[0] for cell in range(size[0] * size[1])])
-    runs = over_first_placements(findings, size, partial(_counted, canonical), partial(together, nothing=_NOTHING))
-    counted = together(runs, _NOTHING)
+    runs = over_first_placements(findings, size, partial(_counted, canonical), partial(merge_counts, nothing=_NOTHING))
+    counted = merge_counts(runs, _NOTHING)
     player, own, _ = counted.keys
     games, wins = counted.counts
     found = []
@@ -70,7 +70,7 @@ def placements(findings: Findings) -> tuple[Placement, ...]:
     return tuple(found)
 
 
-def _counted(canonical: Ints, part: FirstPlacements) -> Tally:
+def _counted(canonical: Ints, part: FirstPlacements) -> GroupedCounts:
     """Games, and those that the player won, by player (0 or 1), first cell up to symmetry, and orbit of the opening."""
     by_player = []
     for player, cells in enumerate(part.cells):
@@ -78,11 +78,11 @@ def _counted(canonical: Ints, part: FirstPlacements) -> Tally:
         own = canonical[cells[there]]
         won = (part.winner[there] == player + 1).astype(np.int64)
         keys = [np.full(own.size, player), own, part.orbit[there]]
-        by_player.append(tally(keys, [np.ones(own.size, np.int64), won]))
-    return together(by_player, _NOTHING)
+        by_player.append(count_groups(keys, [np.ones(own.size, np.int64), won]))
+    return merge_counts(by_player, _NOTHING)
 
 
-def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
+def visits(findings: RunResults) -> npt.NDArray[np.float64] | None:
     """For each cell, the share of games in which somebody stood on it; None without games."""
     size = commonest_size(findings)
     if size is None:
@@ -95,7 +95,7 @@ def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
         return np.append(np.bincount(visited, minlength=cells)[:cells], len(table))
 
     columns = ["rows", "columns", "moves"]
-    *found, games = total(over_batches(source.info.path, columns, counted, total) for source in findings.sources)
+    *found, games = total(fold_batches(source.info.path, columns, counted, total) for source in findings.sources)
     return np.array(found, np.float64) / float(games)
 
 
@@ -103,7 +103,7 @@ def visits(findings: Findings) -> npt.NDArray[np.float64] | None:
 class FirstPlacements:
     """A part of a run's log: by game its id in the run, both players' first cells (−1: none), orbit, and winner.
 
-    `run` is a place in `Findings.sources`.
+    `run` is a place in `RunResults.sources`.
     """
 
     run: int
@@ -114,7 +114,7 @@ class FirstPlacements:
 
 
 def over_first_placements(
-    findings: Findings,
+    findings: RunResults,
     size: tuple[int, int],
     look: Callable[[FirstPlacements], T],
     fold: Callable[[Iterator[T]], R],
@@ -126,7 +126,7 @@ def over_first_placements(
         return look(_first_placements(run, table, size))
 
     runs = enumerate(findings.sources)
-    return [over_batches(source.info.path, columns, partial(seen, number), fold) for number, source in runs]
+    return [fold_batches(source.info.path, columns, partial(seen, number), fold) for number, source in runs]
 
 
 def _first_placements(run: int, table: pa.Table, size: tuple[int, int]) -> FirstPlacements:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from experiments.record.log import codes_in, read_games
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation.rules.outcome import Reason
 
 
 @dataclass(frozen=True)
-class Forfeit:
+class ForfeitGroup:
     """The games an agent lost for one reason: how many, and of the first its run, its id there, and its details."""
 
     agent: str
@@ -24,7 +24,7 @@ class Forfeit:
     detail: str
 
 
-def forfeits_of(findings: Findings) -> tuple[Forfeit, ...]:
+def forfeits_of(findings: RunResults) -> tuple[ForfeitGroup, ...]:
     """What was not decided on the board, by loser and reason, the most games first."""
     is_forfeit = codes_in((Reason.NO_MOVES.word,), findings.table["reason"]) < 0
     if not is_forfeit.any():
@@ -36,7 +36,7 @@ def forfeits_of(findings: Findings) -> tuple[Forfeit, ...]:
     for (agent, reason), group in lost.groupby([loser, lost["reason"].astype(str)]):
         run, own_id = int(group["run"].iloc[0]), int(group["own_id"].iloc[0])
         path = findings.sources[run].info.path
-        found.append(Forfeit(str(agent), str(reason), len(group), path, own_id, details[run].get(own_id, "")))
+        found.append(ForfeitGroup(str(agent), str(reason), len(group), path, own_id, details[run].get(own_id, "")))
     return tuple(sorted(found, key=lambda one: -one.games))
 
 

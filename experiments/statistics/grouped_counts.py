@@ -13,14 +13,14 @@ from experiments.inference.argument_checks import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class GroupedCounts:
     """Columns of one length: `keys`, by which rows differ and ascend, the first one first, and their `counts`."""
 
     keys: tuple[npt.NDArray[Any], ...]
     counts: tuple[Ints, ...]
 
 
-def tally(keys: Sequence[npt.NDArray[Any]], counts: Sequence[Ints]) -> Tally:
+def count_groups(keys: Sequence[npt.NDArray[Any]], counts: Sequence[Ints]) -> GroupedCounts:
     """The rows of these columns, those of equal keys added up."""
     order = np.lexsort(keys[::-1])
     ordered = [key[order] for key in keys]
@@ -30,10 +30,10 @@ def tally(keys: Sequence[npt.NDArray[Any]], counts: Sequence[Ints]) -> Tally:
         is_new[1:] |= key[1:] != key[:-1]
     starts = np.flatnonzero(is_new)
     sums = (np.add.reduceat(count[order], starts) if starts.size else count for count in counts)
-    return Tally(tuple(key[starts] for key in ordered), tuple(sums))
+    return GroupedCounts(tuple(key[starts] for key in ordered), tuple(sums))
 
 
-def together(parts: Iterable[Tally], nothing: Tally) -> Tally:
+def merge_counts(parts: Iterable[GroupedCounts], nothing: GroupedCounts) -> GroupedCounts:
     """The rows of all parts in one; `nothing` is a part without rows.
 
     Parts of about one size are joined, so that a row is sorted a few times however many parts there are.
@@ -46,8 +46,10 @@ def together(parts: Iterable[Tally], nothing: Tally) -> Tally:
     return _joined(waiting)
 
 
-def _joined(parts: Sequence[Tally]) -> Tally:
+def _joined(parts: Sequence[GroupedCounts]) -> GroupedCounts:
     if len(parts) == 1:
         return parts[0]
     keys = [np.concatenate(columns) for columns in zip(*(part.keys for part in parts), strict=True)]
-    return tally(keys, [np.concatenate(columns) for columns in zip(*(part.counts for part in parts), strict=True)])
+    return count_groups(
+        keys, [np.concatenate(columns) for columns in zip(*(part.counts for part in parts), strict=True)]
+    )

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
-from experiments.record.log import over_batches
+from experiments.record.log import fold_batches
 from experiments.statistics.effort import agent_codes, list_chunks, total
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,7 +35,11 @@ class Plies:
 
 
 def over_moves(
-    findings: Findings, column: str, names: Sequence[str], look: Callable[[Plies], T], fold: Callable[[Iterator[T]], R]
+    findings: RunResults,
+    column: str,
+    names: Sequence[str],
+    look: Callable[[Plies], T],
+    fold: Callable[[Iterator[T]], R],
 ) -> list[R]:
     """For each run what `fold` makes of what `look` makes of the moves of `names` in some thousand games at a time.
 
@@ -51,7 +55,7 @@ def over_moves(
 
     columns = ["agent_1", "agent_2", "opening", "winner", column]
     return [
-        over_batches(source.info.path, columns, partial(seen, dict(source.names)), fold) for source in findings.sources
+        fold_batches(source.info.path, columns, partial(seen, dict(source.names)), fold) for source in findings.sources
     ]
 
 
@@ -86,7 +90,7 @@ class Distribution:
         return found
 
 
-def game_lengths(findings: Findings, names: Sequence[str]) -> Distribution:
+def game_lengths(findings: RunResults, names: Sequence[str]) -> Distribution:
     """Plies of the games of each agent, the opening's included."""
     games = findings.games
     most = int(games["plies"].max()) if len(games) else 0
@@ -101,7 +105,7 @@ def game_lengths(findings: Findings, names: Sequence[str]) -> Distribution:
     return Distribution(tuple(names), np.arange(most + 1, dtype=np.float64), counts)
 
 
-def searched(findings: Findings, column: str, names: Sequence[str]) -> Distribution:
+def searched(findings: RunResults, column: str, names: Sequence[str]) -> Distribution:
     """Depth, or nodes (to within a tenth), of the moves of each agent, those without a search left out."""
     is_fine = column == "depth"
     size = 2**10 if is_fine else 64 * _EDGES_AN_OCTAVE

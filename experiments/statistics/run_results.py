@@ -19,10 +19,10 @@ import pyarrow.compute as pc
 
 from experiments.inference.game_pairs import PairTable, opponents_of, pair_games
 from experiments.inference.standings import Standing, standings
-from experiments.plan.agent_facts import AgentFacts, read_facts, run_facts, told_apart
+from experiments.plan.agent_facts import AgentFacts, differing_settings, read_facts, run_facts
 from experiments.record.arrow_numpy import to_arrow, to_names, to_numpy
 from experiments.record.log import codes_in
-from experiments.record.log_validation import checked_games
+from experiments.record.log_validation import read_valid_games
 from experiments.record.run_directory import RunInfo, games_at_end, load_run
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _SAME_QUESTION = (*_SAME_OPENINGS, "limit", "equal_cost")
 
 
 @dataclass(frozen=True)
-class Source:
+class LoadedRun:
     """A run among those read together; `names` says what each of its agents is called here."""
 
     info: RunInfo
@@ -45,7 +45,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class RunResults:
     """The games of one or several runs.
 
     `table` holds a row a game: game_id and pair_id (unique over all runs), run (its place in `sources`) and own_id (its
@@ -53,7 +53,7 @@ class Findings:
     the games read were repetitions and are left out. `baseline` is whom the others are compared with, if there is one.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[LoadedRun, ...]
     agents: Mapping[str, AgentFacts]
     table: pa.Table
     baseline: str | None
@@ -166,7 +166,7 @@ class Findings:
         is_contest = any(source.info.requested["format"] == "best-of" for source in self.sources)
         return 0 < self.played + self.repeated < self.planned and not (is_contest or self.stopped_early)
 
-    def _is_pooled(self, source: Source, control: str) -> bool:
+    def _is_pooled(self, source: LoadedRun, control: str) -> bool:
         settings = {source.names[name]: entry["settings"] for name, entry in source.info.agents.items()}
         if control not in settings:
             return True
@@ -192,7 +192,7 @@ class Findings:
         return complete and all(source.info.is_census for source in self.sources)
 
 
-def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> Findings:
+def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed: bool = False) -> RunResults:
     """Read runs, finished or not, as one.
 
     `baseline` overrides the runs' own. With `mixed`, runs of different settings are taken together all the same, and a
@@ -208,14 +208,14 @@ def load_findings(runs: Sequence[str | Path], baseline: str | None = None, mixed
     _refuse_repetition(infos)
     if not mixed:
         _check_same_question(infos)
-    sources = tuple(Source(info, names) for info, names in zip(infos, _names(infos), strict=True))
+    sources = tuple(LoadedRun(info, names) for info, names in zip(infos, _names(infos), strict=True))
     agents = _merge_agents(sources)
     if baseline is not None and baseline not in agents:
         raise ValueError(f"no agent is called {baseline!r}; there are {', '.join(agents)}")
     columns = (*_COLUMNS, "seed") if len(sources) > 1 else _COLUMNS
     tables = [_read(source, number, columns, sorted(agents)) for number, source in enumerate(sources)]
     games, repeated = (tables[0], 0) if len(tables) == 1 else _pool(pa.concat_tables(tables), agents)
-    return Findings(sources, agents, games, baseline or _baseline_of(agents), repeated)
+    return RunResults(sources, agents, games, baseline or _baseline_of(agents), repeated)
 
 
 def _refuse_repetition(infos: Sequence[RunInfo]) -> None:
@@ -238,7 +238,7 @@ def _check_same_question(infos: Sequence[RunInfo]) -> None:
     for name, holders in _holders(infos).items():
         for run, settings in holders[1:]:
             if settings != holders[0][1]:
-                one, two = told_apart(holders[0][1], settings)
+                one, two = differing_settings(holders[0][1], settings)
                 raise ValueError(
                     f"{name} is not the same player in {infos[holders[0][0]].path} and {infos[run].path}: "
                     f"{one} there and {two} here; analyse them one by one, or take them together with --mixed"
@@ -272,7 +272,7 @@ def _names(infos: Sequence[RunInfo]) -> list[dict[str, str]]:
     return names
 
 
-def _merge_agents(sources: Sequence[Source]) -> dict[str, AgentFacts]:
+def _merge_agents(sources: Sequence[LoadedRun]) -> dict[str, AgentFacts]:
     agents: dict[str, AgentFacts] = {}
     for source in sources:
         for own_name, entry in source.info.agents.items():
@@ -288,9 +288,9 @@ def _baseline_of(agents: Mapping[str, AgentFacts]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _read(source: Source, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
+def _read(source: LoadedRun, number: int, columns: Sequence[str], kinds: Sequence[str]) -> pa.Table:
     """The games of a run, by agents of these `kinds`, in the order of their ids."""
-    read = checked_games(source.info, columns)
+    read = read_valid_games(source.info, columns)
     changed = {
         "agent_1": _renamed(read["agent_1"], source.names, kinds),
         "agent_2": _renamed(read["agent_2"], source.names, kinds),

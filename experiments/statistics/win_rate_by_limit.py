@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.standings import standings
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 UNITS = {"nodes": "nodes a move", "depth": "depth in plies", "ms": "ms a move", "cpu_ms": "CPU ms a move"}
 """What limits count, in words."""
@@ -26,7 +26,7 @@ class AtLimit:
     rate: Interval
 
 
-def by_limit(runs: Sequence[Findings]) -> list[tuple[AtLimit, ...]]:
+def by_limit(runs: Sequence[RunResults]) -> list[tuple[AtLimit, ...]]:
     """Of each kind of agent its win rates by rising limit, whoever is best at its highest first.
 
     Runs are taken one by one, each with its own opponents. Limits are of the commonest unit; controls are left out.
@@ -41,7 +41,7 @@ def by_limit(runs: Sequence[Findings]) -> list[tuple[AtLimit, ...]]:
     return sorted(map(tuple, lines.values()), key=lambda line: -line[-1].rate.estimate)
 
 
-def _points(run: Findings) -> Iterator[AtLimit]:
+def _points(run: RunResults) -> Iterator[AtLimit]:
     for one in standings(run.pairs):
         facts = run.agents.get(one.agent)
         if facts is None or facts.limit is None or one.agent not in run.measured or math.isnan(one.rate.estimate):

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
-from experiments.play.parallel_map import spread
-from experiments.roster import make_agent, makeable, parse_spec
+from experiments.play.parallel_map import parallel_map
+from experiments.roster import make_agent, make_agents, parse_spec
 from isolation.checks.search_cost import Cost, measure_costs
 from isolation.editions.classic_board import Board
-from isolation.games.batch_moves import Answers, Positions, answer_all, join_answers
+from isolation.games.batch_moves import BatchMoves, Positions, choose_moves, join_answers
 from isolation.players.agents import Agent, SearchAgent
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from isolation.rules.seeds import mix
-from isolation.usercode.output_capture import WantsToEnd, hushed, unending
-from isolation.usercode.timeouts import TookTooLong, computing_at_most
+from isolation.rules.seeds import splitmix64
+from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
 
 REPEATS = 4
 """How often whoever leaves something to chance is asked in each position."""
@@ -41,7 +41,7 @@ _INTERPRETED_CHUNK = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class AgentAnswers:
     """What an agent did: `repeats` answers in each position, all positions first once, then once more, and so on.
 
     Attributes:
@@ -54,10 +54,10 @@ class Asked:
     name: str
     spec: str
     repeats: int
-    answers: Answers
+    answers: BatchMoves
 
 
-def ask_all(
+def collect_answers(
     specs: Sequence[str],
     positions: Positions,
     *,
@@ -67,7 +67,7 @@ def ask_all(
     jobs: int = 1,
     cluster: str | None = None,
     show: Callable[[int, int], None] = lambda asked, agents: None,
-) -> list[Asked]:
+) -> list[AgentAnswers]:
     """What each agent does in each position; a spec may stand for many, as `ID:*` does, and none counts twice.
 
     Compiled agents are asked in threads of this process, others in processes, or on a cluster.
@@ -83,10 +83,10 @@ def ask_all(
     wanted = _agents(specs, limit)
     size = parse_size(positions.size)
     compiled = {spec: agent for spec, agent in wanted.items() if agent.compiled(size) is not None}
-    parts: dict[str, dict[int, Answers]] = {spec: {} for spec in wanted}
+    parts: dict[str, dict[int, BatchMoves]] = {spec: {} for spec in wanted}
     due = {spec: len(_chunks(agent, positions, repeats, spec in compiled)) for spec, agent in wanted.items()}
 
-    def take(spec: str, place: int, answers: Answers) -> None:
+    def take(spec: str, place: int, answers: BatchMoves) -> None:
         parts[spec][place] = answers
         show(sum(len(parts[one]) == due[one] for one in wanted), len(wanted))
 
@@ -100,10 +100,10 @@ def ask_all(
         for spec in alone
         for place, rows in enumerate(_chunks(wanted[spec], positions, repeats, False))
     )
-    for answered in spread(_ask_again, calls, jobs, cluster):
+    for answered in parallel_map(_ask_again, calls, jobs, cluster):
         take(*answered)
     joined = {spec: join_answers([parts[spec][place] for place in range(due[spec])]) for spec in wanted}
-    return [Asked(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
+    return [AgentAnswers(agent.name, spec, _times(agent, repeats), joined[spec]) for spec, agent in wanted.items()]
 
 
 def costs_over_first(specs: Sequence[str], size: str) -> dict[str, Cost]:
@@ -121,18 +121,18 @@ def _agents(specs: Sequence[str], limit: Limit | None) -> dict[str, Agent]:
     """The agents that specs stand for by their completed specs; of files left out a warning tells."""
     wanted: dict[str, Agent] = {}
     for text in specs:
-        made, left_out = makeable(text, limit)
+        made, left_out = make_agents(text, limit)
         wanted |= {str(spec): agent for spec, agent in made}
         for why in left_out:
             warnings.warn(f"left out: {why}", stacklevel=2)
     return wanted
 
 
-def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> Asked:
+def ask(agent: Agent, positions: Positions, repeats: int = REPEATS, seed: int = 1) -> AgentAnswers:
     """What one agent does in each position, asked in this process."""
     rows = np.arange(_times(agent, repeats) * len(positions))
-    answers = answer_all(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
-    return Asked(agent.name, "", _times(agent, repeats), answers)
+    answers = choose_moves(agent, positions.take(rows % len(positions)), _seeds(seed, rows))
+    return AgentAnswers(agent.name, "", _times(agent, repeats), answers)
 
 
 def failing_position(agent: SearchAgent, root: Board) -> Board | None:
@@ -148,16 +148,16 @@ def failing_position(agent: SearchAgent, root: Board) -> Board | None:
         return agent.heuristic(game, player)  # type: ignore[misc]
 
     try:
-        with hushed(), unending(), computing_at_most(LONGEST_SEARCH):
+        with capture_output(), prevent_exit(), cpu_timeout(LONGEST_SEARCH):
             replace(agent, heuristic=watched).find_in_python(root.copy(), 0)
-    except (TookTooLong, WantsToEnd):
+    except (UserCodeTimeout, WantsToEnd):
         return None
     except Exception:  # whatever the heuristic raises
         return asked.copy()
     return None
 
 
-def failing_positions(asked: Sequence[Asked], positions: Positions) -> dict[str, tuple[str, Board]]:
+def failing_positions(asked: Sequence[AgentAnswers], positions: Positions) -> dict[str, tuple[str, Board]]:
     """By the agent's name, the FILE:FUNCTION of a heuristic that failed in these positions, and where it fails.
 
     Left out are those whose parameters have other values than their defaults, and what does not fail again.
@@ -188,19 +188,19 @@ def _chunks(agent: Agent, positions: Positions, repeats: int, is_compiled: bool)
 
 
 def _seeds(seed: int, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-    return mix(np.uint64(mix(seed)) ^ mix(rows.astype(np.uint64) + np.uint64(1)))
+    return splitmix64(np.uint64(splitmix64(seed)) ^ splitmix64(rows.astype(np.uint64) + np.uint64(1)))
 
 
 def _in_threads(
     agents: dict[str, Agent], positions: Positions, repeats: int, seed: int, jobs: int
-) -> Iterator[tuple[str, int, Answers]]:
+) -> Iterator[tuple[str, int, BatchMoves]]:
     if not agents:
         return
     is_cancelled = threading.Event()
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         running = {
             pool.submit(
-                answer_all, agent, positions.take(rows % len(positions)), _seeds(seed, rows), is_cancelled.is_set
+                choose_moves, agent, positions.take(rows % len(positions)), _seeds(seed, rows), is_cancelled.is_set
             ): (spec, place)
             for spec, agent in agents.items()
             for place, rows in enumerate(_chunks(agent, positions, repeats, True))
@@ -216,7 +216,7 @@ def _in_threads(
 
 def _ask_again(
     spec: str, files: Sequence[UserFile], place: int, positions: Positions, seeds: NDArray[np.uint64]
-) -> tuple[str, int, Answers]:
+) -> tuple[str, int, BatchMoves]:
     """Ask an agent made anew, in another process, perhaps on another machine, to which users' files have travelled."""
     (here,) = placed_specs([spec], files)
-    return spec, place, answer_all(make_agent(parse_spec(here)), positions, seeds)
+    return spec, place, choose_moves(make_agent(parse_spec(here)), positions, seeds)

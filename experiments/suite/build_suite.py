@@ -21,13 +21,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from experiments.plan.openings import Ids, orbit_ids, placement_openings
-from experiments.play.parallel_map import spread
+from experiments.play.parallel_map import parallel_map
 from experiments.roster import parse_agent
-from experiments.suite.position_sources import FIELD, SOURCES, Source, field_answers, play_source
+from experiments.suite.position_sources import FIELD, SOURCES, PositionSource, field_answers, play_source
 from experiments.suite.suite_file import MOST_MEMBERS, SCHEMA, how_made, read_table, split_of, write_table
 from isolation.compiling.specialise import native_function
 from isolation.editions.classic_board import Board
-from isolation.exact.solver import Meter, check_position, value, valued_moves
+from isolation.exact.solver import SearchBudget, check_position, move_results, value
 from isolation.games.batch_moves import Positions
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
@@ -61,7 +61,7 @@ class Recipe:
     seed: int = 1
     openings: int | None = None
     limit: int = 20_000_000
-    sources: tuple[Source, ...] = SOURCES
+    sources: tuple[PositionSource, ...] = SOURCES
     field: tuple[str, ...] = FIELD
 
 
@@ -99,7 +99,7 @@ def build_suite(
     show(len(finished), len(orbits))
     try:
         calls = ((recipe, orbit, openings) for orbit, openings in missing.items())
-        for orbit, part in spread(_positions_of, calls, jobs, cluster):
+        for orbit, part in parallel_map(_positions_of, calls, jobs, cluster):
             table = pa.concat_tables([table, part])
             finished.add(orbit)
             show(len(finished), len(orbits))
@@ -125,7 +125,7 @@ def check_recipe(recipe: Recipe) -> None:
         )
     if not 0 < len(recipe.field) <= MOST_MEMBERS:
         raise ValueError(f"a reference field has 1 to {MOST_MEMBERS} members, not {len(recipe.field)}")
-    Meter(Limit(nodes=recipe.limit))
+    SearchBudget(Limit(nodes=recipe.limit))
 
 
 def _orbits(recipe: Recipe) -> dict[int, list[tuple[int, ...]]]:
@@ -270,8 +270,8 @@ def _solved(moves: tuple[int, ...], source: str, recipe: Recipe) -> _Found | Non
 
 def _move_results(board: Board, recipe: Recipe) -> dict[int, bool] | None:
     """For each legal cell, ascending, whether the mover wins after it; None if the limit leaves one unknown."""
-    meter = Meter(Limit(nodes=recipe.limit))
-    results = {move.cell: move.keeps for move in valued_moves(board, meter)}
+    meter = SearchBudget(Limit(nodes=recipe.limit))
+    results = {move.cell: move.keeps for move in move_results(board, meter)}
     if None in results.values():
         return None
     return {cell: bool(results[cell]) for cell in sorted(results)}
@@ -308,5 +308,5 @@ def _bits(flags: NDArray[np.bool_]) -> NDArray[np.int16]:
 
 
 def _opening_winner(opening: tuple[int, ...], recipe: Recipe) -> int:
-    won = value(Board.from_moves(opening, recipe.size), Meter(Limit(nodes=recipe.limit)))
+    won = value(Board.from_moves(opening, recipe.size), SearchBudget(Limit(nodes=recipe.limit)))
     return 0 if won is None else 1 if won else 2

@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 from experiments.plan.agent_facts import AgentFacts, run_facts
 from experiments.record import log
 from experiments.record.run_directory import load_run
-from experiments.suite.agent_answers import ask_all
+from experiments.suite.agent_answers import collect_answers
 from experiments.suite.screening import score
 from experiments.suite.shipped_agreement import FILE, Agreement
 from experiments.suite.suite_file import Suite, read_suite
@@ -37,7 +37,7 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
     if size != suite.size or len(facts) < 3:
         raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
     rates = win_rates(run, facts)
-    scores = [score(suite, asked) for asked in ask_all([one.spec for one in facts], suite.positions, jobs=jobs)]
+    scores = [score(suite, asked) for asked in collect_answers([one.spec for one in facts], suite.positions, jobs=jobs)]
     halves = ([one.kept.estimate for one in scores], [one.trouble for one in scores], [one.both for one in scores])
     correlations = (float(spearmanr(rates, values).statistic) for values in halves)
     return Agreement(size, facts[0].limit_text, len(facts), int(info.requested["pairs"]), *correlations)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.roster import parse_agent
-from isolation.games.batch_moves import NO_ANSWER, Positions, answer_all
+from isolation.games.batch_moves import NO_ANSWER, Positions, choose_moves
 from isolation.players.agents import Agent
 from isolation.rules.geometry import cells_of, full_mask, knight_masks, parse_size
-from isolation.rules.seeds import mix
+from isolation.rules.seeds import splitmix64
 
 
 @dataclass(frozen=True)
-class Source:
+class PositionSource:
     """Agents that play each other.
 
     Attributes:
@@ -40,14 +40,16 @@ _HEURISTICS = (
 )  # fmt: skip
 
 SOURCES = (
-    Source("shipped", tuple(f"ID:{name}@nodes={nodes}" for name in _HEURISTICS for nodes in (100, 1000, 10_000))),
-    Source(
+    PositionSource(
+        "shipped", tuple(f"ID:{name}@nodes={nodes}" for name in _HEURISTICS for nodes in (100, 1000, 10_000))
+    ),
+    PositionSource(
         "classic",
         ("random", "greedy", "MM:null", "MM:open", "MM:improved", "AB:null", "AB:open", "AB:improved"),
     ),
-    Source("mcts", ("MCTS@nodes=50", "MCTS@nodes=200", "MCTS@nodes=1000", "MCTS:improved@nodes=500")),
-    Source("mixture", ("ID:improved@nodes=300", "ID:territory@nodes=300", "random"), (0.1, 0.3, 0.6)),
-    Source("perfect", ("perfect@nodes=200000",), (0.05, 0.2)),
+    PositionSource("mcts", ("MCTS@nodes=50", "MCTS@nodes=200", "MCTS@nodes=1000", "MCTS:improved@nodes=500")),
+    PositionSource("mixture", ("ID:improved@nodes=300", "ID:territory@nodes=300", "random"), (0.1, 0.3, 0.6)),
+    PositionSource("perfect", ("perfect@nodes=200000",), (0.05, 0.2)),
 )
 """Where the positions of a suite come from."""
 
@@ -71,9 +73,9 @@ FIELD = (
 """The reference field: who is asked what to do after each move of a lost position."""
 
 
-def sources_of(specs: Sequence[str]) -> tuple[Source, ...]:
+def sources_of(specs: Sequence[str]) -> tuple[PositionSource, ...]:
     """The usual sources, or these agents, which also play at random now and then."""
-    return (Source("own", tuple(specs), (0.0, 0.1, 0.3)),) if specs else SOURCES
+    return (PositionSource("own", tuple(specs), (0.0, 0.1, 0.3)),) if specs else SOURCES
 
 
 def field_of(specs: Sequence[str]) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def field_of(specs: Sequence[str]) -> tuple[str, ...]:
     return tuple(specs) or FIELD
 
 
-def play_source(source: Source, openings: Sequence[tuple[int, ...]], size: str, seed: int) -> list[list[int]]:
+def play_source(source: PositionSource, openings: Sequence[tuple[int, ...]], size: str, seed: int) -> list[list[int]]:
     """A game from each opening: all its cells; agents that fail end it."""
     generator = np.random.default_rng(seed)
     agents = [parse_agent(spec) for spec in source.specs]
@@ -113,8 +115,8 @@ def field_answers(specs: Sequence[str], positions: Positions, seed: int) -> NDAr
     """What each member of a field plays in each position: [members, positions]."""
     found = np.full((len(specs), len(positions)), NO_ANSWER, np.int16)
     for row, spec in zip(found, specs, strict=True):
-        seeds = np.array([mix(seed ^ mix(place + 1)) for place in range(len(positions))], np.uint64)
-        row[:] = answer_all(parse_agent(spec), positions, seeds).cells
+        seeds = np.array([splitmix64(seed ^ splitmix64(place + 1)) for place in range(len(positions))], np.uint64)
+        row[:] = choose_moves(parse_agent(spec), positions, seeds).cells
     return found
 
 
@@ -125,7 +127,7 @@ def _chosen(
     cells = np.full(len(who), NO_ANSWER, np.int16)
     for index in np.unique(who[who >= 0]):
         rows = np.flatnonzero(who == index)
-        cells[rows] = answer_all(agents[index], positions.take(rows), seeds[rows]).cells
+        cells[rows] = choose_moves(agents[index], positions.take(rows), seeds[rows]).cells
     return cells
 
 

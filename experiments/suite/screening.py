@@ -19,9 +19,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.inference.cluster_intervals import Interval, Parts, mean_parts, rate_interval
+from experiments.inference.cluster_intervals import ErrorContributions, Interval, mean_parts, rate_interval
 from experiments.inference.contenders.multiple_testing import flip, step_down
-from experiments.suite.agent_answers import Asked
+from experiments.suite.agent_answers import AgentAnswers
 from experiments.suite.suite_file import Suite, members
 from isolation.games.batch_moves import NO_ANSWER
 from isolation.rules.outcome import REASON_WORDS
@@ -67,7 +67,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Against:
+class SuiteComparison:
     """A contender beside the baseline, in the same positions.
 
     Attributes:
@@ -87,7 +87,7 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Part:
+class SuiteSlice:
     """Wins kept in some of the telling positions, by the contender and by the baseline."""
 
     name: str
@@ -127,10 +127,12 @@ class Screening:
 
     suite: Suite
     baseline: Score
-    contenders: tuple[tuple[Score, Against], ...]
+    contenders: tuple[tuple[Score, SuiteComparison], ...]
 
 
-def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidence: float = 0.95) -> Screening:
+def screen(
+    suite: Suite, baseline: AgentAnswers, contenders: Sequence[AgentAnswers], confidence: float = 0.95
+) -> Screening:
     """Compare what contenders did in a suite with what the baseline did there."""
     own = _Values.of(suite, baseline)
     values = [_Values.of(suite, asked) for asked in contenders]
@@ -148,23 +150,23 @@ def screen(suite: Suite, baseline: Asked, contenders: Sequence[Asked], confidenc
         kept, trouble = (_mean(suite, gain, part, confidence).alone for part in (telling, lost))
         if not differs:
             kept = trouble = interval = Interval(0.0, 0.0, 0.0, confidence)
-        against = Against(kept, trouble, interval, p_value, adjusted, differs)
+        against = SuiteComparison(kept, trouble, interval, p_value, adjusted, differs)
         found.append((_score(suite, asked, value, confidence), against))
     return Screening(suite, _score(suite, baseline, own, confidence), tuple(found))
 
 
-def score(suite: Suite, asked: Asked, confidence: float = 0.95) -> Score:
+def score(suite: Suite, asked: AgentAnswers, confidence: float = 0.95) -> Score:
     """What one agent did in a suite."""
     return _score(suite, asked, _Values.of(suite, asked), confidence)
 
 
-def worth(suite: Suite, asked: Asked) -> Floats:
+def answer_values(suite: Suite, asked: AgentAnswers) -> Floats:
     """What an agent's answers are worth in each position: the share of repeats that keep the win; in lost positions,
     the share of the reference field that errs after its move, beyond the average move."""
     return _Values.of(suite, asked).shares
 
 
-def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]:
+def where_it_errs(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers) -> list[SuiteSlice]:
     """Wins kept by ply, by player, and by what the opening gave the mover."""
     plies, telling = suite.positions.plies, suite.is_telling
     theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
@@ -179,13 +181,13 @@ def where_it_errs(suite: Suite, contender: Asked, baseline: Asked) -> list[Part]
         ("the opening was lost for the mover", known & (suite.opening_winner != mover)),
     ]
     return [
-        Part(name, int(chosen.sum()), float(theirs[chosen].mean()), float(own[chosen].mean()))
+        SuiteSlice(name, int(chosen.sum()), float(theirs[chosen].mean()), float(own[chosen].mean()))
         for name, where in parts
         if (chosen := where & telling).any()
     ]
 
 
-def worst_mistakes(suite: Suite, contender: Asked, baseline: Asked, most: int = 5) -> list[Mistake]:
+def worst_mistakes(suite: Suite, contender: AgentAnswers, baseline: AgentAnswers, most: int = 5) -> list[Mistake]:
     """The contender's wins thrown away by a move that most of the reference field keep; of equals, those the baseline
     keeps."""
     theirs, own = (_Values.of(suite, asked).shares for asked in (contender, baseline))
@@ -209,7 +211,7 @@ class _Values:
     repeats: int
 
     @classmethod
-    def of(cls, suite: Suite, asked: Asked) -> _Values:
+    def of(cls, suite: Suite, asked: AgentAnswers) -> _Values:
         size = max(1, len(suite.field))
         cells = asked.answers.cells.reshape(asked.repeats, -1)
         worth = np.where(suite.keeps, size, members(suite.errs))
@@ -227,7 +229,7 @@ def _parts(suite: Suite) -> Iterator[NDArray[np.bool_]]:
     yield np.ones(len(suite), bool)
 
 
-def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Score:
+def _score(suite: Suite, asked: AgentAnswers, values: _Values, confidence: float) -> Score:
     telling, lost, _ = _parts(suite)
     clusters = _clusters(suite)
     kept, met = (np.bincount(clusters[telling], weights) for weights in (values.shares[telling], None))
@@ -248,7 +250,7 @@ def _score(suite: Suite, asked: Asked, values: _Values, confidence: float) -> Sc
     )
 
 
-def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> Parts:
+def _mean(suite: Suite, values: Floats, where: NDArray[np.bool_], confidence: float) -> ErrorContributions:
     """The mean over some positions, as orbits add to it."""
     clusters = _clusters(suite)[where]
     sums, counts = np.bincount(clusters, values[where]), np.bincount(clusters)
@@ -265,20 +267,20 @@ def _clusters(suite: Suite) -> NDArray[np.int64]:
     return np.unique(suite.orbit, return_inverse=True)[1]
 
 
-def _differs(suite: Suite, one: Asked, other: Asked) -> int:
+def _differs(suite: Suite, one: AgentAnswers, other: AgentAnswers) -> int:
     """In how many positions two agents played another move at least once."""
     first, second = (asked.answers.cells.reshape(asked.repeats, len(suite)) for asked in (one, other))
     return int(((first != second[:1]).any(axis=0) | (second != first[:1]).any(axis=0)).sum())
 
 
-def _mistake(suite: Suite, contender: Asked, row: int, field: float, baseline_keeps: bool) -> Mistake:
+def _mistake(suite: Suite, contender: AgentAnswers, row: int, field: float, baseline_keeps: bool) -> Mistake:
     moves = slice(suite.starts[row], suite.starts[row + 1])
     winning = suite.legal[moves][suite.keeps[moves]].tolist()
     played = _losing_moves(suite, contender, row)[0]
     return Mistake(suite.positions[row], played, tuple(winning), field, baseline_keeps)
 
 
-def _losing_moves(suite: Suite, contender: Asked, row: int) -> list[int]:
+def _losing_moves(suite: Suite, contender: AgentAnswers, row: int) -> list[int]:
     """The moves, of those a contender answered with in a position, that do not keep the win."""
     moves = slice(suite.starts[row], suite.starts[row + 1])
     keeping = {NO_ANSWER, *suite.legal[moves][suite.keeps[moves]].tolist()}

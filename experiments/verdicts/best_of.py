@@ -9,15 +9,15 @@ import numpy as np
 
 from experiments.inference.argument_checks import Floats
 from experiments.inference.cluster_intervals import Interval
-from experiments.inference.sequential.elimination import behind, drop_outs, level
+from experiments.inference.sequential.elimination import elimination_times, gap_to_leader, pairwise_alpha
 from experiments.play.pools.batch_feed import checkpoints
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 FORMAT = "best-of"
 
 
 @dataclass(frozen=True)
-class Contestant:
+class BestOfContender:
     """A contender of a best-of.
 
     Attributes:
@@ -35,24 +35,24 @@ class Contestant:
 
 
 @dataclass(frozen=True)
-class Contest:
+class BestOfResult:
     """A best-of: its contenders, the leader first, then who is left, then the others, the last to drop out first.
 
-    `allowed` is the chance of error of each end of an interval; together they make up for `level`'s α. `exhausted`:
-    all the run's openings were played.
+    `allowed` is the chance of error of each end of an interval; together they make up for `pairwise_alpha`'s α.
+    `exhausted`: all the run's openings were played.
     """
 
-    contestants: tuple[Contestant, ...]
+    contestants: tuple[BestOfContender, ...]
     allowed: float
     exhausted: bool
 
     @property
-    def left(self) -> tuple[Contestant, ...]:
+    def left(self) -> tuple[BestOfContender, ...]:
         """Who has not dropped out, the leader first."""
         return tuple(one for one in self.contestants if not one.out_after)
 
 
-def read_contest(findings: Findings) -> Contest | None:
+def read_contest(findings: RunResults) -> BestOfResult | None:
     """The best-of that a run is; None for runs that are none, and where somebody is named to compare with.
 
     Raises:
@@ -67,20 +67,20 @@ def read_contest(findings: Findings) -> Contest | None:
     names, shares = _shares(findings)
     populations = findings.games["population"].unique()
     pool = int(populations[0]) or None if len(populations) == 1 else None
-    after = drop_outs(shares, checkpoints(len(shares)), pool=pool)
+    after = elimination_times(shares, checkpoints(len(shares)), pool=pool)
     played = [int(np.count_nonzero(~np.isnan(column))) for column in shares.T]
     rates = [float(np.nanmean(column)) if count else math.nan for column, count in zip(shares.T, played, strict=True)]
     lead = max(range(len(names)), key=lambda one: (after[one] == 0, played[one], rates[one]))
     found = []
     for one, name in enumerate(names):
-        lag = behind(shares[:, lead], shares[:, one], len(names), pool=pool)
-        found.append(Contestant(name, played[one], rates[one], lag, int(after[one])))
+        lag = gap_to_leader(shares[:, lead], shares[:, one], len(names), pool=pool)
+        found.append(BestOfContender(name, played[one], rates[one], lag, int(after[one])))
     order = sorted(range(len(names)), key=lambda one: (one != lead, after[one] > 0, -after[one], found[one].behind.low))
     exhausted = max(played, default=0) == len(shares)
-    return Contest(tuple(found[one] for one in order), level(len(names)), exhausted)
+    return BestOfResult(tuple(found[one] for one in order), pairwise_alpha(len(names)), exhausted)
 
 
-def _shares(findings: Findings) -> tuple[list[str], Floats]:
+def _shares(findings: RunResults) -> tuple[list[str], Floats]:
     """The contenders, and what share of the points each won from each opening, in playing order, against all opponents.
 
     NaN where a game is missing.

@@ -7,9 +7,9 @@ from itertools import combinations
 
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.comparison_family import compare_all, compare_each
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.game_pairs import opponents_of
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 ALPHA = 0.05
 
@@ -20,7 +20,7 @@ class Verdicts:
 
     baseline: str
     comparisons: tuple[Comparison, ...]
-    duels: tuple[Duel, ...]
+    duels: tuple[HeadToHead, ...]
     controls: tuple[str, ...]
 
     @property
@@ -34,7 +34,7 @@ class Verdicts:
         return len(self.claims) + sum(duel.contender not in self.controls for duel in self.duels)
 
 
-def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
+def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     """Compare every contender with the baseline; p-values and joint intervals are over all of them, controls aside.
 
     Raises:
@@ -63,12 +63,12 @@ def judge(findings: Findings, alpha: float = ALPHA) -> Verdicts:
     return Verdicts(
         baseline,
         tuple(one for one in found if isinstance(one, Comparison)),
-        tuple(one for one in found if isinstance(one, Duel)),
+        tuple(one for one in found if isinstance(one, HeadToHead)),
         controls,
     )
 
 
-def judge_each(findings: Findings, alpha: float = ALPHA) -> tuple[Duel, ...]:
+def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToHead, ...]:
     """Where nobody is the baseline, as in a round-robin: every two agents that met, adjusted for each other.
 
     Of two agents the one that won more of their games stands first. Empty where somebody is the baseline.

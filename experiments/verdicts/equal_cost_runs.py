@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.plan.agent_facts import read_facts, run_facts
 from experiments.record.run_directory import FACTS, RunInfo, load_run
-from experiments.statistics.run_results import Findings, load_findings
+from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.contender_verdicts import judge
 
 _SAME = ("board", "format", "openings", "limit")
@@ -23,10 +23,10 @@ class EqualCost:
     """A run at equal cost, and what it says of contenders, by the names they have elsewhere."""
 
     run: Path
-    claims: dict[str, Comparison | Duel]
+    claims: dict[str, Comparison | HeadToHead]
 
 
-def known_at_equal_cost(findings: Findings, names: Iterable[str]) -> EqualCost | None:
+def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost | None:
     """What the latest run at equal cost in the same folder says of these contenders; None if it says nothing.
 
     It asks the same question of the same baseline, and its contenders differ from these in their limits only.
@@ -36,13 +36,13 @@ def known_at_equal_cost(findings: Findings, names: Iterable[str]) -> EqualCost |
         facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry["roles"]]
         called = {one.name: wanted[one.apart_from_limit] for one in facts if one.apart_from_limit in wanted}
         verdicts = judge(load_findings([info.path])) if called else None
-        claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels] if verdicts else []
+        claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels] if verdicts else []
         if found := {called[one.contender]: one for one in claims if one.contender in called}:
             return EqualCost(info.path, found)
     return None
 
 
-def _beside(findings: Findings) -> Iterator[RunInfo]:
+def _beside(findings: RunResults) -> Iterator[RunInfo]:
     """Runs of the same question at equal cost in the folder of a run, the latest first."""
     first, baseline = findings.sources[0].info, findings.agents[findings.baseline or ""]
     found = []

@@ -13,20 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from experiments.inference.argument_checks import Ints
-from experiments.record.log import over_parts
+from experiments.record.log import map_parts
 from experiments.statistics.first_placements import FirstPlacements, Placement, commonest_size, over_first_placements
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation.rules.geometry import format_size
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class TellingGame:
+class ExampleGame:
     """A game that shows something.
 
     Attributes:
-        run: its run, as a place in `Findings.sources`.
+        run: its run, as a place in `RunResults.sources`.
         game_id: its id in that run.
         size: of the board, ROWSxCOLUMNS.
         agents: who placed first, and who placed second.
@@ -59,7 +59,9 @@ class _Played:
     plies: Ints
 
 
-def games_by_opponent(findings: Findings, leads: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], TellingGame]:
+def games_by_opponent(
+    findings: RunResults, leads: Mapping[tuple[str, str], float]
+) -> dict[tuple[str, str], ExampleGame]:
     """By agent and opponent, a game that the agent won, or lost if its lead is negative, as short as any.
 
     If possible, it is one that ended the other way for the baseline in the agent's place.
@@ -76,7 +78,7 @@ def games_by_opponent(findings: Findings, leads: Mapping[tuple[str, str], float]
     return _told(findings, chosen)
 
 
-def games_by_placement(findings: Findings, found: Iterable[Placement]) -> dict[tuple[int, bool], TellingGame]:
+def games_by_placement(findings: RunResults, found: Iterable[Placement]) -> dict[tuple[int, bool], ExampleGame]:
     """By first cell and whether it was placed first, a game of the best two who opened so."""
     size = commonest_size(findings)
     if size is None:
@@ -112,7 +114,7 @@ def _least(parts: Iterable[dict[Key, tuple[int, ...]]]) -> dict[Key, tuple[int, 
     return found
 
 
-def _places_of(findings: Findings, run: int) -> Callable[[Ints], Ints]:
+def _places_of(findings: RunResults, run: int) -> Callable[[Ints], Ints]:
     """From ids of a run's games to where they stand in the frame; −1 for repetitions, which do not."""
     own = np.flatnonzero(findings.games["run"].to_numpy() == run)
     ids = findings.games["own_id"].to_numpy()[own]
@@ -127,7 +129,7 @@ def _places_of(findings: Findings, run: int) -> Callable[[Ints], Ints]:
     return places
 
 
-def _played(findings: Findings) -> _Played:
+def _played(findings: RunResults) -> _Played:
     games = findings.games
     names = tuple(games["agent_1"].cat.categories)
     return _Played(
@@ -161,14 +163,14 @@ def _by_start(played: _Played, agent: str | None, opponent: str, won: bool) -> I
     return games
 
 
-def _told(findings: Findings, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, TellingGame]:
+def _told(findings: RunResults, chosen: Mapping[Key, tuple[int, int | None]]) -> dict[Key, ExampleGame]:
     """The games at these places of the frame, each with the one that ended the other way, if there is one."""
     own_ids, runs = (findings.games[column].to_numpy() for column in ("own_id", "run"))
     moves = _moves(findings, [place for place, _ in chosen.values()])
     told = {}
     for key, (place, twin) in chosen.items():
         row = findings.games.iloc[place]
-        told[key] = TellingGame(
+        told[key] = ExampleGame(
             run=int(row["run"]),
             game_id=int(row["own_id"]),
             size=format_size(*divmod(int(row["size"]), 1000)),
@@ -180,13 +182,13 @@ def _told(findings: Findings, chosen: Mapping[Key, tuple[int, int | None]]) -> d
     return told
 
 
-def _moves(findings: Findings, places: list[int]) -> dict[int, tuple[int, ...]]:
+def _moves(findings: RunResults, places: list[int]) -> dict[int, tuple[int, ...]]:
     """The moves of the games at these places of the frame."""
     rows = findings.games.iloc[places]
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for number, source in enumerate(findings.sources):
         wanted = pa.array(rows.loc[rows["run"] == number, "own_id"].to_numpy(), pa.int64())
-        for table in over_parts(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
+        for table in map_parts(source.info.path, ["game_id", "moves"], partial(_these, wanted)):
             for own, moves in zip(table["game_id"].to_pylist(), table["moves"].to_pylist(), strict=True):
                 found[number, own] = tuple(moves)
     runs, ids = rows["run"].tolist(), rows["own_id"].tolist()

@@ -13,8 +13,8 @@ import pandas as pd
 
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
-from experiments.statistics.run_results import Findings
+from experiments.inference.contenders.head_to_head import HeadToHead
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import ALPHA, judge
 from experiments.verdicts.ratings import rate
 
@@ -29,7 +29,7 @@ STANDINGS = (
 RATINGS = ("agent", "rating", "low", "high", "wins", "games", "is_zero", "half_game_added")
 
 
-def verdict_frame(findings: Findings, alpha: float = ALPHA) -> pd.DataFrame:
+def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
     """A row a contender, in the order of the run: is it better than the baseline?
 
     Over shared opponents `measure` is ``difference``: `estimate` is the contender's win rate less the baseline's, and
@@ -49,7 +49,7 @@ def verdict_frame(findings: Findings, alpha: float = ALPHA) -> pd.DataFrame:
     return _frame(rows, VERDICTS)
 
 
-def standings_frame(findings: Findings) -> pd.DataFrame:
+def standings_frame(findings: RunResults) -> pd.DataFrame:
     """A row an agent, the highest win rate first, over everybody it met.
 
     `wins` and `games` count all games. `win_rate` is the share of games won in complete pairs, with an interval over
@@ -75,7 +75,7 @@ def standings_frame(findings: Findings) -> pd.DataFrame:
     return _frame(rows, STANDINGS)
 
 
-def ratings_frame(findings: Findings, zero: str | None = None) -> pd.DataFrame:
+def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame:
     """A row an agent, the highest rating first: Bradley-Terry ratings in Elo, with intervals by resampled openings.
 
     The baseline is at 0, or the agent `zero`, whose `is_zero` is true; without either the mean of the pool. An end of
@@ -103,7 +103,7 @@ def ratings_frame(findings: Findings, zero: str | None = None) -> pd.DataFrame:
 
 
 def _verdict(
-    one: Comparison | Duel, measure: str, interval: Interval, observations: int, controls: Iterable[str]
+    one: Comparison | HeadToHead, measure: str, interval: Interval, observations: int, controls: Iterable[str]
 ) -> dict[str, Any]:
     return {
         "contender": one.contender,

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from experiments.inference.argument_checks import Floats, Ints
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.contenders.sample_size import FixedPlan, openings_after_pilot, pairs_after_pilot
 from experiments.record.arrow_numpy import to_numpy
-from experiments.record.log import over_batches
+from experiments.record.log import fold_batches
 from experiments.statistics.effort import list_chunks
-from experiments.statistics.run_results import Findings
-from experiments.verdicts.contender_verdicts import judge, judge_each
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.contender_verdicts import judge, judge_all_pairs
 
 _FEWEST_OPENINGS = 6
 """With fewer no difference can be significant: five that all went one way have p = 2/2⁵ = 0.0625."""
@@ -42,7 +42,7 @@ class ContenderPlan:
 
 
 def plan_contenders(
-    pilot: Findings, effect: float, power: float = 0.8, alpha: float = 0.05
+    pilot: RunResults, effect: float, power: float = 0.8, alpha: float = 0.05
 ) -> tuple[ContenderPlan, ...]:
     """What every contender needs to find `effect`, a share of games won, by the pilot's own variance.
 
@@ -53,7 +53,7 @@ def plan_contenders(
     Raises:
         ValueError: nobody can be compared with a baseline, or somebody has too few openings.
     """
-    if each := judge_each(pilot, alpha):
+    if each := judge_all_pairs(pilot, alpha):
         return tuple(
             _duel_plan(f"{one.contender} – {one.baseline}", one, effect, power, alpha / len(each)) for one in each
         )
@@ -73,7 +73,7 @@ def plan_contenders(
     return tuple(plans)
 
 
-def _duel_plan(name: str, duel: Duel, effect: float, power: float, alpha: float) -> ContenderPlan:
+def _duel_plan(name: str, duel: HeadToHead, effect: float, power: float, alpha: float) -> ContenderPlan:
     _check_size(name, duel.pairs.n)
     pairs = pairs_after_pilot(duel.pairs, effect, power, alpha)
     return ContenderPlan(name, True, pairs.plan, duel.pairs.n, pairs.more, 2 * pairs.more)
@@ -87,7 +87,7 @@ def _check_size(name: str, openings: int) -> None:
         )
 
 
-def games_a_second(findings: Findings, unknown: float) -> float:
+def games_a_second(findings: RunResults, unknown: float) -> float:
     """How fast the runs' games were played by the clock on the wall, from the first game to the last; `unknown` if the
     log has no times. Pauses of more than a minute, as before a run was resumed, are left out."""
     seconds = math.fsum(_wall_seconds(source.info.path) for source in findings.sources)
@@ -96,7 +96,7 @@ def games_a_second(findings: Findings, unknown: float) -> float:
 
 def _wall_seconds(run: Path) -> float:
     """Wall time in which games of a run were played: from batch to batch, and the moves of those begun last."""
-    parts = over_batches(run, ("started_at", "time_us"), _starts_and_times, list)
+    parts = fold_batches(run, ("started_at", "time_us"), _starts_and_times, list)
     if not parts:
         return 0.0
     starts, times = (np.concatenate(columns) for columns in zip(*parts, strict=True))

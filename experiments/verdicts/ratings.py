@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from experiments.inference.bradley_terry import Ratings, rate_agents
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 
-def rate(findings: Findings, zero: str | None = None) -> Ratings:
+def rate(findings: RunResults, zero: str | None = None) -> Ratings:
     """Ratings in Elo with the baseline at zero, or `zero`; in a run without baseline the pool's mean is zero.
 
     Raises:

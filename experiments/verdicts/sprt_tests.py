@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from experiments.inference.argument_checks import Floats, Ints
-from experiments.inference.game_pairs import Record, opponents_of, record_of
+from experiments.inference.game_pairs import AgentPairs, opponents_of, record_of
 from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
 from experiments.inference.sequential.contender_sprt import duel_path, gauntlet_path, opening_leads
 from experiments.inference.sequential.sprt import SprtPath
 from experiments.inference.sequential.sprt_estimate import StoppedEstimate, stopped_estimate
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class SequentialTest:
 
 
 def run_tests(
-    findings: Findings, low: float, high: float, alpha: float = 0.05, beta: float = 0.05, model: str = "logistic"
+    findings: RunResults, low: float, high: float, alpha: float = 0.05, beta: float = 0.05, model: str = "logistic"
 ) -> list[SequentialTest]:
     """The test of every contender: between `low` and `high` Elo of this model head to head, else percentage points.
 
@@ -88,24 +88,24 @@ def run_tests(
     return [_test(findings, name, findings.baseline, low, high, alpha, beta, model) for name in names]
 
 
-def own_tests(findings: Findings) -> list[SequentialTest]:
+def own_tests(findings: RunResults) -> list[SequentialTest]:
     """The tests that a run was to stop by; none of runs without."""
     if not _is_stop_rule(findings) or findings.baseline is None:
         return []
     return run_tests(findings, *bounds_of(findings), model=model_of(findings))
 
 
-def _is_stop_rule(findings: Findings) -> bool:
+def _is_stop_rule(findings: RunResults) -> bool:
     return any(source.info.requested.get("sprt") for source in findings.sources)
 
 
-def model_of(findings: Findings) -> str:
+def model_of(findings: RunResults) -> str:
     """Which Elo the runs' own test was to be of."""
     asked = (source.info.requested.get("elo_model") for source in findings.sources)
     return next(filter(None, asked), "logistic")
 
 
-def anytime_leads(findings: Findings) -> dict[str, tuple[float, float, bool]]:
+def anytime_leads(findings: RunResults) -> dict[str, tuple[float, float, bool]]:
     """For each contender the ends of a 95 % interval that holds however often one looks, and whether it is of the score
     head to head; else it is of the lead on the baseline."""
     if findings.baseline is None or findings.baseline not in findings.pairs.agents:
@@ -124,7 +124,7 @@ def anytime_leads(findings: Findings) -> dict[str, tuple[float, float, bool]]:
     return found
 
 
-def bounds_of(findings: Findings) -> tuple[float, float]:
+def bounds_of(findings: RunResults) -> tuple[float, float]:
     """The two differences the run itself was to be tested between; 0 and 20 Elo, or 0 and 3 points, without."""
     asked = [source.info.requested.get("sprt") for source in findings.sources]
     for bounds in asked:
@@ -133,7 +133,7 @@ def bounds_of(findings: Findings) -> tuple[float, float]:
     return (0.0, 3.0) if _formats(findings) == {"gauntlet"} else (0.0, 20.0)
 
 
-def anytime_rate(findings: Findings, name: str) -> tuple[float, float]:
+def anytime_rate(findings: RunResults, name: str) -> tuple[float, float]:
     """An interval of 95 % of an agent's win rate that holds however often one looks.
 
     An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
@@ -142,7 +142,7 @@ def anytime_rate(findings: Findings, name: str) -> tuple[float, float]:
     return confidence_sequence(won / games).last
 
 
-def rates_by_opening(findings: Findings, name: str) -> tuple[Floats, Floats]:
+def rates_by_opening(findings: RunResults, name: str) -> tuple[Floats, Floats]:
     """Of each opening whose games are all in, those won and those played."""
     record = _record(findings, name)
     opening, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)
@@ -155,7 +155,7 @@ def rates_by_opening(findings: Findings, name: str) -> tuple[Floats, Floats]:
 
 
 def _test(
-    findings: Findings, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str
+    findings: RunResults, name: str, baseline: str, low: float, high: float, alpha: float, beta: float, model: str
 ) -> SequentialTest:
     own, base = _record(findings, name), _record(findings, baseline)
     number = findings.pairs.code(baseline) if baseline in findings.pairs.agents else -1
@@ -177,7 +177,7 @@ def _test(
     return SequentialTest(name, baseline, is_duel, low, high, path, live, played_out, census, _is_stop_rule(findings))
 
 
-def _is_duel(findings: Findings, own: Record, base: Record, baseline: int) -> bool:
+def _is_duel(findings: RunResults, own: AgentPairs, base: AgentPairs, baseline: int) -> bool:
     """Whether pairs with the baseline are what to read: never in a gauntlet with opponents that both have met."""
     has_met = bool((own.opponent == baseline).any())
     if _formats(findings) == {"gauntlet"}:
@@ -185,13 +185,13 @@ def _is_duel(findings: Findings, own: Record, base: Record, baseline: int) -> bo
     return has_met or _formats(findings) == {"head-to-head"}
 
 
-def _formats(findings: Findings) -> set[str]:
+def _formats(findings: RunResults) -> set[str]:
     return {source.info.requested["format"] for source in findings.sources}
 
 
-def _record(findings: Findings, name: str) -> Record:
+def _record(findings: RunResults, name: str) -> AgentPairs:
     """The agent's complete pairs; none if it has not played yet."""
     if name in findings.pairs.agents:
         return record_of(findings.pairs, name)
     nothing: Ints = np.empty(0, np.int64)
-    return Record(nothing, nothing, nothing, nothing)
+    return AgentPairs(nothing, nothing, nothing, nothing)

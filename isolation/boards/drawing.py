@@ -68,7 +68,7 @@ DARK = Theme(
 
 
 @dataclass(frozen=True)
-class Marks:
+class Annotations:
     """What a picture shows beside the pieces, the visited cells and the last move.
 
     Attributes:
@@ -145,21 +145,21 @@ class Outline:
 Shape = Rect | Line | Circle | Text | Outline
 
 
-def extent(board: Board, marks: Marks) -> tuple[int, int]:
+def extent(board: Board, marks: Annotations) -> tuple[int, int]:
     """The width and height of the picture."""
     below = _CAPTION if marks.caption else 0
     return _MARGIN + board.width * SIDE + _EDGE, _MARGIN + board.height * SIDE + _EDGE + below
 
 
-def draw(board: Board, theme: Theme = LIGHT, marks: Marks | None = None) -> list[Shape]:
+def draw(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None) -> list[Shape]:
     """The shapes of a picture, the lowest first: layers, each a function of the board, one over the other."""
-    marks = marks or Marks()
+    marks = marks or Annotations()
     width, height = extent(board, marks)
     layers = (_squares, _last_move, _heat, _grid, _labels, _legal_moves, _numbers, _pieces, _values, _arrows, _caption)
     return [Rect(0, 0, width, height, theme.background), *(s for layer in layers for s in layer(board, theme, marks))]
 
 
-def show_value(value: float) -> str:
+def format_value(value: float) -> str:
     """A value in the little room of a cell.
 
     >>> [show_value(value) for value in (3.0, -0.25, 12345.6, float("inf"), -1e300)]
@@ -195,14 +195,14 @@ def _filled(board: Board, cell: int, colour: str, opacity: float = 1) -> Rect:
     return Rect(*_corner(board, cell), SIDE, SIDE, colour, opacity)
 
 
-def _squares(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _squares(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     yield Rect(_MARGIN, _MARGIN, board.width * SIDE, board.height * SIDE, theme.open)
     for cell in cells_of(full_mask(board.height, board.width) & ~board.blank):
         if cell not in board.locations:
             yield _filled(board, cell, theme.visited)
 
 
-def _last_move(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _last_move(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     arrival = board.locations[1 - board.active_index]
     if len(board.history) > 2:
         yield _filled(board, board.history[-3], theme.last_move, opacity=0.45)
@@ -210,13 +210,13 @@ def _last_move(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
         yield _filled(board, arrival, theme.last_move)
 
 
-def _heat(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _heat(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for cell, value in marks.values.items():
         share = strength(value, marks.values)
         yield _filled(board, cell, theme.good if share > 0 else theme.bad, opacity=round(0.08 + 0.62 * abs(share), 3))
 
 
-def _grid(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _grid(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     right, bottom = _MARGIN + board.width * SIDE, _MARGIN + board.height * SIDE
     for row in range(board.height + 1):
         yield Line(_MARGIN, _MARGIN + row * SIDE, right, _MARGIN + row * SIDE, theme.grid)
@@ -224,40 +224,40 @@ def _grid(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
         yield Line(_MARGIN + column * SIDE, _MARGIN, _MARGIN + column * SIDE, bottom, theme.grid)
 
 
-def _labels(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _labels(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for column in range(board.width):
         yield Text(_MARGIN + column * SIDE + SIDE // 2, _MARGIN // 2, column_name(column), 14, theme.label)
     for row in range(board.height):
         yield Text(_MARGIN // 2, _MARGIN + row * SIDE + SIDE // 2, str(row), 14, theme.label)
 
 
-def _legal_moves(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _legal_moves(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for cell in board.legal_cells() if marks.legal else ():
         if cell not in marks.values:
             yield Circle(*_centre(board, cell), 6, theme.legal)
 
 
-def _numbers(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _numbers(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for ply, cell in enumerate(board.history if marks.numbers else (), start=1):
         if cell not in board.locations:
             colour = theme.number_1 if ply % 2 else theme.number_2
             yield Text(*_centre(board, cell), str(ply), 18, colour)
 
 
-def _pieces(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _pieces(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for cell, colour in zip(board.locations, (theme.player_1, theme.player_2), strict=True):
         if cell is not None:
             x, y = _corner(board, cell)
             yield Outline(x + 2, y, KNIGHT, colour, theme.outline)
 
 
-def _values(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _values(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for cell, value in marks.values.items():
-        text = show_value(value)
+        text = format_value(value)
         yield Text(*_centre(board, cell), text, 15 if len(text) < 6 else 11, theme.text)
 
 
-def _arrows(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _arrows(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     for start, end in marks.arrows:
         if start != end:
             yield Outline(0, 0, _arrow(_centre(board, start), _centre(board, end)), theme.arrow, opacity=0.85)
@@ -276,7 +276,7 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
     return f"M{points[0]} " + " ".join(f"L{point}" for point in points[1:]) + " Z"
 
 
-def _caption(board: Board, theme: Theme, marks: Marks) -> Iterator[Shape]:
+def _caption(board: Board, theme: Theme, marks: Annotations) -> Iterator[Shape]:
     if marks.caption:
         width, height = extent(board, marks)
         # A letter is about 0.6 of its size wide; a caption longer than the board is set smaller.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from isolation.boards.drawing import Circle, Line, Marks, Outline, Rect, Shape, Text, Theme, draw, extent
+from isolation.boards.drawing import Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
 from isolation.rules.geometry import cells_of
 from isolation.rules.notation import column_name
 
@@ -75,9 +75,9 @@ def cell_contents(board: Board) -> list[int | str]:
     return contents
 
 
-def to_svg(board: Board, theme: Theme | None = None, marks: Marks | None = None) -> str:
+def to_svg(board: Board, theme: Theme | None = None, marks: Annotations | None = None) -> str:
     """The position as an SVG document; `marks` says what it shows beside the position."""
-    marks = marks or Marks()
+    marks = marks or Annotations()
     width, height = extent(board, marks)
     title = f"{board.height}x{board.width} board. {standing(board)}"
     return "\n".join(

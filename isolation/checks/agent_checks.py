@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from isolation.checks.speed import random_openings
-from isolation.compiling.determinism import why_unrepeatable
+from isolation.compiling.determinism import nondeterminism_reason
 from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, TOO_LATE, Edition, edition_of, open_player, seat
+from isolation.editions.edition import THIRD, TOO_LATE, Edition, edition_of, make_player, seat
 from isolation.editions.third.conversion import state_of
 from isolation.editions.third.sample_players import minimax_value
 from isolation.rules.geometry import format_size
 from isolation.rules.limits import Limit
-from isolation.rules.parameters import untuned
+from isolation.rules.parameters import base_function
 from isolation.search import search
 from isolation.search.interpreted import value_of_move
-from isolation.usercode.output_capture import WantsToEnd, unending
-from isolation.usercode.timeouts import TookTooLong, at_most
-from isolation.usercode.user_exceptions import name_of, origin, return_lines, shown, told
+from isolation.usercode.output_capture import WantsToEnd, prevent_exit
+from isolation.usercode.timeouts import UserCodeTimeout, wall_timeout
+from isolation.usercode.user_exceptions import format_exception, name_of, origin, return_lines, safe_repr
 
 Heuristic = Callable[[Any, Any], float]
 SAMPLE = 300
@@ -39,7 +39,7 @@ LONGEST_MOVE = 5.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """One thing that was checked: what, whether it is well, what was seen, and the first position where it is not.
 
     One that is a note and not well should be known, and keeps nobody from playing.
@@ -52,7 +52,7 @@ class Finding:
     fen: str = ""
 
 
-def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[Finding]:
+def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[CheckResult]:
     """Whether a heuristic raises, or returns something that is not a number, before and after both placements."""
     from isolation.compiling.compile_heuristic import sample_positions
 
@@ -62,7 +62,7 @@ def check_values(heuristic: Heuristic, size: tuple[int, int] = (7, 7)) -> list[F
     ]
 
 
-def _noted(finding: Finding) -> Finding:
+def _noted(finding: CheckResult) -> CheckResult:
     """Something only games from the empty board come to, as people play them; tournaments place both players first."""
     if finding.ok:
         return finding
@@ -73,7 +73,7 @@ def _early_positions(size: tuple[int, int]) -> list[Board]:
     return [Board(1, 2, width=size[1], height=size[0]), Board.from_moves([0], format_size(*size))]
 
 
-def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Finding:
+def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> CheckResult:
     started, asked = time.perf_counter(), 0
     failures: list[tuple[str, Board]] = []
     for board in boards:
@@ -86,9 +86,9 @@ def _check_values(check: str, heuristic: Heuristic, boards: list[Board]) -> Find
     if asked < len(boards):
         of += f", as many as {LONGEST_CHECK:g} s were enough for"
     if not failures:
-        return Finding(check, True, f"returned a number in all of {of}, for both players")
+        return CheckResult(check, True, f"returned a number in all of {of}, for both players")
     why, board = failures[0]
-    return Finding(check, False, f"{why}; it fails in {len(failures):,} of {of}", fen=board.fen)
+    return CheckResult(check, False, f"{why}; it fails in {len(failures):,} of {of}", fen=board.fen)
 
 
 def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
@@ -102,13 +102,13 @@ def _failing_for_any(heuristic: Heuristic, board: Board) -> str:
 def _failing(heuristic: Heuristic, board: Board, player: Any) -> str:
     """How a heuristic fails at a position for a player; empty if it returns a number."""
     try:
-        with at_most(LONGEST_CALL), unending():
+        with wall_timeout(LONGEST_CALL), prevent_exit():
             value = heuristic(board.copy(), player)
     except Exception as error:
         return _explain(error)
     if _is_number(value):
         return ""
-    where = return_lines(untuned(heuristic))
+    where = return_lines(base_function(heuristic))
     return f"{_unfit(value)} ({where})" if where else _unfit(value)
 
 
@@ -118,7 +118,7 @@ def _unfit(value: object) -> str:
         return "returns None, as where a function ends without a return, instead of a number"
     if isinstance(value, float):
         return "returns NaN, which is not a number,"
-    text = shown(value)
+    text = safe_repr(value)
     return f"returns {text if len(text) < 60 else f'a {name_of(value)}'} instead of a number"
 
 
@@ -129,7 +129,7 @@ def _is_number(value: object) -> bool:
         return False
 
 
-def check_player(factory: Callable[[], Any]) -> list[Finding]:
+def check_player(factory: Callable[[], Any]) -> list[CheckResult]:
     """Whether a classic player has the signature, moves legally and in time, and searches as the reference does.
 
     Time is that of the processor, so that a busy machine slows nobody's moves. One slow move among many is a note: the
@@ -138,9 +138,9 @@ def check_player(factory: Callable[[], Any]) -> list[Finding]:
     try:
         player = _made(factory)
     except Exception as error:
-        return [Finding("construction", False, f"making one {_explain(error)}")]
+        return [CheckResult("construction", False, f"making one {_explain(error)}")]
     edition = edition_of(player)
-    findings = [Finding("signature", True, f"{edition.asked_by.partition('(')[0]} of the {edition.name} edition")]
+    findings = [CheckResult("signature", True, f"{edition.asked_by.partition('(')[0]} of the {edition.name} edition")]
     findings += _check_moves(player, factory, edition)
     if callable(getattr(player, "score", None)):
         names = STATE_SEARCHES if edition is THIRD else SEARCHES
@@ -149,8 +149,8 @@ def check_player(factory: Callable[[], Any]) -> list[Finding]:
 
 
 def _made(factory: Callable[[], Any], seat: int = 0) -> Any:
-    with at_most(LONGEST_MOVE), unending():
-        return open_player(factory, seat)
+    with wall_timeout(LONGEST_MOVE), prevent_exit():
+        return make_player(factory, seat)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class _Move:
     board: Board
 
 
-def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> list[Finding]:
+def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> list[CheckResult]:
     """Ask for moves from the opening to the end of the game; of the third edition, whose players know their side and
     what they have put into their context, a fresh player each time.
     """
@@ -176,18 +176,18 @@ def _check_moves(player: Any, factory: Callable[[], Any], edition: Edition) -> l
 
         try:
             player = _made(factory, board.active_index) if edition is THIRD else player
-            with at_most(LONGEST_MOVE), unending():
+            with wall_timeout(LONGEST_MOVE), prevent_exit():
                 move = edition.ask(player, seat(board, player), time_left)
         except Exception as error:
-            return [Finding("moves", False, f"{_explain(error)} at {board!r}")]
+            return [CheckResult("moves", False, f"{_explain(error)} at {board!r}")]
         made.append(_Move(1e3 * (time.process_time() - started), 1e3 * (time.perf_counter() - wall_started), board))
         if not isinstance(move, tuple) or move not in legal_moves:
-            return [Finding("moves", False, f"{_played(move)} at {board!r}, where {legal_moves} are legal")]
-    moves = Finding("moves", True, f"legal on {len(made)} positions")
+            return [CheckResult("moves", False, f"{_played(move)} at {board!r}, where {legal_moves} are legal")]
+    moves = CheckResult("moves", True, f"legal on {len(made)} positions")
     return [moves, _UNTIMED if edition is THIRD else _check_times(made, limit)]
 
 
-_UNTIMED = Finding("time", True, "not asked; the last action on the queue counts")
+_UNTIMED = CheckResult("time", True, "not asked; the last action on the queue counts")
 
 
 def _boards_to_move_on(edition: Edition) -> list[Board]:
@@ -197,7 +197,7 @@ def _boards_to_move_on(edition: Edition) -> list[Board]:
     return [Board.from_moves(cells, size) for cells in openings]
 
 
-def _check_times(made: list[_Move], limit: float) -> Finding:
+def _check_times(made: list[_Move], limit: float) -> CheckResult:
     """Whether moves were in time, by the processor's; one that was not, among many, is told and no more."""
     slowest = max(made, key=lambda move: move.cpu_ms)
     late = sum(move.cpu_ms > limit for move in made)
@@ -208,7 +208,7 @@ def _check_times(made: list[_Move], limit: float) -> Finding:
     if late:
         seen += f", at {slowest.board!r}"
         seen += f"; {late} were late" if late > 1 else "; no other was late"
-    return Finding("time", not late, seen, is_note=late == 1)
+    return CheckResult("time", not late, seen, is_note=late == 1)
 
 
 def _played(answer: object) -> str:
@@ -217,10 +217,10 @@ def _played(answer: object) -> str:
         return "returns None, as a method does that is still to be written,"
     if answer is TOO_LATE:
         return f"puts no action on its queue within {THIRD.usual_limit:g} ms of processor time"
-    return f"plays {shown(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
+    return f"plays {safe_repr(answer)}" + (", as if it had no move," if answer == (-1, -1) else "")
 
 
-def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -> Finding:
+def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -> CheckResult:
     """Compare a player's fixed-depth search with the reference, from the opening to the end of the game."""
     check = f"fixed-depth {method}"
     compared, started, size = 0, time.process_time(), edition.usual_size
@@ -233,16 +233,16 @@ def _compare_search(factory: Callable[[], Any], method: str, edition: Edition) -
             for depth in DEPTHS:
                 if time.process_time() - started > LONGEST_CHECK:
                     seen = f"as good as the reference in the {compared} comparisons that {LONGEST_CHECK:g} s allowed"
-                    return Finding(check, True, seen)
+                    return CheckResult(check, True, seen)
                 if wrong := wrong_in(player, method, board, depth):
-                    return _told_of_chance(Finding(check, False, wrong), player)
+                    return _told_of_chance(CheckResult(check, False, wrong), player)
                 compared += 1
     except _NotComparable as answered:
-        return Finding(check, True, str(answered))
+        return CheckResult(check, True, str(answered))
     except Exception as error:
-        return Finding(check, False, _explain(error))
+        return CheckResult(check, False, _explain(error))
     seen = f"as good as the reference at depths {DEPTHS[0]} to {DEPTHS[-1]}, in {compared} comparisons"
-    return Finding(check, True, seen)
+    return CheckResult(check, True, seen)
 
 
 def _compared_at(edition: Edition) -> Sequence[int]:
@@ -258,11 +258,11 @@ def _wrong_answer(player: Any, method: str, board: Board, depth: int) -> str:
     """What is wrong with what a player's search answers; empty if nothing is."""
     where = f"at depth {depth} of {board!r}"
     try:
-        with at_most(LONGEST_MOVE), unending():
+        with wall_timeout(LONGEST_MOVE), prevent_exit():
             answer = getattr(player, method)(board.copy(), depth)
     except Exception as error:
         return f"{_explain(error)} {where}"
-    with at_most(LONGEST_MOVE), unending():
+    with wall_timeout(LONGEST_MOVE), prevent_exit():
         is_value_and_move = isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], tuple)
         move = answer[1] if is_value_and_move else answer
         legal_moves = board.get_legal_moves()
@@ -287,7 +287,7 @@ def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
     if state.terminal_test():
         return ""
     try:
-        with at_most(LONGEST_MOVE), unending():
+        with wall_timeout(LONGEST_MOVE), prevent_exit():
             answer = getattr(player, method)(state, depth)
     except Exception as error:
         return f"{_explain(error)} {where}"
@@ -296,7 +296,7 @@ def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
     actions = state.actions()
     if answer not in actions:
         return f"{_played(answer)} {where}, where {[int(action) for action in actions]} are the actions"
-    with at_most(LONGEST_MOVE), unending():
+    with wall_timeout(LONGEST_MOVE), prevent_exit():
         worth = {action: minimax_value(player, state.result(action), depth - 1) for action in actions}
     best = max(actions, key=worth.__getitem__)
     if worth[answer] == worth[best]:
@@ -304,9 +304,9 @@ def _wrong_action(player: Any, method: str, board: Board, depth: int) -> str:
     return f"plays {int(answer)}, worth {worth[answer]:g}, {where}; {int(best)} is worth {worth[best]:g}"
 
 
-def _told_of_chance(finding: Finding, player: Any) -> Finding:
+def _told_of_chance(finding: CheckResult, player: Any) -> CheckResult:
     """A difference that the score itself explains, if it does not say the same of a position every time, is a note."""
-    why = why_unrepeatable(player.score)
+    why = nondeterminism_reason(player.score)
     if not why:
         return finding
     return replace(finding, seen=f"{finding.seen}; but the score may say otherwise another time: {why}", is_note=True)
@@ -316,7 +316,7 @@ def _explain(error: BaseException) -> str:
     """What a call did that ended in an exception."""
     if isinstance(error, NotImplementedError):
         return "raises NotImplementedError, as what is still to be written does,"
-    if isinstance(error, TookTooLong | WantsToEnd):
+    if isinstance(error, UserCodeTimeout | WantsToEnd):
         return str(error)
     where = origin(error)
-    return f"raises {told(error)} ({where})" if where else f"raises {told(error)}"
+    return f"raises {format_exception(error)} ({where})" if where else f"raises {format_exception(error)}"

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from isolation.compiling.source_rewriter import CompileError, rewrite
 from isolation.editions.classic_board import Board
-from isolation.players.agents import Agent, Forfeit, SearchAgent, closing
-from isolation.processes.agent_pickling import CannotCross
-from isolation.processes.subprocess_player import guard
+from isolation.players.agents import Agent, ForfeitError, SearchAgent, opened_player
+from isolation.processes.agent_pickling import AgentPicklingError
+from isolation.processes.subprocess_player import subprocess_player
 from isolation.rules.limits import Limit
 from isolation.search.result import SearchResult
 
@@ -20,7 +20,7 @@ LONGEST_ANSWER = 2.0
 LONGEST_LOOK = 5.0
 
 
-def looked_at_twice(agent: Agent, size: tuple[int, int]) -> Agent:
+def check_determinism(agent: Agent, size: tuple[int, int]) -> Agent:
     """The agent, which is not deterministic any more if its heuristic answers the same question in two ways.
 
     Only what the code itself does not tell is looked for, so only of users' code that does not compile; in a process of
@@ -33,7 +33,7 @@ def looked_at_twice(agent: Agent, size: tuple[int, int]) -> Agent:
     deadline = time.monotonic() + LONGEST_LOOK
     seen: dict[int, tuple[int, float]] = {}
     try:
-        with closing(guard(asked, size, LONGEST_ANSWER)) as player:
+        with opened_player(subprocess_player(asked, size, LONGEST_ANSWER)) as player:
             player.new_game()
             for place in (*range(len(boards)), *range(len(boards))):
                 answer = _essence(player.choose(boards[place], 0))
@@ -41,7 +41,7 @@ def looked_at_twice(agent: Agent, size: tuple[int, int]) -> Agent:
                     return replace(agent, contradicts_itself=True)
                 if time.monotonic() > deadline:
                     break
-    except (Forfeit, CannotCross):
+    except (ForfeitError, AgentPicklingError):
         return agent
     return agent
 

@@ -16,8 +16,8 @@ from isolation.engines.program import Program
 from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Info, Protocol, add_info, variant_of, variants_text
 from isolation.engines.session import LATE_MS, UNREAD, EngineLines, Start, start_engine
 from isolation.files.temp_folders import temporary_folder
-from isolation.processes.transport import Ended, Endless, Silence
-from isolation.usercode.user_exceptions import clean
+from isolation.processes.transport import LineTooLong, TransportClosed, TransportTimeout
+from isolation.usercode.user_exceptions import to_one_line
 
 SECONDS = 10.0
 """How long an answer is waited for that is not limited by time."""
@@ -59,7 +59,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Finding:
+class EngineCheckResult:
     """What came of a step, and whether an engine needs it to play here."""
 
     step: str
@@ -70,7 +70,7 @@ class Finding:
     is_needed: bool = True
 
 
-def check_engine(program: Program, start: Start = start_engine) -> Generator[Finding, None, None]:
+def check_engine(program: Program, start: Start = start_engine) -> Generator[EngineCheckResult, None, None]:
     """Take an engine through all steps; one that ends or falls silent is started anew for the next.
 
     Raises:
@@ -87,7 +87,8 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Fin
                 lines = start(program, str(errors))
                 if not all(_take(one, lines).passed for one in opening[:place]):
                     yield from (
-                        Finding(one.name, False, "", one.expected, NOT_TRIED, one.is_needed) for one in steps[place:]
+                        EngineCheckResult(one.name, False, "", one.expected, NOT_TRIED, one.is_needed)
+                        for one in steps[place:]
                     )
                     return
             found = _take(step, lines, errors)
@@ -111,7 +112,7 @@ def _spoken_by(program: Program, start: Start) -> Protocol:
     return UGI
 
 
-def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> Finding:
+def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> EngineCheckResult:
     """Send what a step sends and judge what comes; `errors` is where the engine's standard error lies."""
     sent = " | ".join(line for group, _ in step.exchanges for line in group)
     heard: list[str] = []
@@ -126,11 +127,11 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> Finding
             _hear(lines, until, seconds, heard)
             if until == "bestmove":
                 _expect_no_more(lines)
-        except Silence:
+        except TransportTimeout:
             wrong = f"nothing more within {seconds:g} s"
-        except Ended:
+        except TransportClosed:
             wrong = "" if until == "" else f"it {lines.ending(1.0) or 'closed its output'}{_last_errors(errors)}"
-        except Endless:
+        except LineTooLong:
             wrong = "a line without end"
         except _Unasked as error:
             wrong = str(error)
@@ -138,8 +139,8 @@ def _take(step: Step, lines: EngineLines, errors: Path | None = None) -> Finding
             break
     wrong = wrong or step.check(heard)
     last = heard[-1] if heard else "no line"
-    seen = f"{clean(last, _SHOWN)}; {wrong}" if wrong else clean(last, _SHOWN)
-    return Finding(step.name, not wrong, clean(sent, _SHOWN), step.expected, seen, step.is_needed)
+    seen = f"{to_one_line(last, _SHOWN)}; {wrong}" if wrong else to_one_line(last, _SHOWN)
+    return EngineCheckResult(step.name, not wrong, to_one_line(sent, _SHOWN), step.expected, seen, step.is_needed)
 
 
 def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> None:
@@ -153,7 +154,7 @@ def _hear(lines: EngineLines, until: str, seconds: float, heard: list[str]) -> N
 
 def _expect_quiet(lines: EngineLines, seconds: float) -> None:
     """Listen for so long that no move comes."""
-    with suppress(Silence):
+    with suppress(TransportTimeout):
         _hear(lines, "", seconds, [])
 
 
@@ -164,7 +165,7 @@ def _expect_no_more(lines: EngineLines) -> None:
     try:
         _hear(lines, "readyok", SECONDS, heard)
     except _Unasked:
-        raise _Unasked(f"a second one came: {clean(heard[-1], _SHOWN)}") from None
+        raise _Unasked(f"a second one came: {to_one_line(heard[-1], _SHOWN)}") from None
 
 
 class _Unasked(Exception):
@@ -178,7 +179,7 @@ def _last_errors(errors: Path | None) -> str:
     except OSError:
         return ""
     last = " | ".join(text.split("\n")[-_LAST_LINES - 1 :]).strip(" |")
-    return f"; at last it wrote to standard error: {clean(last, 2 * _SHOWN)}" if last else ""
+    return f"; at last it wrote to standard error: {to_one_line(last, 2 * _SHOWN)}" if last else ""
 
 
 def _greeting(spoken: Protocol) -> Step:
@@ -202,7 +203,7 @@ def _opened(name: str, *sent: str) -> Step:
 
 
 def _is_read(heard: list[str]) -> str:
-    return next((f"it says {clean(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
+    return next((f"it says {to_one_line(line, _SHOWN)!r}" for line in heard if UNREAD in line.lower()), "")
 
 
 def _is_named(heard: list[str]) -> str:
@@ -294,7 +295,7 @@ def _is_legal(board: Board, heard: list[str]) -> str:
         read_move(board, word)
     except ValueError as error:
         legal = " ".join(write_move(board, cell) for cell in board.legal_cells())
-        return f"{error}; legal are {clean(legal, 100)}"
+        return f"{error}; legal are {to_one_line(legal, 100)}"
     return ""
 
 

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from isolation.checks.speed import random_openings
 from isolation.editions.classic_board import Board
-from isolation.games.batch_moves import Positions, answer_all, asking
-from isolation.players.agents import Agent, Forfeit, SearchAgent, as_loss
+from isolation.games.batch_moves import Positions, asking, choose_moves
+from isolation.players.agents import Agent, ForfeitError, SearchAgent, forfeit_from
 from isolation.rules.geometry import parse_size
 from isolation.rules.outcome import Reason
-from isolation.usercode.timeouts import computing_at_most
+from isolation.usercode.timeouts import cpu_timeout
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
@@ -138,11 +138,11 @@ def _first_turn(agent: Agent, size: str, interpreted: bool) -> tuple[Turn, int] 
         return "it does not search by nodes that can be counted here"
     try:
         player = None if interpreted else searching.compiled(parse_size(size))
-        with computing_at_most(_PATIENCE):
+        with cpu_timeout(_PATIENCE):
             search = _compiled_search(searching, player, size) if player else _python_search(searching, size)
             nodes, taken = _timed(search, 1)
     except Exception as error:
-        return as_loss(error).detail
+        return forfeit_from(error).detail
     if not nodes:
         return "it visits no nodes"
     repeats = math.ceil(_TURN / max(taken, 1))
@@ -182,8 +182,8 @@ def _compiled_search(agent: SearchAgent, player: CompiledPlayer, size: str) -> C
     count = min(_MOST_POSITIONS, max(_POSITIONS, _POSITIONS * NODES // nodes))
     positions = Positions.of(_positions(size, count), size)
     seeds = np.zeros(len(positions), np.uint64)
-    if detail := answer_all(agent, positions, seeds).detail:
-        raise Forfeit(Reason.ERROR, detail)
+    if detail := choose_moves(agent, positions, seeds).detail:
+        raise ForfeitError(Reason.ERROR, detail)
     ask = asking(player, positions, seeds)
     return lambda: int(ask().nodes.sum())
 

@@ -22,9 +22,9 @@ from typing import IO
 from platformdirs import user_cache_path
 
 from isolation.compiling import object_code
-from isolation.files.atomic_write import write_text, write_whole
+from isolation.files.atomic_write import write_atomic, write_text
 from isolation.files.temp_folders import temporary_folder
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 from isolation.usercode.parsing import SilentLoader
 
 ENVIRONMENT_VARIABLE = "ISOLATION_CACHE"
@@ -42,7 +42,7 @@ def folder() -> Path:
     A folder that cannot be written is replaced by a temporary one for this process.
     """
     chosen = os.environ.get(ENVIRONMENT_VARIABLE)
-    path = expanded(chosen) if chosen else user_cache_path("isolation", appauthor=False)
+    path = expand_path(chosen) if chosen else user_cache_path("isolation", appauthor=False)
     try:
         path.mkdir(parents=True, exist_ok=True)
         if os.access(path, os.W_OK):
@@ -117,7 +117,7 @@ def write(path: Path, text: str) -> None:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def build_lock() -> Iterator[None]:
     """One thread at a time makes and loads code: another would find it half made."""
     with _loading:
         yield
@@ -129,7 +129,7 @@ def load(path: Path, text: str) -> ModuleType:
     A damaged file is written anew, with a warning.
     """
     name = f"isolation_compiled_{path.parent.name}_{path.stem}"
-    with alone():
+    with build_lock():
         if name not in sys.modules:
             if not path.exists():
                 write(path, text)
@@ -140,7 +140,7 @@ def load(path: Path, text: str) -> ModuleType:
         return sys.modules[name]
 
 
-def kept(path: Path, make: Callable[[], bytes]) -> bytes:
+def load_or_make(path: Path, make: Callable[[], bytes]) -> bytes:
     """The content of a file, made if it is missing; made anew, with a warning, if it is damaged.
 
     Damaged machine code may end the process that runs it, so a checksum stands before it.
@@ -153,22 +153,22 @@ def kept(path: Path, make: Callable[[], bytes]) -> bytes:
         _discard_damaged(path)
     code = make()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda file: file.write(_checksum(code) + code))
+    write_atomic(path, lambda file: file.write(_checksum(code) + code))
     return code
 
 
-def kept_once(path: Path, text: str, make: Callable[[], bytes]) -> bytes:
-    """`kept`, beside the module with this text at `path`; what another process is making is waited for, for a minute.
+def load_or_make_locked(path: Path, text: str, make: Callable[[], bytes]) -> bytes:
+    """Like `load_or_make`, for the module with this text at `path`; waits up to a minute for another process to make it.
 
     So processes that begin with the same want the same once.
     """
     target = path.with_suffix(".bc")
     if target.exists():
-        return kept(target, make)
+        return load_or_make(target, make)
     if _content(path) != text.encode():
         write(path, text)
     with path.open("rb") as module, _claimed(module, time.monotonic() + _LONGEST_WAIT):
-        return kept(target, make)
+        return load_or_make(target, make)
 
 
 @contextmanager

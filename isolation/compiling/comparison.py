@@ -12,9 +12,9 @@ from typing import Any
 from isolation.compiling.sample_positions import sample_positions
 from isolation.compiling.source.wide_integers import expression_outgrown
 from isolation.editions.classic_board import Board
-from isolation.rules.parameters import Parameter, tuned, untuned
-from isolation.usercode.timeouts import TookTooLong, computing_at_most
-from isolation.usercode.user_exceptions import heeding_ctrl_c, name_of
+from isolation.rules.parameters import Parameter, base_function, bind_parameters
+from isolation.usercode.timeouts import UserCodeTimeout, cpu_timeout
+from isolation.usercode.user_exceptions import detect_ctrl_c, name_of
 
 Heuristic = Callable[[Any, Any], float]
 Evaluation = Callable[[Board, int], float | None]
@@ -66,7 +66,7 @@ def difference(function: Heuristic, evaluate: Evaluation, boards: Iterable[Board
         for index, player in enumerate(board.players):
             try:
                 expected = _interpreted(function, board, player)
-            except TookTooLong as error:
+            except UserCodeTimeout as error:
                 return Problem(f"it {error} at {board!r}", is_kept=False)
             if isinstance(expected, RecursionError):
                 # Compiled, this would not be an exception, but the end of the process.
@@ -87,7 +87,7 @@ def samples_of(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heu
     generator = random.Random(1)
     ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
     between = [{one.name: _between(one, generator) for one in parameters} for _ in range(2)]
-    return [tuned(function, values) for values in (*ends, *between)]
+    return [bind_parameters(function, values) for values in (*ends, *between)]
 
 
 def _between(parameter: Parameter, generator: random.Random) -> float:
@@ -99,11 +99,11 @@ def _between(parameter: Parameter, generator: random.Random) -> float:
 
 
 def _interpreted(function: Heuristic, board: Board, player: Any) -> float | BaseException:
-    with heeding_ctrl_c() as is_ctrl_c:
+    with detect_ctrl_c() as is_ctrl_c:
         try:
-            with computing_at_most(LONGEST_CALL):
+            with cpu_timeout(LONGEST_CALL):
                 return float(function(board.copy(), player))
-        except TookTooLong:
+        except UserCodeTimeout:
             raise
         except BaseException as error:
             if is_ctrl_c(error):
@@ -133,7 +133,7 @@ def _outgrown(function: Heuristic, board: Board, player: Any) -> str:
     It is told by its text: a line would not hold for another file with the same function, whose problem is this one.
     """
     try:
-        outgrown = expression_outgrown(untuned(function), lambda watched: _interpreted(watched, board, player))
+        outgrown = expression_outgrown(base_function(function), lambda watched: _interpreted(watched, board, player))
     except Exception:  # the function is one that cannot be watched: the difference itself is told all the same
         return ""
     if outgrown is None:

@@ -25,7 +25,7 @@ from isolation.loading.integrity import ChangedError, unchanged
 from isolation.native import workspaces
 from isolation.native.layout import FAILED
 from isolation.rules.geometry import format_size
-from isolation.rules.parameters import Tuned, values_of
+from isolation.rules.parameters import BoundHeuristic, parameter_values
 from isolation.usercode.user_exceptions import CompilerFault
 
 __all__ = ["CompileError", "CompiledHeuristic", "compile_heuristic", "sample_positions"]
@@ -71,7 +71,7 @@ class CompiledHeuristic:
 
     def value_of(self, board: Board, player_index: int) -> float | None:
         """The compiled value of a position, as `evaluate` gives it; None if the heuristic raised an exception."""
-        with workspaces.lent() as desk:
+        with workspaces.borrow_workspace() as desk:
             value = self._evaluation(board.height, board.width).call(
                 *pack(board), player_index, desk.address, workspaces.address_of(self.parameters)
             )
@@ -89,20 +89,20 @@ def compile_heuristic(function: Heuristic, size: tuple[int, int] = (7, 7)) -> Co
     """
     if not isinstance(function, Hashable):  # such as an object of a dataclass, which is no function either
         rewrite(function)
-    return _compile_tuned(function, size) if isinstance(function, Tuned) else _compile(function, size)
+    return _compile_tuned(function, size) if isinstance(function, BoundHeuristic) else _compile(function, size)
 
 
 @lru_cache(maxsize=FUNCTIONS_REMEMBERED)
-def _compile_tuned(function: Tuned, size: tuple[int, int]) -> CompiledHeuristic:
+def _compile_tuned(function: BoundHeuristic, size: tuple[int, int]) -> CompiledHeuristic:
     return with_parameters(_compile(function.function, size), function)
 
 
 def with_parameters(compiled: CompiledHeuristic, function: Heuristic) -> CompiledHeuristic:
     """The same compiled code for a function that differs in its parameters only."""
-    return CompiledHeuristic(function, compiled.score, np.array(list(values_of(function).values()), np.float64))
+    return CompiledHeuristic(function, compiled.score, np.array(list(parameter_values(function).values()), np.float64))
 
 
-def refuse(function: Heuristic, size: tuple[int, int], reason: str) -> None:
+def mark_uncompilable(function: Heuristic, size: tuple[int, int], reason: str) -> None:
     """Let `compile_heuristic` refuse a function from now on, in every process: compiling it does harm."""
     for second_try in (False, True):
         score = _score_module(rewrite(function, second_try))

@@ -12,7 +12,7 @@ from platform import python_version
 
 from isolation.compiling.numba_errors import is_known_leak
 from isolation.compiling.source.compile_error import CompileError
-from isolation.usercode.user_exceptions import CompilerFault, told
+from isolation.usercode.user_exceptions import CompilerFault, format_exception
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def blaming_us(unless: Callable[[Exception], bool] = lambda error: False) -> Ite
         where = f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}"
         versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "llvmlite"))
         raise CompilerFault(
-            f"the compiler fails, by a fault of ours; please report: {told(error)} at {where}, "
+            f"the compiler fails, by a fault of ours; please report: {format_exception(error)} at {where}, "
             f"Python {python_version()}, {versions}"
         ) from error
 

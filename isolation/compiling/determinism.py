@@ -11,19 +11,19 @@ from typing import Any
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME
 from isolation.compiling.source_rewriter import CompileError, rewrite
-from isolation.rules.parameters import untuned
+from isolation.rules.parameters import base_function
 
 _CHANGES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _MOST_FUNCTIONS = 300
 
 
-def why_unrepeatable(heuristic: Any) -> str:
+def nondeterminism_reason(heuristic: Any) -> str:
     """Why a heuristic may say something else of the same position later; empty if nothing in its code says so.
 
     What compiles cannot: it knows neither chance nor time, and keeps nothing between calls. Of other code, the
     functions it reaches are looked through; what they call in other packages is taken to be repeatable.
     """
-    heuristic = untuned(heuristic)
+    heuristic = base_function(heuristic)
     try:
         return _why_unrepeatable(heuristic)
     except TypeError:  # no hash, as objects of most dataclasses

@@ -135,7 +135,7 @@ _MEETING = re.compile(r"phi double ")
 _WAY = re.compile(rf"\[ {_VALUE}, ({_NAME}) \]")
 
 
-def ranked(module: llvm.ModuleRef) -> llvm.ModuleRef:
+def use_integer_ranks(module: llvm.ModuleRef) -> llvm.ModuleRef:
     """A heuristic's module, which has `SCORE` and is used up, as a module with `RANK` and `WORTH`.
 
     `RANK` takes what `SCORE` takes, a position that is not finished and player 0, and gives an int64: the value's rank,

@@ -16,7 +16,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from isolation.compiling import code_cache, object_code
-from isolation.compiling.integer_ranks import ranked
+from isolation.compiling.integer_ranks import use_integer_ranks
 from isolation.compiling.source.compile_error import CompileError
 from isolation.native.layout import RANK, SCORE
 from isolation.native.runtime.numpy_loops import LOOP, numpy_loop
@@ -51,11 +51,11 @@ def kernel_code(name: str, text: str, arguments: int) -> bytes:
         module.link_in(_way_in(symbol, arguments))
         return _bitcode(module, _ENTRY)
 
-    return code_cache.kept_once(path, text, compiled)
+    return code_cache.load_or_make_locked(path, text, compiled)
 
 
 def score_code(score: Any, rows: int, columns: int) -> bytes:
-    """The intermediate code of a heuristic for a board size: its module's `linked`."""
+    """The intermediate code of a heuristic for a board size: its module's `link`."""
 
     def compiled() -> bytes:
         from numba import types
@@ -67,10 +67,10 @@ def score_code(score: Any, rows: int, columns: int) -> bytes:
         module.get_function(symbol).name = SCORE
         return _bitcode(module, SCORE)
 
-    return code_cache.kept(score.folder / f"score_{rows}x{columns}.bc", compiled)
+    return code_cache.load_or_make(score.folder / f"score_{rows}x{columns}.bc", compiled)
 
 
-def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
+def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     """The machine code of a kernel with a heuristic in it, as an object file that offers the kernel as `symbol`.
 
     Before it stands a line with the functions and variables of others that it uses.
@@ -80,7 +80,7 @@ def linked(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
         alone = llvm.parse_bitcode(score)
         is_small = _size(alone) <= _SMALL
         compares = any(one.name == RANK for one in module.functions)
-        module.link_in(_written_in(ranked(alone) if compares else alone, is_small))
+        module.link_in(_written_in(use_integer_ranks(alone) if compares else alone, is_small))
     module.get_function(_ENTRY).name = symbol
     object_code.optimise(_internal(module, symbol))
     named = [*module.functions, *module.global_variables]
@@ -105,7 +105,7 @@ def _written_in(score: Any, is_small: bool) -> Any:
 
 
 def load(code: bytes, symbol: str) -> int:
-    """Load what `linked` made, once a process; the address of the kernel's entry."""
+    """Load what `link` made, once a process; the address of the kernel's entry."""
     if symbol not in _addresses:
         elsewhere, _, objects = code.partition(b"\n")
         missing = [name for name in elsewhere.decode().split() if not object_code.is_known(name)]
@@ -133,12 +133,12 @@ def _offer_numbas_functions() -> None:
 
 def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
     """A module with a function, compiled by numba for arguments of these kinds, and its callees; its symbol."""
-    from isolation.compiling.llvm_ir import gathered, gathering
+    from isolation.compiling.llvm_ir import collect_ir, merge_ir
 
-    with gathering():
+    with collect_ir():
         function.compile(tuple(kinds))
     compiled = function.overloads[tuple(kinds)]
-    module = gathered(compiled.library)
+    module = merge_ir(compiled.library)
     if any(one.name.startswith(_ADDRESSES) for one in module.global_variables):
         raise CompileError("its constants are too large to be compiled")
     _resolve(module, function.py_func.__globals__)
@@ -150,7 +150,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
 
     `compiled` holds them by name. Numba finds their addresses when it loads code, which is not how ours is loaded.
     """
-    from isolation.compiling.llvm_ir import gathered
+    from isolation.compiling.llvm_ir import merge_ir
 
     overloads = [one for known in compiled.values() for one in getattr(known, "overloads", {}).values()]
     libraries = {one.fndesc.llvm_func_name: one.library for one in overloads}
@@ -159,7 +159,7 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
             symbol = place.removeprefix(_UNRESOLVED)
             if symbol not in libraries:
                 raise CompileError("it calls itself in a way that cannot be compiled")
-            module.link_in(gathered(libraries[symbol]))
+            module.link_in(merge_ir(libraries[symbol]))
             module.link_in(llvm.parse_assembly(f'@"{place}" = constant ptr @"{symbol}"\ndeclare void @"{symbol}"()\n'))
 
 

@@ -33,7 +33,7 @@ class _Gathered(CPUCodeLibrary):  # type: ignore[misc]
     def _get_module_for_linking(self) -> Any:
         """What numba asks for when it compiles a caller that is to be run."""
         if self._shared_module is None:
-            self._shared_module = _shared(gathered(self))
+            self._shared_module = _shared(merge_ir(self))
         return self._shared_module
 
 
@@ -50,7 +50,7 @@ def _codegen() -> _Codegen:
 
 
 @contextmanager
-def gathering() -> Iterator[None]:
+def collect_ir() -> Iterator[None]:
     """What numba compiles meanwhile is gathered, and cannot be called from Python."""
     context = started()
     with global_compiler_lock:
@@ -80,7 +80,7 @@ def started() -> Any:
         return context
 
 
-def gathered(library: Any) -> Any:
+def merge_ir(library: Any) -> Any:
     """A module with a library's code and that of every library it needs, once each, not yet optimised as a whole."""
     module = library._final_module.clone()
     for needed in _needed(library, set()):

@@ -21,34 +21,34 @@ from typing import Any
 from isolation.compiling import FUNCTIONS_REMEMBERED
 from isolation.compiling.numba_errors import explain_line, explain_result
 from isolation.compiling.rewrites import constants
-from isolation.compiling.rewrites.aliases import Alias
+from isolation.compiling.rewrites.aliases import ResolveAliases
 from isolation.compiling.rewrites.arithmetic import check
-from isolation.compiling.rewrites.classic_api import Play
-from isolation.compiling.rewrites.cleanup import Tidy
-from isolation.compiling.rewrites.comprehensions import Iterate
+from isolation.compiling.rewrites.classic_api import LowerClassicApi
+from isolation.compiling.rewrites.cleanup import CleanUp
+from isolation.compiling.rewrites.comprehensions import LowerComprehensions
 from isolation.compiling.rewrites.constant_folding import Fold
-from isolation.compiling.rewrites.containers import Contain
+from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.dead_code import Prune
-from isolation.compiling.rewrites.element_types import Fill
-from isolation.compiling.rewrites.loops.cell_sums import weigh
-from isolation.compiling.rewrites.loops.flood_fill import flood
-from isolation.compiling.rewrites.loops.territory_fill import claim
+from isolation.compiling.rewrites.element_types import TypeEmptyContainers
+from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
+from isolation.compiling.rewrites.loops.flood_fill import fuse_flood_fills
+from isolation.compiling.rewrites.loops.territory_fill import fuse_territory_loops
 from isolation.compiling.rewrites.loops.unrolling import Unroll
-from isolation.compiling.rewrites.name_resolution import Call
-from isolation.compiling.rewrites.none_checks import Present
-from isolation.compiling.rewrites.numeric import Numbers
-from isolation.compiling.rewrites.promote_ints import Widen
-from isolation.compiling.rewrites.set_order import Order
+from isolation.compiling.rewrites.name_resolution import ResolveNames
+from isolation.compiling.rewrites.none_checks import LowerNoneChecks
+from isolation.compiling.rewrites.numeric import LowerNumerics
+from isolation.compiling.rewrites.promote_ints import PromoteInts
+from isolation.compiling.rewrites.set_order import OrderSets
 from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.compiling.source.compile_error import CompileError, refuse
 from isolation.compiling.source.function_source import Definition, definition, parameters
 from isolation.compiling.source.literals import Literals
-from isolation.compiling.source.rewrite import Place, at, call, function, name, statements
+from isolation.compiling.source.rewrite import FunctionContext, at, call, function, name, statements
 from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Scope, as_callee, scope_of, variables_read
-from isolation.editions.third.state_heuristics import StateScore
-from isolation.rules.parameters import Parameter, opened, owners, untuned
+from isolation.editions.third.state_heuristics import StateHeuristic
+from isolation.rules.parameters import Parameter, base_function, opened, owners
 from isolation.usercode.parsing import parse, parse_expression
-from isolation.usercode.user_exceptions import clean, told
+from isolation.usercode.user_exceptions import format_exception, to_one_line
 
 __all__ = ["CompileError", "Rewritten", "rewrite"]
 
@@ -106,7 +106,7 @@ def rewrite(heuristic: Callable[[Any, Any], float], second_try: bool = False) ->
     Raises:
         CompileError: what it does that compiled code cannot, and the line; also if a rewrite fails, whatever on.
     """
-    heuristic = untuned(heuristic)
+    heuristic = base_function(heuristic)
     try:
         return _remembered(heuristic, second_try)
     except TypeError:  # no hash, as objects of most dataclasses
@@ -126,7 +126,9 @@ def _written(heuristic: Callable[[Any, Any], float], second_try: bool) -> Rewrit
             return _rewrite(heuristic, second_try, prunes=True)
         raise error
     except Exception as error:  # whatever people write, the heuristic runs at least interpreted
-        raise CompileError(f"it cannot be written for compiled code ({told(error)})", _line_reached(error)) from error
+        raise CompileError(
+            f"it cannot be written for compiled code ({format_exception(error)})", _line_reached(error)
+        ) from error
 
 
 def _line_reached(error: Exception) -> int | None:
@@ -186,9 +188,9 @@ class _Module:
         tree = ast.fix_missing_locations(ast.Module([*imports, *self.parts], []))
         lower_walrus(tree)
         plain = ast.unparse(tree) + "\n"
-        weigh(tree)
-        claim(tree)
-        flood(tree)
+        tabulate_cell_sums(tree)
+        fuse_territory_loops(tree)
+        fuse_flood_fills(tree)
         check(tree, self.second_try)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}
@@ -201,7 +203,7 @@ class _Module:
         if hasattr(heuristic, "phases"):
             given = [name(variable) for variable in ("game", "player", *_variables(slots))]
             return call(name(self.composite(heuristic, ast.Pass(), slots)), *given)
-        if isinstance(heuristic, StateScore):
+        if isinstance(heuristic, StateHeuristic):
             return self._of_state(heuristic, slots.get(id(heuristic), {}))
         callee = as_callee(heuristic)
         if callee is None:
@@ -209,7 +211,7 @@ class _Module:
         own = slots.get(id(heuristic), {})
         return self._asked(f"HEURISTIC(game, player{_keywords(own)})", {"HEURISTIC": callee}, own, _checked(callee))
 
-    def _of_state(self, heuristic: StateScore, own: Mapping[str, str]) -> ast.expr:
+    def _of_state(self, heuristic: StateHeuristic, own: Mapping[str, str]) -> ast.expr:
         """Write a heuristic of the third edition for either player, and return its call on the state of `game`."""
         given = f"({SUPPORT}.as_state(game){_keywords(own)})"
         known = dict(zip(("FIRST", "SECOND"), map(as_callee, heuristic.of_players), strict=True))
@@ -221,7 +223,7 @@ class _Module:
         asked = at(place, parse_expression(question))
         kinds: dict[str, Kind] = {"game": "game", "player": "player"}
         scope = Scope({*kinds, *own.values()}, lambda name, node: None, known, kinds, {})
-        written = Call(Place(scope, self.counter), self).visit(asked)
+        written = ResolveNames(FunctionContext(scope, self.counter), self).visit(asked)
         assert isinstance(written, ast.expr)
         return written
 
@@ -251,7 +253,7 @@ class _Module:
         self, new: str, callee: Callee, node: Definition, given: dict[str, Any], kinds: dict[str, Kind]
     ) -> ast.FunctionDef:
         wanted = [parameter for parameter in parameters(node) if parameter not in given]
-        place = Place(scope_of(callee.target, node, {}, kinds), self.counter)
+        place = FunctionContext(scope_of(callee.target, node, {}, kinds), self.counter)
         hidden: list[str] = []
         for parameter, value in given.items():
             if isinstance(value, Callee):
@@ -262,18 +264,22 @@ class _Module:
         body: list[ast.stmt] = node.body if isinstance(node.body, list) else [at(node.body, ast.Return(node.body))]
         written = at(node, function(new, [*wanted, *hidden, *variables_read(Callee(callee.target))], body))
         passes = (
-            Alias(place),
-            *([Prune(place), Fold(place, given), Tidy(place)] if self.prunes else [Tidy(place), Fold(place, given)]),
+            ResolveAliases(place),
+            *(
+                [Prune(place), Fold(place, given), CleanUp(place)]
+                if self.prunes
+                else [CleanUp(place), Fold(place, given)]
+            ),
             Unroll(place),
-            Play(place),
+            LowerClassicApi(place),
             Literals(place),
-            Contain(place),
-            Order(place),
-            *([Present(place), Widen(place)] if self.second_try else []),
-            Fill(place),
-            Numbers(place),
-            Iterate(place),
-            Call(place, self),
+            LowerContainers(place),
+            OrderSets(place),
+            *([LowerNoneChecks(place), PromoteInts(place)] if self.second_try else []),
+            TypeEmptyContainers(place),
+            LowerNumerics(place),
+            LowerComprehensions(place),
+            ResolveNames(place, self),
         )
         for rewriting in passes:
             rewriting.apply(written)
@@ -352,7 +358,7 @@ def _checked(callee: Callee) -> Definition:
 
 
 def _described(value: object) -> str:
-    called = clean(getattr(value, "__name__", ""))
+    called = to_one_line(getattr(value, "__name__", ""))
     return f"{called}, " * bool(called) + f"an object of the class {type(value).__name__}"
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from isolation.compiling import FUNCTIONS_REMEMBERED, code_cache
 from isolation.compiling.compiler_faults import blaming_us, refuses_heuristic
-from isolation.compiling.linking import kernel_code, linked, load, score_code
+from isolation.compiling.linking import kernel_code, link, load, score_code
 from isolation.editions.classic_board import Board
 from isolation.rules.geometry import MOST_COMPILED_CELLS
 from isolation.usercode.parsing import parse
@@ -88,7 +88,7 @@ def score(game, player, parameters):
 
 @dataclass(frozen=True)
 class ScoreModule:
-    """The generated module of a heuristic: its folder in the library, and its text, which defines `linked`."""
+    """The generated module of a heuristic: its folder in the library, and its text, which defines `link`."""
 
     folder: Path
     text: str
@@ -139,10 +139,10 @@ def native_function(
         with blaming_us(unless=refuses_heuristic):
             code = score_code(score, rows, columns) if score else None
         with blaming_us():
-            return linked(kernel, code, symbol)
+            return link(kernel, code, symbol)
 
-    with code_cache.alone():
-        address = load(code_cache.kept(folder / f"{name}.o", compiled), symbol)
+    with code_cache.build_lock():
+        address = load(code_cache.load_or_make(folder / f"{name}.o", compiled), symbol)
     kinds = [ctypes.c_uint64] * 2 + [ctypes.c_int64] * (arguments - 2)
     return NativeFunction(address, ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(address))
 

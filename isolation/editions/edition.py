@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
-from isolation.editions.third.conversion import move_to, state_of
+from isolation.editions.third.conversion import from_state_cell, state_of
 from isolation.editions.third.timed_turn import take_turn
 from isolation.rules.geometry import Move
-from isolation.usercode.user_exceptions import shown
+from isolation.usercode.user_exceptions import safe_repr
 
 if TYPE_CHECKING:
     from isolation.boards.board import Board
@@ -60,15 +60,15 @@ class NoMove:
     action: Any
 
     def __repr__(self) -> str:
-        return f"action {shown(self.action)}"
+        return f"action {safe_repr(self.action)}"
 
 
-def takes_state(player: Any) -> bool:
+def has_get_action(player: Any) -> bool:
     """Whether a player has the third edition's ``get_action(state)``, and no ``get_move``."""
     return callable(getattr(player, "get_action", None)) and not hasattr(player, "get_move")
 
 
-def takes_legal_moves(player: Any) -> bool:
+def is_first_edition(player: Any) -> bool:
     """Whether a player, or the class of one, has the first edition's ``get_move(game, legal_moves, time_left)``."""
     get_move: Any = getattr(player, "get_move", None)
     try:
@@ -114,7 +114,7 @@ def _ask_for_action(player: Any, game: Board, time_left: TimeLeft) -> Any:
     if action is None or action not in actions:
         return NoMove(action)
     cell = state.locs[state.player()] or 0
-    return move_to(cell + actions[actions.index(action)], game.height, game.width)
+    return from_state_cell(cell + actions[actions.index(action)], game.height, game.width)
 
 
 FIRST = Edition(
@@ -123,7 +123,7 @@ FIRST = Edition(
     usual_size="7x7",
     bad_move="illegal move",
     asked_by="get_move(self, game, legal_moves, time_left)",
-    matches=takes_legal_moves,
+    matches=is_first_edition,
     ask=lambda player, game, time_left: player.get_move(game, game.get_legal_moves(), time_left),
     is_late=_is_time_up,
     history=_turns,
@@ -134,7 +134,7 @@ SECOND = Edition(
     usual_size="7x7",
     bad_move="forfeit",
     asked_by="get_move(self, game, time_left)",
-    matches=lambda player: not takes_state(player),
+    matches=lambda player: not has_get_action(player),
     ask=lambda player, game, time_left: player.get_move(game, time_left),
     is_late=_is_time_up,
     history=_rows_and_columns,
@@ -145,7 +145,7 @@ THIRD = Edition(
     usual_size="9x11",
     bad_move="forfeit",
     asked_by="get_action(self, state)",
-    matches=takes_state,
+    matches=has_get_action,
     ask=_ask_for_action,
     is_late=lambda move, time_left: move is TOO_LATE,
     history=_rows_and_columns,
@@ -158,12 +158,12 @@ def edition_of(*players: Any) -> Edition:
     return next(edition for edition in EDITIONS if any(map(edition.matches, players)))
 
 
-def open_player(make: Callable[..., Any], seat: int) -> Any:
+def make_player(make: Callable[..., Any], seat: int) -> Any:
     """A fresh player for a seat, 0 or 1, of its class or of a function that makes one.
 
     Classes of the third edition are given the seat as ``player_id``; all others nothing.
     """
-    return make(player_id=seat) if isinstance(make, type) and takes_state(make) else make()
+    return make(player_id=seat) if isinstance(make, type) and has_get_action(make) else make()
 
 
 def call_get_move(player: Any, game: Board, time_left: TimeLeft) -> Any:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from isolation.editions.classic_board import Board
 from isolation.engines.program import Program
-from isolation.engines.protocol import Info, read_line
-from isolation.engines.session import WAITS, Session, Start, Waits, begin, start_engine
-from isolation.players.agents import Forfeit, Plain
+from isolation.engines.protocol import Info, parse_pv
+from isolation.engines.session import WAITS, Session, Start, Timeouts, start_engine, start_session
+from isolation.players.agents import AgentDefaults, ForfeitError
 from isolation.processes.idle_processes import Idle
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 MOST_NOTES = 20_000_000
 """Bytes of what is written of searches by one process of ours; that is enough for some hundred thousand moves."""
-_Order = tuple[Program, str, Waits]
+_Order = tuple[Program, str, Timeouts]
 
 
 @dataclass(frozen=True)
-class EngineAgent(Plain):
+class EngineAgent(AgentDefaults):
     """An engine under a limit.
 
     It might hang, but needs no guard: it lives in a process of its own, and its session waits for nothing without end.
@@ -46,7 +46,7 @@ class EngineAgent(Plain):
     program: Program
     limit: Limit
     errors: str = ""
-    waits: Waits = WAITS
+    waits: Timeouts = WAITS
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=False, init=False)
 
@@ -114,11 +114,11 @@ class EnginePlayer:
             self._session = session
             try:
                 return session.new_game()
-            except Forfeit as loss:
+            except ForfeitError as loss:
                 if loss.reason is not Reason.CRASH:
                     raise
         # None is running, or the one that was has ended between two games, which is no way to lose the next.
-        self._session = begin(self.agent.program, self._errors(), self.agent.waits, self.start)
+        self._session = start_session(self.agent.program, self._errors(), self.agent.waits, self.start)
         self._session.new_game()
 
     def choose(self, board: Board, seed: int) -> SearchResult:
@@ -131,8 +131,8 @@ class EnginePlayer:
         assert session is not None
         try:
             result = session.choose(board, self.agent.limit)
-        except Forfeit as loss:
-            self._note(board, session.info, read_line(board, session.info.pv), loss.reason)
+        except ForfeitError as loss:
+            self._note(board, session.info, parse_pv(board, session.info.pv), loss.reason)
             raise
         self._note(board, session.info, result.pv)
         return result

@@ -10,10 +10,10 @@ from math import inf, isinf, isnan
 
 from isolation.boards.joust_notation import write_move
 from isolation.editions.classic_board import Board
-from isolation.engines.go_command import Search
+from isolation.engines.go_command import GoRequest
 from isolation.engines.protocol import UGI, Protocol
 from isolation.native import workspaces
-from isolation.players.agents import Agent, as_loss
+from isolation.players.agents import Agent, forfeit_from
 from isolation.rules.limits import Limit
 from isolation.search import is_compilable
 from isolation.search.result import SearchResult
@@ -36,7 +36,7 @@ Ask = Callable[[Agent, Board], SearchResult]
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """How an agent does what `go` asks.
 
     Attributes:
@@ -55,12 +55,12 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def planned(agent: Agent, search: Search, board: Board) -> Plan:
+def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
     """The plan of a search; the first of depth, nodes and time that the agent can have is the limit that it keeps."""
     within = inf if search.ms is None else search.ms / 1e3
     patience = within if is_compilable(board) else inf
     if not hasattr(agent, "limit"):
-        return Plan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
+        return SearchPlan(agent, None, inf, patience if agent.heuristic else inf, search.notes)
     wanted = search.limits
     if search.is_infinite:
         wanted = (Limit(depth=board.width * board.height),) if agent.has_depth else (_WITHOUT_END,)
@@ -76,15 +76,15 @@ def planned(agent: Agent, search: Search, board: Board) -> Plan:
     if depth is not None and search.nodes is not None:
         chosen = able[1]
     seconds = inf if chosen.limit.ms is not None else within
-    return Plan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))
+    return SearchPlan(chosen, depth, seconds, patience, (*search.notes, *(f"{why}; {instead}" for why in refused)))
 
 
-class Thinking:
+class RunningSearch:
     """A search under way, in a thread of its own. Whoever answers first, the search or who ends it, has answered."""
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SearchPlan,
         board: Board,
         spoken: Protocol,
         ask: Ask,
@@ -142,10 +142,10 @@ class Thinking:
                 if self._compiling is not None and not self._wait_for(self._compiling):
                     self._answer(None)
                     return
-                with workspaces.haltable() as self._running:
+                with workspaces.interruptible() as self._running:
                     self._best = result = self._find()
         except BaseException as error:  # of whatever code the agent runs: an engine goes on
-            told = f"info string error: {as_loss(error).detail}"
+            told = f"info string error: {forfeit_from(error).detail}"
         self._is_over = True
         if self._is_infinite:
             self._is_stopped.wait()
@@ -209,7 +209,7 @@ class Thinking:
             self._thread.join(_OFTEN)
 
     def _told(self, result: SearchResult) -> str:
-        return told(result, self._board, self._spoken, counts_plies=self._plan.agent.has_depth)
+        return format_info(result, self._board, self._spoken, counts_plies=self._plan.agent.has_depth)
 
     def _answer(self, result: SearchResult | None) -> None:
         if result is None:
@@ -232,7 +232,7 @@ class Thinking:
                 self._send(f"{info}\nbestmove {move}" if info and info != self._last else f"bestmove {move}")
 
 
-def told(result: SearchResult, board: Board, spoken: Protocol, *, counts_plies: bool) -> str:
+def format_info(result: SearchResult, board: Board, spoken: Protocol, *, counts_plies: bool) -> str:
     """What a search has found, as a line of information.
 
     A proven result is a mate in so many plies, in UCI in so many moves, where that number is known: if the move ends

@@ -12,7 +12,7 @@ from math import isfinite
 
 from isolation.boards.joust_notation import read_move
 from isolation.editions.classic_board import Board
-from isolation.engines.engine_search import NO_MOVE, Thinking, planned
+from isolation.engines.engine_search import NO_MOVE, RunningSearch, plan_search
 from isolation.engines.go_command import read_go
 from isolation.engines.protocol import PROTOCOLS, UCI, UGI, Protocol, start_of
 from isolation.players.agents import Agent, Player
@@ -58,7 +58,7 @@ class _Server:
         self._board: Board | None = Board.from_moves([], size)
         self._players: dict[Limit | None, Player] = {}
         self._compiling: dict[str, threading.Thread] = {}
-        self._thinking: Thinking | None = None
+        self._thinking: RunningSearch | None = None
 
     def hear(self, words: list[str]) -> None:
         """Do what a line asks; what cannot be done is said in a line of information."""
@@ -168,11 +168,11 @@ class _Server:
             return
         board = self._board.copy()
         search = read_go(words, board.active_index)
-        plan = planned(self._agent, search, board)
+        plan = plan_search(self._agent, search, board)
         for note in plan.notes:
             self._say(f"info string {note}")
         compiling = self._compiled_beside(board) if isfinite(plan.patience) else None
-        self._thinking = Thinking(
+        self._thinking = RunningSearch(
             plan, board, self._spoken, self._ask, self._say, is_infinite=search.is_infinite, compiling=compiling
         )
 

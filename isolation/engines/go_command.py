@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from isolation.rules.limits import Limit
-from isolation.usercode.user_exceptions import clean
+from isolation.usercode.user_exceptions import to_one_line
 
 OVERHEAD_MS = 10.0
 """What is left of a time for the way of the answer."""
@@ -17,7 +17,7 @@ _CLOCKS = {"p1time": "wtime", "p2time": "btime", "p1inc": "winc", "p2inc": "binc
 
 
 @dataclass(frozen=True)
-class Search:
+class GoRequest:
     """A search that is asked for; it ends with the first of its limits that it reaches.
 
     Attributes:
@@ -39,7 +39,7 @@ class Search:
         return tuple(Limit(**{unit: value}) for unit, value in said.items() if value is not None)  # type: ignore[arg-type]
 
 
-def read_go(words: list[str], active_index: int) -> Search:
+def read_go(words: list[str], active_index: int) -> GoRequest:
     """What the words behind `go` ask of the side to move; a number that is none is left out, with a note.
 
     >>> read_go(["nodes", "500", "movetime", "100"], 0).limits
@@ -50,7 +50,7 @@ def read_go(words: list[str], active_index: int) -> Search:
     said = {_CLOCKS.get(name, name): place for place, name in enumerate(words)}
     notes: list[str] = []
     if "infinite" in said:
-        return Search(is_infinite=True)
+        return GoRequest(is_infinite=True)
 
     def number(name: str) -> int | None:
         if name not in said:
@@ -58,7 +58,9 @@ def read_go(words: list[str], active_index: int) -> Search:
         text = words[said[name] + 1] if said[name] + 1 < len(words) else ""
         if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
             return int(text)
-        notes.append(f"go {name} is followed by a whole number, not by {clean(repr(text), _SHOWN)}: it is left out")
+        notes.append(
+            f"go {name} is followed by a whole number, not by {to_one_line(repr(text), _SHOWN)}: it is left out"
+        )
         return None
 
     def positive(name: str) -> int | None:
@@ -73,7 +75,7 @@ def read_go(words: list[str], active_index: int) -> Search:
     if left is not None:
         times.append(min(left / moves + more, left))
     ms = min((_milliseconds(time) for time in times if time is not None), default=None)
-    return Search(depth, nodes, ms, notes=tuple(notes))
+    return GoRequest(depth, nodes, ms, notes=tuple(notes))
 
 
 def _milliseconds(time: float) -> float:

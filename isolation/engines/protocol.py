@@ -18,7 +18,7 @@ from isolation.editions.classic_board import Board
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
 from isolation.rules.notation import column_name
-from isolation.usercode.user_exceptions import clean
+from isolation.usercode.user_exceptions import to_one_line
 
 JOUST = "8/8/8/4n3/3N4/8/8/8 w - - 0 1"
 """Where a game of Fairy-Stockfish's begins."""
@@ -94,7 +94,7 @@ def add_info(known: Info, line: str) -> Info:
     )
 
 
-def read_line(board: Board, texts: Sequence[str]) -> tuple[int, ...]:
+def parse_pv(board: Board, texts: Sequence[str]) -> tuple[int, ...]:
     """The cells of a line of moves from a position on, as far as they are legal."""
     after, cells = board.copy(), []
     for text in texts:
@@ -142,7 +142,9 @@ def start_of(variant: str) -> Board:
         return Board.from_fen(JOUST)
     found = re.fullmatch(r"(joust|placing)(\d+x\d+)", variant, re.ASCII)
     if not found:
-        raise ValueError(f"there is no variant {clean(variant, _SHOWN)}; there are joust, and joust7x7 and placing7x7")
+        raise ValueError(
+            f"there is no variant {to_one_line(variant, _SHOWN)}; there are joust, and joust7x7 and placing7x7"
+        )
     rows, columns = parse_size(found[2])
     if rows * columns < 2:
         raise ValueError(f"two knights need two cells: there is no variant of {found[2]}")

@@ -27,18 +27,18 @@ from isolation.engines.protocol import (
     Info,
     add_info,
     go_line,
-    read_line,
+    parse_pv,
     variant_of,
     variants_text,
 )
 from isolation.engines.protocol import Protocol as Spoken
 from isolation.files.temp_folders import temporary_folder
-from isolation.players.agents import Forfeit
-from isolation.processes.transport import Ended, Endless, EngineTransport, Silence, Transport
+from isolation.players.agents import ForfeitError
+from isolation.processes.transport import EngineTransport, LineTooLong, Transport, TransportClosed, TransportTimeout
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import AT_LAST, Reason
 from isolation.search.result import SearchResult
-from isolation.usercode.user_exceptions import clean
+from isolation.usercode.user_exceptions import to_one_line
 
 LATE_MS = 50.0
 """What a move may take beyond its time limit: the way through two pipes, and what else the system may be at."""
@@ -53,7 +53,7 @@ _LAST_WORDS = 1.0
 
 
 @dataclass(frozen=True)
-class Waits:
+class Timeouts:
     """Seconds after which an engine that does not answer is given up.
 
     Attributes:
@@ -71,7 +71,7 @@ class Waits:
     cap: float = inf
 
 
-WAITS = Waits()
+WAITS = Timeouts()
 
 
 class EngineLines(Transport, Protocol):
@@ -98,7 +98,7 @@ def start_engine(program: Program, errors: str) -> EngineLines:
     return EngineTransport(program.find(), program.directory or None, errors or os.devnull, LONGEST_LINE)
 
 
-def begin(program: Program, errors: str = "", waits: Waits = WAITS, start: Start = start_engine) -> Session:
+def start_session(program: Program, errors: str = "", waits: Timeouts = WAITS, start: Start = start_engine) -> Session:
     """Start an engine and greet it; `errors` is the file that its standard error goes to, empty for nowhere.
 
     Raises:
@@ -108,7 +108,7 @@ def begin(program: Program, errors: str = "", waits: Waits = WAITS, start: Start
     try:
         lines = start(program, errors)
     except (OSError, ValueError) as error:
-        raise Forfeit(Reason.CRASH, f"could not be started: {clean(error)}") from None
+        raise ForfeitError(Reason.CRASH, f"could not be started: {to_one_line(error)}") from None
     session = Session(program, lines, waits)
     try:
         session.greet(deadline)
@@ -134,7 +134,7 @@ class Session:
 
     program: Program
     lines: EngineLines
-    waits: Waits
+    waits: Timeouts
     is_over: bool = field(default=False, init=False)
     is_due: bool = field(default=False, init=False)
     options: list[str] = field(default_factory=list, init=False)
@@ -189,7 +189,7 @@ class Session:
         if limit.ms is not None and seconds * 1e3 > limit.ms + LATE_MS:
             raise self._loss(Reason.TIMEOUT, f"took {seconds * 1e3:.0f} ms of {limit.ms:g} ms")
         cell, info = self._read_answer(board, answer), self.info
-        line = read_line(board, info.pv)
+        line = parse_pv(board, info.pv)
         pv = line if line[:1] == (cell,) else (cell,)
         return SearchResult(cell, info.score, info.depth, info.nodes, seconds, pv, exact=False)
 
@@ -216,7 +216,7 @@ class Session:
 
     def _learn(self, line: str) -> None:
         if UNREAD in line.lower():
-            loss = self._loss(Reason.ERROR, f"cannot read its file of variants: {clean(line, 150)}")
+            loss = self._loss(Reason.ERROR, f"cannot read its file of variants: {to_one_line(line, 150)}")
             self.end()
             raise loss
         words = line.split()
@@ -261,7 +261,7 @@ class Session:
                 continue
             try:
                 line = self._hear(min(silence, left))
-            except Silence:
+            except TransportTimeout:
                 if time.monotonic() < deadline:
                     self._stall("no line while it searched")
                 continue
@@ -275,32 +275,32 @@ class Session:
     def _read_answer(self, board: Board, answer: str) -> int:
         word = (answer.split() or [""])[0]
         if not looks_like_move(word):
-            raise self._loss(Reason.NONSENSE, f"answered {clean(word, _SHOWN)!r} for a move")
+            raise self._loss(Reason.NONSENSE, f"answered {to_one_line(word, _SHOWN)!r} for a move")
         try:
             return read_move(board, word)
         except ValueError as error:
-            raise self._loss(Reason.ILLEGAL_MOVE, clean(error, 200)) from None
+            raise self._loss(Reason.ILLEGAL_MOVE, to_one_line(error, 200)) from None
 
     def _say(self, line: str) -> None:
-        self._remember(self._said, f"> {clean(line, _SHOWN)}")
+        self._remember(self._said, f"> {to_one_line(line, _SHOWN)}")
         try:
             self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
-        except Silence:
+        except TransportTimeout:
             self._stall("nothing read of what it was told")
-        except Ended:
+        except TransportClosed:
             self._crash()
 
     def _hear(self, seconds: float) -> str:
         """The next line; Silence if there is none in time."""
         try:
             line = self.lines.receive(max(0.0, seconds)).decode(errors="replace").strip()
-        except Ended:
+        except TransportClosed:
             self._crash()
-        except Endless:
+        except LineTooLong:
             loss = self._loss(Reason.NONSENSE, f"sent a line of more than {LONGEST_LINE:,} bytes")
             self.end()
             raise loss from None
-        self._remember(self._heard, f"< {clean(line, _SHOWN)}")
+        self._remember(self._heard, f"< {to_one_line(line, _SHOWN)}")
         return line
 
     def _remember(self, kept: deque[_Line], line: str) -> None:
@@ -317,7 +317,7 @@ class Session:
         while (left := deadline - time.monotonic()) > 0:
             try:
                 line = self._hear(left)
-            except Silence:
+            except TransportTimeout:
                 break
             if line in options:
                 return line
@@ -331,11 +331,11 @@ class Session:
 
     def _crash(self) -> NoReturn:
         how = "closed its output" if self.is_over else self.lines.ending(_LAST_WORDS) or "closed its output"
-        loss = self._loss(Reason.CRASH, clean(how))
+        loss = self._loss(Reason.CRASH, to_one_line(how))
         self.end()
         raise loss
 
-    def _loss(self, reason: Reason, what: str) -> Forfeit:
+    def _loss(self, reason: Reason, what: str) -> ForfeitError:
         """A loss, with the last lines of the dialogue: > is what was said to the engine, < what it answered."""
         told, before = [], 0
         answers = (answer for answer in self._heard if answer > self._said[0])
@@ -343,7 +343,7 @@ class Session:
             told += ["…"] if before and number > before + 1 else []
             told.append(line)
             before = number
-        return Forfeit(reason, f"{what}{AT_LAST}{' | '.join(told)}")
+        return ForfeitError(reason, f"{what}{AT_LAST}{' | '.join(told)}")
 
 
 def _variants_file(size: tuple[int, int]) -> Path:

@@ -22,7 +22,7 @@ from isolation.rules.geometry import MOST_COMPILED_CELLS, cells_of, full_mask, k
 from isolation.rules.limits import Limit
 
 Winner = Literal[1, 2]
-_Search = Callable[[int, int, int, workspaces.Desk], float]
+_Search = Callable[[int, int, int, workspaces.Workspace], float]
 """A compiled search: of at most so many nodes, by a clock, with so many nanoseconds left on it, at a desk."""
 
 _TO_THE_END = 1 << 20
@@ -83,7 +83,7 @@ class MoveValue(NamedTuple):
     nodes: int
 
 
-class Meter:
+class SearchBudget:
     """What has been spent of a limit, over any number of searches.
 
     Attributes:
@@ -117,7 +117,7 @@ class Meter:
         call = native_function("solve", None, board.height, board.width).call
         plies = _TO_THE_END if within is None else within
 
-        def search(nodes: int, clock: int, budget: int, desk: workspaces.Desk) -> float:
+        def search(nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
             return call(low, high, own, other, plies, nodes, clock, budget, desk.address)
 
         if not self._may_take_long:
@@ -129,7 +129,7 @@ class Meter:
         """What a search of at most so many nodes, within the time that is left, finds if it gets to its end."""
         from isolation.native import layout as on_desk
 
-        with workspaces.lent() as desk:
+        with workspaces.borrow_workspace() as desk:
             won = search(nodes, *self._clock, desk)
             self.nodes += int(desk.numbers[on_desk.NODES])
             return None if desk.numbers[on_desk.STOPPED] else won == 1.0
@@ -151,7 +151,7 @@ class Meter:
         return clock, max(0, self._started + int(self._milliseconds * 1e6) - self._now())
 
 
-def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Desk) -> float:
+def _interruptibly(search: _Search, nodes: int, clock: int, budget: int, desk: workspaces.Workspace) -> float:
     """Run compiled code in a thread of its own, so that Ctrl-C reaches this one, which then tells it to stop."""
     from isolation.native import layout as on_desk
 
@@ -203,18 +203,18 @@ def solve_length(board: Board, limit: Limit | None = None) -> Length:
     if _any(move.keeps for move in values) is None:
         open_moves = _cells(move.cell for move in values if move.keeps is not False)
         return Length(winner, None, 1, open_moves, (), meter.nodes)
-    plies, at_least, moves = outlast(board, values, meter)
+    plies, at_least, moves = longest_resistance(board, values, meter)
     line = () if plies is None else tuple(_best_line(board, plies, meter))
     return Length(winner, plies, at_least, moves, line, meter.nodes)
 
 
-def valued_moves(board: Board, meter: Meter) -> Iterator[MoveValue]:
+def move_results(board: Board, meter: SearchBudget) -> Iterator[MoveValue]:
     """Every move and whether it keeps the win, the most promising first; each is searched when it is asked for."""
     known: dict[int, tuple[bool | None, int]] = {}
     if known_value(board) is False:
         known = dict.fromkeys(board.legal_cells(), (False, 0))
     twin = _twins(board)
-    for cell in promising_first(board):
+    for cell in order_moves(board):
         like = twin.get(cell, cell)
         if like not in known:
             before = meter.nodes
@@ -222,7 +222,7 @@ def valued_moves(board: Board, meter: Meter) -> Iterator[MoveValue]:
         yield MoveValue(cell, *known[like])
 
 
-def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
+def value(board: Board, meter: SearchBudget, within: int | None = None) -> bool | None:
     """Whether the side to move wins; None if the limit left it unknown.
 
     With `within`, the side that would make the last of so many more plies must win by then, and the other side wins by
@@ -240,7 +240,9 @@ def value(board: Board, meter: Meter, within: int | None = None) -> bool | None:
     return meter.search(board, within) if known is None else known
 
 
-def outlast(board: Board, values: Sequence[MoveValue], meter: Meter) -> tuple[int | None, int, tuple[int, ...]]:
+def longest_resistance(
+    board: Board, values: Sequence[MoveValue], meter: SearchBudget
+) -> tuple[int | None, int, tuple[int, ...]]:
     """The plies to the end (None if the limit ended the search), a lower bound of them, and the best moves.
 
     `values` are those of all moves of a position whose winner is known.
@@ -301,32 +303,32 @@ def check_position(board: Board) -> None:
         raise ValueError(f"not a position of this game: {board!r} has visited cells, but a player is not placed")
 
 
-def _valued(board: Board, limit: Limit | None) -> tuple[Meter, list[MoveValue]]:
+def _valued(board: Board, limit: Limit | None) -> tuple[SearchBudget, list[MoveValue]]:
     """Every move valued within a limit, whose clock starts once the search is compiled; and what is left of it."""
     from isolation.compiling.specialise import native_function
 
     check_position(board)
     native_function("solve", None, board.height, board.width)
-    meter = Meter(limit)
-    return meter, list(valued_moves(board, meter))
+    meter = SearchBudget(limit)
+    return meter, list(move_results(board, meter))
 
 
-def _line(board: Board, values: Iterable[MoveValue], meter: Meter) -> Iterator[int]:
+def _line(board: Board, values: Iterable[MoveValue], meter: SearchBudget) -> Iterator[int]:
     """Moves to the end: the winner keeps the win; the loser goes where it has most moves and its opponent fewest."""
     winning = next((move.cell for move in values if move.keeps), None)
     is_won = winning is not None
-    cell = winning if is_won else next(iter(promising_first(board)), None)
+    cell = winning if is_won else next(iter(order_moves(board)), None)
     while cell is not None:
         yield cell
         board = board.successor(cell)
         is_won = not is_won
         if is_won:
-            cell = next((move.cell for move in valued_moves(board, meter) if move.keeps), None)
+            cell = next((move.cell for move in move_results(board, meter) if move.keeps), None)
         else:
-            cell = next(iter(promising_first(board)), None)
+            cell = next(iter(order_moves(board)), None)
 
 
-def _best_line(board: Board, plies: int, meter: Meter) -> Iterator[int]:
+def _best_line(board: Board, plies: int, meter: SearchBudget) -> Iterator[int]:
     """Moves to the end of a game that lasts `plies`: neither side plays a move that changes that."""
     for left in range(plies, 0, -1):
         # The loser may do as it likes two plies before the end; earlier it must not let the winner be two plies faster.
@@ -342,7 +344,7 @@ def _best_line(board: Board, plies: int, meter: Meter) -> Iterator[int]:
         board = after
 
 
-def promising_first(board: Board) -> list[int]:
+def order_moves(board: Board) -> list[int]:
     """The legal cells by own minus opponent mobility, the best first; placements in ascending order."""
     cells = list(board.legal_cells())
     other = board.locations[1 - board.active_index]

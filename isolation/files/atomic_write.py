@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import IO
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+def write_atomic(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Have `write` fill a file; when this returns it is on the disk for good, and until then what was there stays.
 
     Meanwhile the file is called `.NAME.RANDOM`, beside its place: that is what kill -9 may leave behind. Threads and
@@ -60,8 +60,8 @@ def make_folder(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all, in UTF-8; see `write_whole`."""
-    write_whole(path, lambda file: file.write(text.encode()))
+    """Write a small file whole or not at all, in UTF-8; see `write_atomic`."""
+    write_atomic(path, lambda file: file.write(text.encode()))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -18,7 +18,7 @@ _WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
-class Asking:
+class EvaluationBatch:
     """Positions, each to be valued for one of the players, as compiled code takes them; n of them.
 
     Attributes:
@@ -30,7 +30,7 @@ class Asking:
     columns: tuple[NDArray[Any], ...]
 
     @classmethod
-    def of(cls, positions: Positions, players: NDArray[np.int64]) -> Asking:
+    def of(cls, positions: Positions, players: NDArray[np.int64]) -> EvaluationBatch:
         """The positions, valued for these players (0 or 1)."""
         low, high, own, other = packed(positions)
         turns = positions.plies % 2
@@ -42,7 +42,9 @@ class Asking:
         return len(self.columns[0])
 
 
-def appraise_all(heuristic: CompiledHeuristic, asking: Asking, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+def evaluate_all(
+    heuristic: CompiledHeuristic, asking: EvaluationBatch, parameters: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The heuristic's values, float64[n].
 
     Args:
@@ -57,7 +59,7 @@ def appraise_all(heuristic: CompiledHeuristic, asking: Asking, parameters: NDArr
 
     values = np.empty(len(asking))
     parameters = np.ascontiguousarray(parameters, np.float64)
-    with workspaces.lent() as desk:
+    with workspaces.borrow_workspace() as desk:
         native_function("values", heuristic.score, *parse_size(asking.size)).call(
             *map(workspaces.address_of, asking.columns), len(asking), desk.address,
             workspaces.address_of(parameters), workspaces.address_of(values),
@@ -68,7 +70,7 @@ def appraise_all(heuristic: CompiledHeuristic, asking: Asking, parameters: NDArr
 
 
 @dataclass(frozen=True)
-class Lines:
+class PrincipalVariations:
     """What a search expects from n positions.
 
     Attributes:
@@ -88,7 +90,7 @@ def expected_lines(
     parameters: NDArray[np.float64],
     depth: int | None,
     nodes: NDArray[np.int64] | None,
-) -> Lines:
+) -> PrincipalVariations:
     """What alpha-beta expects from positions as part of a search for the side that has just moved.
 
     Args:
@@ -102,12 +104,12 @@ def expected_lines(
     from isolation.native.layout import FAILED, MAX_PLY, NO_LIMIT
 
     count = len(positions)
-    found = Lines(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
+    found = PrincipalVariations(np.empty(count), np.zeros(count, np.int64), np.zeros((count, MAX_PLY), np.int16))
     given = [np.ascontiguousarray(column) for column in packed(positions)]
     most = np.full(count, NO_LIMIT) if nodes is None else np.ascontiguousarray(nodes, np.int64)
     parameters = np.ascontiguousarray(parameters, np.float64)
     call = native_function("lines", heuristic.score, *parse_size(positions.size)).call
-    with workspaces.lent() as desk:
+    with workspaces.borrow_workspace() as desk:
         for first, batch in batches(count):
             remaining = slice(first, None)
             call(

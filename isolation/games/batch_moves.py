@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isolation.editions.classic_board import Board
-from isolation.players.agents import Agent, Player, as_loss, closing
+from isolation.players.agents import Agent, Player, forfeit_from, opened_player
 from isolation.rules.geometry import full_mask, parse_size
 from isolation.rules.outcome import Reason
-from isolation.usercode.user_exceptions import IsCtrlC, heeding_ctrl_c
+from isolation.usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
@@ -72,7 +72,7 @@ class Positions:
 
 
 @dataclass(frozen=True)
-class Answers:
+class BatchMoves:
     """What an agent did in n positions.
 
     Attributes:
@@ -108,9 +108,9 @@ def first_failure(failure: NDArray[np.int8]) -> int | None:
     return int((errors if len(errors) else failures)[0]) if len(failures) else None
 
 
-def answer_all(
+def choose_moves(
     agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled = lambda: False
-) -> Answers:
+) -> BatchMoves:
     """Ask an agent once in every position, each as if in a game of its own.
 
     Compiled agents are asked in compiled code, which runs without Python's lock: any number of threads may ask. A call
@@ -133,16 +133,16 @@ def answer_all(
     return _with_detail(answers, agent, positions, seeds, is_cancelled)
 
 
-def join_answers(parts: Sequence[Answers]) -> Answers:
+def join_answers(parts: Sequence[BatchMoves]) -> BatchMoves:
     """The answers to one set of positions after another."""
     cells, failure, nodes, nanoseconds = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "failure", "nodes", "nanoseconds")
     )
     first = first_failure(failure)
     if first is None:
-        return Answers(cells, failure, "", nodes, nanoseconds)
+        return BatchMoves(cells, failure, "", nodes, nanoseconds)
     part = int(np.searchsorted(np.cumsum([len(part) for part in parts]), first, side="right"))
-    return Answers(cells, failure, parts[part].detail, nodes, nanoseconds)
+    return BatchMoves(cells, failure, parts[part].detail, nodes, nanoseconds)
 
 
 def asking(
@@ -150,7 +150,7 @@ def asking(
     positions: Positions,
     seeds: NDArray[np.uint64],
     is_cancelled: IsCancelled = lambda: False,
-) -> Callable[[], Answers]:
+) -> Callable[[], BatchMoves]:
     """What asks a compiled player once in every position, all being ready for it: calling that takes no more than this.
 
     What it returns says nothing of what happened where the player failed, and is overwritten by the next call.
@@ -166,19 +166,19 @@ def asking(
     row = np.array(as_row(player), np.int64)
     call = native_function("answers", None, *parse_size(positions.size)).call
 
-    def ask() -> Answers:
+    def ask() -> BatchMoves:
         given, filled = (
             [(workspaces.address_of(column), column.itemsize) for column in columns]
             for columns in (asked, (cells, failure, nodes, nanoseconds))
         )
-        with workspaces.lent() as desk:
+        with workspaces.borrow_workspace() as desk:
             for first, batch in batches(count, is_cancelled):
                 call(
                     *(address + first * width for address, width in given),
                     batch, workspaces.address_of(row), desk.address,
                     *(address + first * width for address, width in filled),
                 )  # fmt: skip
-        return Answers(cells, failure, "", nodes, nanoseconds)
+        return BatchMoves(cells, failure, "", nodes, nanoseconds)
 
     return ask
 
@@ -216,8 +216,8 @@ def packed(positions: Positions) -> tuple[NDArray[Any], ...]:
 
 
 def _with_detail(
-    answers: Answers, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
-) -> Answers:
+    answers: BatchMoves, agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
+) -> BatchMoves:
     """The answers with what happened at the first failure, which compiled code cannot tell.
 
     Where Python finds no error, a number was too large for compiled code, and the answer is Python's.
@@ -228,18 +228,18 @@ def _with_detail(
         column[errors] = values
     first = answers.first_failure
     is_late = first is not None and answers.failure[first] == Reason.TIMEOUT
-    return Answers(answers.cells, answers.failure, "late" if is_late else again.detail, *_columns(answers)[2:])
+    return BatchMoves(answers.cells, answers.failure, "late" if is_late else again.detail, *_columns(answers)[2:])
 
 
-def _columns(answers: Answers) -> tuple[NDArray[Any], ...]:
+def _columns(answers: BatchMoves) -> tuple[NDArray[Any], ...]:
     return answers.cells, answers.failure, answers.nodes, answers.nanoseconds
 
 
 def _answer_interpreted(
     agent: Agent, positions: Positions, seeds: NDArray[np.uint64], is_cancelled: IsCancelled
-) -> Answers:
+) -> BatchMoves:
     rows = []
-    with closing(agent.open()) as player, heeding_ctrl_c() as is_ctrl_c:
+    with opened_player(agent.open()) as player, detect_ctrl_c() as is_ctrl_c:
         for i in range(len(positions)):
             if is_cancelled():
                 raise CancelledError
@@ -249,7 +249,7 @@ def _answer_interpreted(
     reasons = np.array(failure, np.int8)
     first = first_failure(reasons)
     costs = np.array(nodes, np.int64), np.array(nanoseconds, np.int64)
-    return Answers(np.array(cells, np.int16), reasons, "" if first is None else details[first], *costs)
+    return BatchMoves(np.array(cells, np.int16), reasons, "" if first is None else details[first], *costs)
 
 
 def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[int, int, str, int, int]:
@@ -260,7 +260,7 @@ def _ask(player: Player, board: Board, seed: int, is_ctrl_c: IsCtrlC) -> tuple[i
     except BaseException as error:
         if is_ctrl_c(error):
             raise
-        loss = as_loss(error)
+        loss = forfeit_from(error)
         return NO_ANSWER, int(loss.reason), loss.detail, 0, 0
     if not board.moves_mask(board.active_index) >> found.move & 1:
         return NO_ANSWER, int(Reason.ILLEGAL_MOVE), f"played cell {found.move}", 0, 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Games:
+class GameBatch:
     """A batch of n finished games as columns; the plies of all games lie one after another, split by `offsets`.
 
     Attributes:
@@ -35,23 +35,23 @@ class Games:
     def __len__(self) -> int:
         return len(self.winner)
 
-    def taken(self, places: NDArray[np.int64]) -> Games:
+    def taken(self, places: NDArray[np.int64]) -> GameBatch:
         """The games at these places, in this order."""
         lengths = np.diff(self.offsets)[places]
         offsets = np.append(0, lengths.cumsum())
         plies = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], lengths)
         columns = {name: getattr(self, name)[places] for name in _BY_GAME}
         columns |= {name: getattr(self, name)[plies] for name in BY_PLY}
-        return Games(**columns, detail=[self.detail[place] for place in places.tolist()], offsets=offsets)
+        return GameBatch(**columns, detail=[self.detail[place] for place in places.tolist()], offsets=offsets)
 
 
 _BY_GAME = ("winner", "reason")
 BY_PLY = ("moves", "score", "depth", "nodes", "time_us", "exact")
 
 
-def joined(parts: Sequence[Games]) -> Games:
+def concatenate(parts: Sequence[GameBatch]) -> GameBatch:
     """Several batches, at least one, as one."""
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_GAME, *BY_PLY)}
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     details = [text for part in parts for text in part.detail]
-    return Games(**columns, offsets=np.append(0, lengths.cumsum()), detail=details)
+    return GameBatch(**columns, offsets=np.append(0, lengths.cumsum()), detail=details)

@@ -7,18 +7,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from isolation.boards.drawing import show_value
+from isolation.boards.drawing import format_value
 from isolation.boards.render import standing, to_text
 from isolation.editions.classic_board import Board
 from isolation.games.match import GameRecord
-from isolation.players.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
+from isolation.players.agents import (
+    Agent,
+    ForfeitError,
+    Player,
+    check_board_size,
+    choose_once,
+    forfeit_from,
+    opened_player,
+)
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import cell_name, parse_cell
 from isolation.rules.outcome import Reason
 from isolation.rules.seeds import move_seed
 from isolation.search.result import SearchResult
-from isolation.usercode.output_capture import hushed
-from isolation.usercode.user_exceptions import heeding_ctrl_c
+from isolation.usercode.output_capture import capture_output
+from isolation.usercode.user_exceptions import detect_ctrl_c
 
 HUMAN = "Human"
 RESIGNED = "resigned"
@@ -138,9 +146,9 @@ def play_human(seat: Seat, size: str = "7x7", moves: Sequence[int] = ()) -> Game
     Raises:
         ValueError: a bad size, one the opponent cannot play on, or illegal `moves` to begin with.
     """
-    check_fit([seat.opponent], parse_size(size))
+    check_board_size([seat.opponent], parse_size(size))
     board = Board.from_moves(moves, size)
-    with closing(seat.opponent.open()) as opponent:
+    with opened_player(seat.opponent.open()) as opponent:
         return _play_out(_Game(board, seat, opponent, len(moves)))
 
 
@@ -208,17 +216,17 @@ def _turn_of_agent(game: _Game) -> GameRecord | None:
     """Let the agent move; a record if it has lost the game by failing to."""
     board, seat = game.board, game.seat
     try:
-        with heeding_ctrl_c() as is_ctrl_c, hushed() as printed:
+        with detect_ctrl_c() as is_ctrl_c, capture_output() as printed:
             result = _choose(game)
         if printed.lines and not game.has_printed:
             game.has_printed = True
             seat.say(f"Note: {printed.sentence(seat.opponent.name)}.")
         if result.move not in board.legal_cells():
-            raise Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
+            raise ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
     except BaseException as error:
         if is_ctrl_c(error):
             raise
-        loss = as_loss(error)
+        loss = forfeit_from(error)
         reason, detail = loss.reason.word, loss.detail
     else:
         seat.say(f"{seat.opponent.name} {'places' if board.move_count < 2 else 'plays'} {_told(result, board)}.")
@@ -233,7 +241,7 @@ def _choose(game: _Game) -> SearchResult:
     seed = move_seed(game.seat.seed, board.move_count)
     placing = agent.placing() if None in board.locations else agent
     if placing is not agent:
-        return ask_once(placing, board, seed)
+        return choose_once(placing, board, seed)
     if not game.has_begun:
         game.opponent.new_game()
         game.has_begun = True
@@ -258,13 +266,13 @@ def _undo(game: _Game) -> None:
 def _hint(game: _Game) -> str:
     adviser, board = game.seat.adviser, game.board
     chooser = adviser.placing() if None in board.locations else adviser
-    result = ask_once(chooser, board, move_seed(game.seat.seed, board.move_count))
+    result = choose_once(chooser, board, move_seed(game.seat.seed, board.move_count))
     return f"Hint: {adviser.name} would play {_told(result, board)}."
 
 
 def _told(result: SearchResult, board: Board) -> str:
     name = cell_name(result.move, board.width)
-    return f"{name} (score {show_value(result.score)}, {result.depth} plies deep)" if result.depth else name
+    return f"{name} (score {format_value(result.score)}, {result.depth} plies deep)" if result.depth else name
 
 
 def _situation(board: Board, seat: Seat) -> str:

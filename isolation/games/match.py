@@ -13,19 +13,27 @@ from numpy.typing import NDArray
 
 from isolation.editions.classic_board import Board
 from isolation.editions.third.game_loop import or_as_the_third_edition
-from isolation.games.game_batch import BY_PLY, Games, joined
+from isolation.games.game_batch import BY_PLY, GameBatch, concatenate
 from isolation.loading.load_user_code import origin_of
-from isolation.players.agents import Agent, Forfeit, Player, as_loss, ask_once, check_fit, closing
-from isolation.processes.agent_pickling import CannotCross
+from isolation.players.agents import (
+    Agent,
+    ForfeitError,
+    Player,
+    check_board_size,
+    choose_once,
+    forfeit_from,
+    opened_player,
+)
+from isolation.processes.agent_pickling import AgentPicklingError
 from isolation.rules.geometry import format_size, parse_size
 from isolation.rules.outcome import REASON_WORDS, Reason
-from isolation.rules.parameters import untuned
+from isolation.rules.parameters import base_function
 from isolation.rules.seeds import move_seed
 from isolation.search.result import SearchResult
-from isolation.usercode.user_exceptions import IsCtrlC, heeding_ctrl_c
+from isolation.usercode.user_exceptions import IsCtrlC, detect_ctrl_c
 
 if TYPE_CHECKING:
-    from isolation.native.move_cache import Memory
+    from isolation.native.move_cache import MoveCache
     from isolation.search.compiled import CompiledPlayer
 
 
@@ -97,7 +105,7 @@ def play_games(
     *,
     marker: NDArray[np.int64] | None = None,
     interpreted: bool = False,
-) -> Games:
+) -> GameBatch:
     """Play one game from every opening, agent 1 placing first.
 
     See `play_many`, which plays a batch of any pairings.
@@ -129,9 +137,9 @@ def play_many(
     *,
     marks: NDArray[np.int64] | None = None,
     marker: NDArray[np.int64] | None = None,
-    memory: Memory | None = None,
+    memory: MoveCache | None = None,
     interpreted: bool = False,
-) -> Games:
+) -> GameBatch:
     """Play one game from every opening, each between two of several agents; the games come back in their order.
 
     All games between compiled agents are played in one call of compiled code; the records are the same as those of the
@@ -153,7 +161,7 @@ def play_many(
         ValueError: an illegal opening, or an agent that cannot play on boards of this size, or that cannot be sent to
             the process that a hard cap needs.
     """
-    check_fit(agents, parse_size(size))
+    check_board_size(agents, parse_size(size))
     for opening in dict.fromkeys(map(tuple, openings)):
         Board.from_moves(opening, size)
     marks = np.arange(len(openings)) if marks is None else marks
@@ -217,12 +225,12 @@ def _by_sides(sides: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArr
     return np.split(places[order], np.flatnonzero(np.diff(groups[order])) + 1)
 
 
-def _in_order(parts: Sequence[tuple[NDArray[np.int64], Games]]) -> Games:
+def _in_order(parts: Sequence[tuple[NDArray[np.int64], GameBatch]]) -> GameBatch:
     """Games that were played in parts, each with the places of its games among all."""
     if not parts:
         return _collect([])
     places = np.concatenate([places for places, _ in parts])
-    games = joined([games for _, games in parts])
+    games = concatenate([games for _, games in parts])
     return games if (np.diff(places) == 1).all() else games.taken(np.argsort(places))
 
 
@@ -231,8 +239,8 @@ def _play_compiled(
     native: Sequence[CompiledPlayer | None],
     size: str,
     marker: NDArray[np.int64],
-    memory: Memory | None,
-) -> Games:
+    memory: MoveCache | None,
+) -> GameBatch:
     from isolation.compiling.specialise import native_function
     from isolation.native import workspaces
     from isolation.search.compiled import NOBODY, as_row, identity
@@ -256,17 +264,17 @@ def _play_compiled(
     )
     *first, players_at, sides_at, marks_at = map(workspaces.address_of, given)
     remembered = 0 if memory is None else workspaces.address_of(memory.table)
-    with workspaces.lent() as desk:
+    with workspaces.borrow_workspace() as desk:
         native_function("games", None, rows, columns).call(
             *first, count, players_at, sides_at, remembered, desk.address, marks_at,
             *map(workspaces.address_of, (marker, winner, reason, ends, *plies)),
         )  # fmt: skip
     offsets = np.concatenate(([0], ends)).astype(np.int64)
-    games = Games(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
+    games = GameBatch(winner, reason, [""] * count, offsets, *(column[: offsets[-1]].copy() for column in plies))
     return _with_details(games, fixtures, size, marker)
 
 
-def _with_details(games: Games, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> Games:
+def _with_details(games: GameBatch, fixtures: _Fixtures, size: str, marker: NDArray[np.int64]) -> GameBatch:
     """The games, those lost by an error or a late move with their details, which compiled code cannot tell.
 
     Where Python finds no error, a number was too large for compiled code, and the game is played again in Python.
@@ -279,13 +287,13 @@ def _with_details(games: Games, fixtures: _Fixtures, size: str, marker: NDArray[
             continue
         board = Board.from_moves(moves, size)
         loser = fixtures.agents[fixtures.sides[index, board.active_index]]
-        with heeding_ctrl_c() as is_ctrl_c:
+        with detect_ctrl_c() as is_ctrl_c:
             try:
                 _ask_again(loser, board, move_seed(fixtures.seeds[index], len(moves)))
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
-                games.detail[index] = as_loss(error).detail
+                games.detail[index] = forfeit_from(error).detail
             else:
                 unplayed.append(index)
     if not unplayed:
@@ -302,28 +310,28 @@ def _with_details(games: Games, fixtures: _Fixtures, size: str, marker: NDArray[
 def _ask_again(agent: Agent, board: Board, seed: int) -> None:
     """Have an agent search in Python what it has failed at; code from files in a process of its own."""
     if not _is_from_file(agent):
-        ask_once(agent, board, seed)
+        choose_once(agent, board, seed)
         return
-    from isolation.processes.subprocess_player import guard, patience
+    from isolation.processes.subprocess_player import patience, subprocess_player
 
-    with closing(guard(agent, (board.height, board.width), patience(agent))) as player:
+    with opened_player(subprocess_player(agent, (board.height, board.width), patience(agent))) as player:
         player.new_game()
         player.choose(board, seed)
 
 
-def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> Games:
+def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, marker: NDArray[np.int64]) -> GameBatch:
     """Games of the same two agents on the same sides."""
     from isolation.engines.engine_agent import EnginePlayer
-    from isolation.processes.subprocess_player import Guard
+    from isolation.processes.subprocess_player import SubprocessPlayer
 
     agents = [fixtures.agents[place] for place in fixtures.sides[0]]
     with ExitStack() as stack:
-        players = [stack.enter_context(closing(_open(agent, parse_size(size), hard_cap))) for agent in agents]
-        is_ctrl_c = stack.enter_context(heeding_ctrl_c())
+        players = [stack.enter_context(opened_player(_open(agent, parse_size(size), hard_cap))) for agent in agents]
+        is_ctrl_c = stack.enter_context(detect_ctrl_c())
         played = []
         engines = [player for player in players if isinstance(player, EnginePlayer)]
         for player in players:
-            if isinstance(player, Guard):
+            if isinstance(player, SubprocessPlayer):
                 player.heartbeat = _heart(marker)
         for opening, seed, mark in zip(fixtures.openings, fixtures.seeds, fixtures.marks.tolist(), strict=True):
             for engine in engines:
@@ -338,12 +346,12 @@ def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player
     comes from a file."""
     from isolation.engines.engine_agent import EngineAgent
     from isolation.processes.file_agent import FileAgent
-    from isolation.processes.subprocess_player import guard, patience
+    from isolation.processes.subprocess_player import patience, subprocess_player
 
     if isinstance(agent, EngineAgent | FileAgent):
         return agent.open() if hard_cap is None else agent.capped(hard_cap).open()
     if might_hang(agent) and (_is_capped(hard_cap) or (_is_from_file(agent) and agent.compiled(size) is None)):
-        return guard(agent, size, patience(agent) if hard_cap is None else hard_cap)
+        return subprocess_player(agent, size, patience(agent) if hard_cap is None else hard_cap)
     return agent.open()
 
 
@@ -354,7 +362,7 @@ def _is_capped(hard_cap: float | None) -> bool:
 
 def _is_from_file(agent: Agent) -> bool:
     """Whether what an agent evaluates by was loaded from a user's file."""
-    return origin_of(untuned(agent.heuristic)) is not None
+    return origin_of(base_function(agent.heuristic)) is not None
 
 
 def _heart(marker: NDArray[np.int64]) -> Callable[[], None]:
@@ -387,21 +395,21 @@ def _play_one(
     while True:
         turn = board.active_index
         marker[:3] = (mark, turn, board.move_count)
-        loss = None if board.moves_mask(turn) else Forfeit(Reason.NO_MOVES, "")
+        loss = None if board.moves_mask(turn) else ForfeitError(Reason.NO_MOVES, "")
         if loss is None:
             try:
                 if not has_begun[turn]:
                     players[turn].new_game()
                     has_begun[turn] = True
                 result = players[turn].choose(board, move_seed(seed, board.move_count))
-            except CannotCross:
+            except AgentPicklingError:
                 raise
             except BaseException as error:
                 if is_ctrl_c(error):
                     raise
-                loss = as_loss(error)
+                loss = forfeit_from(error)
         if loss is None and not board.moves_mask(turn) >> result.move & 1:
-            loss = Forfeit(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
+            loss = ForfeitError(Reason.ILLEGAL_MOVE, f"played cell {result.move}")
         if loss is not None:
             return _Played(2 - turn, loss.reason, loss.detail, opening_plies, board.history, results)
         results.append(result)
@@ -411,13 +419,13 @@ def _play_one(
 _PLY_TYPES = (np.int16, np.float64, np.int16, np.int64, np.int64, np.bool_)
 
 
-def _collect(played: list[_Played]) -> Games:
+def _collect(played: list[_Played]) -> GameBatch:
     rows: list[tuple[Any, ...]] = []
     for game in played:
         rows += [(cell, float("nan"), 0, 0, 0, False) for cell in game.cells[: game.opening]]
         rows += [(r.move, r.score, r.depth, r.nodes, int(r.seconds * 1e6), r.exact) for r in game.results]
     columns = list(zip(*rows, strict=True)) or [()] * len(_PLY_TYPES)
-    return Games(
+    return GameBatch(
         np.array([game.winner for game in played], np.int8),
         np.array([game.reason for game in played], np.int8),
         [game.detail for game in played],

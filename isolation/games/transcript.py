@@ -11,7 +11,7 @@ from isolation.rules.geometry import Move
 from isolation.rules.notation import parse_moves, words
 
 
-def position_after(text: str, size: str = "7x7") -> Board:
+def board_after(text: str, size: str = "7x7") -> Board:
     """The position after a list of moves as `notation.parse_moves` reads them.
 
     >>> position_after("d3,a2").history

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from isolation.loading.edition_detection import added_to_board
-from isolation.usercode.user_exceptions import told
+from isolation.usercode.user_exceptions import format_exception
 
 
-def space_of(module: str) -> str:
+def namespace_of(module: str) -> str:
     """The namespace of a module made from a user's file or from one of its siblings, which is its first two names.
 
     >>> space_of("isolation.user_1f.game_agent")
@@ -30,21 +30,23 @@ def added_method(module: str, name: str) -> Any:
     Raises:
         AttributeError: there is such a method, in a file that cannot be loaded.
     """
-    space = space_of(module)
+    space = namespace_of(module)
     if not module.startswith("isolation.user_") or space not in sys.modules:
         return None
     folder = Path(sys.modules[space].__path__[0])
-    found = extended_board(folder)
+    found = find_extended_board(folder)
     if found is None or name not in added_to_board(found.read_bytes()):
         return None
     parts = [part for part in found.relative_to(folder).with_suffix("").parts if part != "__init__"]
     try:
         return vars(import_module(".".join([space, *parts])).Board).get(name)
     except Exception as error:
-        raise AttributeError(f"the method {name} of boards stands in {found}, which {told(error)}") from error
+        raise AttributeError(
+            f"the method {name} of boards stands in {found}, which {format_exception(error)}"
+        ) from error
 
 
-def extended_board(folder: Path) -> Path | None:
+def find_extended_board(folder: Path) -> Path | None:
     """The file beside users' files whose `Board` has methods of its own, where the classic engines had theirs."""
     places = (folder / "isolation" / "isolation.py", folder / "isolation" / "__init__.py", folder / "isolation.py")
     return next((file for file in places if file.is_file() and added_to_board(file.read_bytes())), None)

@@ -33,15 +33,15 @@ from types import ModuleType
 from typing import Any
 
 from isolation.editions.classic_state import enable_board_extensions
-from isolation.editions.third.state_heuristics import StateScore, score_of_states
-from isolation.loading.board_extensions import added_method, extended_board, space_of
+from isolation.editions.third.state_heuristics import StateHeuristic, as_heuristic
+from isolation.loading.board_extensions import added_method, find_extended_board, namespace_of
 from isolation.loading.edition_detection import added_to_board, is_of_third_edition, sample_players_for
 from isolation.loading.integrity import ChangedError, unchanged
-from isolation.usercode.output_capture import WantsToEnd, hushed, unending
-from isolation.usercode.parsing import SilentLoader, doubtful_lines, parse
-from isolation.usercode.process_lifetime import tell_at_once
-from isolation.usercode.timeouts import at_most
-from isolation.usercode.user_exceptions import clean, heeding_ctrl_c, name_of, told
+from isolation.usercode.output_capture import WantsToEnd, capture_output, prevent_exit
+from isolation.usercode.parsing import SilentLoader, parse, syntax_warnings
+from isolation.usercode.process_lifetime import write_real_stderr
+from isolation.usercode.timeouts import wall_timeout
+from isolation.usercode.user_exceptions import detect_ctrl_c, format_exception, name_of, to_one_line
 
 LONGEST_IMPORT = 60.0
 """Seconds after which a file that is still being imported is given up, as one with an endless loop."""
@@ -102,7 +102,7 @@ def load_heuristic(path: str | Path, name: str) -> Loaded:
     loaded = load(path, name)
     if is_third_edition_player(loaded.value):
         raise LoadError(f"{path}:{name} is a player of the third edition, no heuristic; {_uses_of_player(path, name)}")
-    if "." in name and not isinstance(loaded.value, StateScore):
+    if "." in name and not isinstance(loaded.value, StateHeuristic):
         raise LoadError(f"{path}:{name} must be a method (self, state) of a third-edition player's class")
     if not is_heuristic(loaded.value):
         raise LoadError(f"{path}:{name} must be a function of (game, player), not {_describe(loaded.value)}")
@@ -203,7 +203,7 @@ def _as_heuristic(module: ModuleType, owner: str, value: Any, reference: str) ->
     known = module.__dict__.setdefault("__state_scores__", {})
     if (owner, value) not in known:
         try:
-            known[owner, value] = score_of_states(value, kind) or value
+            known[owner, value] = as_heuristic(value, kind) or value
         except Exception as error:
             raise LoadError(f"{reference}: making a {owner} {_explain(error, Path(str(module.__file__)))}") from error
     return known[owner, value]
@@ -236,7 +236,7 @@ def load_module(path: str | Path) -> ModuleType:
     name = f"{space}.{re.sub(r'[^0-9A-Za-z_]', '_', file.stem)}"
 
     def say_slow() -> None:
-        tell_at_once(f"Note: {path} is still being imported; it is given up in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
+        write_real_stderr(f"Note: {path} is still being imported; it is given up in {LONGEST_IMPORT - SLOW_IMPORT:g} s")
 
     with _loading:
         module = sys.modules.get(name)
@@ -246,10 +246,16 @@ def load_module(path: str | Path) -> ModuleType:
             assert spec is not None
             assert spec.loader is not None
             module = sys.modules[name] = module_from_spec(spec)
-            with heeding_ctrl_c() as is_ctrl_c:
+            with detect_ctrl_c() as is_ctrl_c:
                 try:
                     slow = (SLOW_IMPORT, say_slow)
-                    with hushed() as printed, unchanged(), at_most(LONGEST_IMPORT, slow), unending(), _staying():
+                    with (
+                        capture_output() as printed,
+                        unchanged(),
+                        wall_timeout(LONGEST_IMPORT, slow),
+                        prevent_exit(),
+                        _staying(),
+                    ):
                         spec.loader.exec_module(module)
                 except BaseException as error:
                     _close_space(space)
@@ -308,7 +314,7 @@ def doubts(path: str | Path) -> list[str]:
         f"line {line}: {text}" if source == file else f"{source.name}, line {line}: {text}"
         for source, content in _sources(file).items()
         if source.suffix == ".py"
-        for line, text in doubtful_lines(content)
+        for line, text in syntax_warnings(content)
     ]
 
 
@@ -326,7 +332,7 @@ def _sources(file: Path) -> dict[Path, bytes]:
 
 
 def _resolve(path: str | Path) -> Path:
-    file = expanded(path).resolve()
+    file = expand_path(path).resolve()
     if file.is_dir():
         source = next((one.name for one in sorted(file.glob("*.py"))), "FILE.py")
         raise LoadError(f"{path} is a folder: name the file in it, as {Path(path) / source}")
@@ -379,7 +385,7 @@ def _describe(value: Any) -> str:
 
 def _explain(error: BaseException, file: Path) -> str:
     """The exception in one line, with the place in the user's code it came from."""
-    what = f"{name_of(error)}: {clean(error.msg)}" if isinstance(error, SyntaxError) else told(error)
+    what = f"{name_of(error)}: {to_one_line(error.msg)}" if isinstance(error, SyntaxError) else format_exception(error)
     if isinstance(error, ChangedError):
         what = str(error)
     if isinstance(error, WantsToEnd):
@@ -434,8 +440,8 @@ class _UserLoader(SilentLoader):
     """Runs a user's source with an ``__import__`` that knows its siblings, and an ``open`` that knows its folder."""
 
     def exec_module(self, module: ModuleType) -> None:
-        space = space_of(module.__name__)
-        if extended_board(Path(sys.modules[space].__path__[0])):
+        space = namespace_of(module.__name__)
+        if find_extended_board(Path(sys.modules[space].__path__[0])):
             enable_board_extensions(added_method)
         module.__dict__["__builtins__"] = {
             **vars(builtins),
@@ -506,7 +512,7 @@ def _imported_siblings(source: Path, content: bytes, folder: Path) -> Iterator[P
         tree = parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # loading it will say so
         return
-    if (board := extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
+    if (board := find_extended_board(folder)) and added_to_board(board.read_bytes()) & _attributes(tree):
         yield board
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -536,6 +542,6 @@ def _sources_along(start: Path, parts: Sequence[str], folder: Path) -> Iterator[
         start = start / part
 
 
-def expanded(path: str | Path) -> Path:
+def expand_path(path: str | Path) -> Path:
     """The path with `~` for the user's home; `./~x` is a file of that name, and so is `~x` where there is no user x."""
     return Path(os.path.expanduser(path))  # pathlib forgets the ./ and raises where there is no user

@@ -25,7 +25,7 @@ from numba.extending import (
     register_model,
 )
 
-from isolation.editions.third.conversion import cell_at
+from isolation.editions.third.conversion import to_state_cell
 from isolation.editions.third.state import SIZE, STRIDE, Action
 from isolation.native import bitboards
 from isolation.native.bitboards import bitboard_for, constant_table, look_up
@@ -140,7 +140,7 @@ def _looked_up(what: str, is_mask: bool, values_of: Callable[[int, int], Sequenc
 
 def _numbers_of(rows: int, columns: int) -> list[int]:
     """For each cell of a board, the edition's number."""
-    return [cell_at(*divmod(cell, columns), rows, columns) for cell in range(rows * columns)]
+    return [to_state_cell(*divmod(cell, columns), rows, columns) for cell in range(rows * columns)]
 
 
 def _targets_of(rows: int, columns: int) -> list[int]:
@@ -237,7 +237,7 @@ def _result(state, action):
 def _has_liberties(state, player_id):
     """Cell 0, the last one of the largest board, is no liberty."""
     last = state.rows * state.columns - 1
-    has_cell_0 = cell_at(state.rows - 1, state.columns - 1, state.rows, state.columns) == 0
+    has_cell_0 = to_state_cell(state.rows - 1, state.columns - 1, state.rows, state.columns) == 0
 
     def has_liberties(state, player_id):
         mask = moves_from(state._position, location_of(state._position, player_id))

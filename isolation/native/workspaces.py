@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Desk:
+class Workspace:
     """Memory, int64[DESK_SIZE], and its address, which compiled code takes and which takes NumPy long to tell."""
 
     numbers: NDArray[np.int64]
@@ -32,15 +32,15 @@ class _Free(threading.local):
     """The desks of this thread that nobody uses, and those in use if anybody wants to know."""
 
     def __init__(self) -> None:
-        self.desks: list[Desk] = []
-        self.in_use: list[Desk] | None = None
+        self.desks: list[Workspace] = []
+        self.in_use: list[Workspace] | None = None
 
 
 _free = _Free()
 
 
 @contextmanager
-def lent() -> Iterator[Desk]:
+def borrow_workspace() -> Iterator[Workspace]:
     """A desk that is nobody else's for the length of the block.
 
     What lies on it is left over from earlier calls. After an exception it is not lent again: a call may still be
@@ -62,7 +62,7 @@ def lent() -> Iterator[Desk]:
 class Searches:
     """The compiled searches of a thread that are under way, for other threads."""
 
-    desks: list[Desk]
+    desks: list[Workspace]
 
     def halt(self) -> None:
         """End them as if their nodes were used up, with the last iteration they have finished.
@@ -83,7 +83,7 @@ class Searches:
 
 
 @contextmanager
-def haltable() -> Iterator[Searches]:
+def interruptible() -> Iterator[Searches]:
     """Gives other threads the searches of this one, for the length of the block."""
     searches = Searches([])
     before, _free.in_use = _free.in_use, searches.desks
@@ -99,10 +99,10 @@ def address_of(numbers: NDArray[Any]) -> int:
     return numbers.ctypes.data
 
 
-def _new() -> Desk:
+def _new() -> Workspace:
     import numpy as np
 
     from isolation.native.layout import DESK_SIZE
 
     numbers = np.zeros(DESK_SIZE, np.int64)
-    return Desk(numbers, numbers.ctypes.data)
+    return Workspace(numbers, numbers.ctypes.data)

@@ -17,20 +17,20 @@ from inspect import getsource, isroutine, unwrap
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.compiling.determinism import why_unrepeatable
+from isolation.compiling.determinism import nondeterminism_reason
 from isolation.editions.classic_board import Board
-from isolation.editions.edition import THIRD, TOO_LATE, edition_of, open_player, seat
-from isolation.editions.third.conversion import why_unfit
-from isolation.editions.third.state_heuristics import StateScore
+from isolation.editions.edition import THIRD, TOO_LATE, edition_of, make_player, seat
+from isolation.editions.third.conversion import unsupported_size_reason
+from isolation.editions.third.state_heuristics import StateHeuristic
 from isolation.rules.geometry import MOST_COMPILED_CELLS
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-from isolation.rules.parameters import untuned, values_of
+from isolation.rules.parameters import base_function, parameter_values
 from isolation.sample_players import open_move_score
 from isolation.search import TREES, Method, SearchOptions, SearchResult, check_search, is_compilable, search_in_python
 from isolation.search.interpreted import greedy_interpreted, random_interpreted
 from isolation.usercode.parsing import reading
-from isolation.usercode.user_exceptions import LONGEST, LONGEST_LINE, clean, origin, shown, told
+from isolation.usercode.user_exceptions import LONGEST, LONGEST_LINE, format_exception, origin, safe_repr, to_one_line
 
 if TYPE_CHECKING:
     from isolation.search.compiled import CompiledPlayer
@@ -42,7 +42,7 @@ PLACING_NODES = 1000
 """The most positions a search player looks at to place its knight while a person waits."""
 
 
-class Forfeit(Exception):
+class ForfeitError(Exception):
     """A player has lost the game by what it did: the reason, a detail for people, and a traceback if one is known."""
 
     def __init__(self, reason: Reason, detail: str, traceback: str = "") -> None:
@@ -128,11 +128,11 @@ class Agent(Protocol):
         """Itself under a limit of so many nodes at most, as its cost is measured; None if it does not count nodes."""
 
     def open(self) -> Player:
-        """What chooses its moves in a game, or in one game after another; see `closing`."""
+        """What chooses its moves in a game, or in one game after another; see `opened_player`."""
 
 
 @contextmanager
-def closing(player: Player) -> Iterator[Player]:
+def opened_player(player: Player) -> Iterator[Player]:
     """An open player, closed in the end whatever happens; what goes wrong in closing it is nobody's loss."""
     try:
         yield player
@@ -141,14 +141,14 @@ def closing(player: Player) -> Iterator[Player]:
             player.close()
 
 
-def ask_once(agent: Agent, board: Board, seed: int) -> SearchResult:
+def choose_once(agent: Agent, board: Board, seed: int) -> SearchResult:
     """The move of an agent that has not seen the game before; see `Player.choose`."""
-    with closing(agent.open()) as player:
+    with opened_player(agent.open()) as player:
         player.new_game()
         return player.choose(board, seed)
 
 
-def check_fit(agents: Iterable[Agent], size: tuple[int, int]) -> None:
+def check_board_size(agents: Iterable[Agent], size: tuple[int, int]) -> None:
     """Refuse agents that cannot play on boards of (rows, columns).
 
     Raises:
@@ -159,16 +159,16 @@ def check_fit(agents: Iterable[Agent], size: tuple[int, int]) -> None:
             raise ValueError(f"{agent.name}: {why}")
 
 
-def as_loss(error: BaseException) -> Forfeit:
+def forfeit_from(error: BaseException) -> ForfeitError:
     """How a player has lost that raised an exception: as it says itself, or by error, with file and line."""
-    if isinstance(error, Forfeit):
-        return Forfeit(error.reason, clean(error.detail, LONGEST_LINE))
+    if isinstance(error, ForfeitError):
+        return ForfeitError(error.reason, to_one_line(error.detail, LONGEST_LINE))
     place = origin(error)
     tail = f" ({place})" if place else ""
-    return Forfeit(Reason.ERROR, f"{told(error, LONGEST - len(tail))}{tail}")
+    return ForfeitError(Reason.ERROR, f"{format_exception(error, LONGEST - len(tail))}{tail}")
 
 
-class Plain:
+class AgentDefaults:
     """What holds for most agents: they never search in Python for want of a compiler, and place as they play."""
 
     @property
@@ -203,7 +203,7 @@ class Plain:
         return None
 
 
-class Memoryless(Plain):
+class StatelessAgent(AgentDefaults):
     """An agent that is its own player, since it remembers nothing from one move to the next."""
 
     def open(self) -> Self:
@@ -218,7 +218,7 @@ class Memoryless(Plain):
 
 
 @dataclass(frozen=True)
-class RandomAgent(Memoryless):
+class RandomAgent(StatelessAgent):
     """Any legal move, each as likely."""
 
     name: str = "Random"
@@ -247,7 +247,7 @@ class RandomAgent(Memoryless):
 
 
 @dataclass(frozen=True)
-class GreedyAgent(Memoryless):
+class GreedyAgent(StatelessAgent):
     """The move that looks best one ply ahead, the highest cell among equals; by default with the most replies left."""
 
     name: str = "Greedy"
@@ -263,7 +263,7 @@ class GreedyAgent(Memoryless):
     @property
     def why_unrepeatable(self) -> str:
         """What in its heuristic is left to chance, time or memory."""
-        return why_unrepeatable(self.heuristic)
+        return nondeterminism_reason(self.heuristic)
 
     def settings(self) -> dict[str, Any]:
         """The heuristic's name, content and parameters."""
@@ -284,7 +284,7 @@ class GreedyAgent(Memoryless):
 
 
 @dataclass(frozen=True)
-class SearchAgent(Memoryless):
+class SearchAgent(StatelessAgent):
     """A heuristic under a search method and a limit.
 
     `contradicts_itself` says that the heuristic was seen to give two answers to one question.
@@ -314,7 +314,7 @@ class SearchAgent(Memoryless):
         """What in its heuristic is left to chance, time or memory, or that it was seen to contradict itself."""
         if self.contradicts_itself:
             return "asked twice about one position, it gave two answers"
-        return why_unrepeatable(self.heuristic) if self.heuristic else ""
+        return nondeterminism_reason(self.heuristic) if self.heuristic else ""
 
     def settings(self) -> dict[str, Any]:
         """Method, heuristic by name, content and parameters, limit and the options that are on."""
@@ -348,7 +348,7 @@ class SearchAgent(Memoryless):
 
     def why_unfit(self, size: tuple[int, int]) -> str:
         """That the board is too large for the states of the third edition, if its heuristic is asked about those."""
-        return why_unfit(*size) if isinstance(untuned(self.heuristic), StateScore) else ""
+        return unsupported_size_reason(*size) if isinstance(base_function(self.heuristic), StateHeuristic) else ""
 
     @property
     def has_depth(self) -> bool:
@@ -383,7 +383,7 @@ class SearchAgent(Memoryless):
             Forfeit: it took longer than the wall time of a move.
         """
         if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
-            raise Forfeit(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
+            raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return result
 
     def find(self, board: Board, seed: int) -> SearchResult:
@@ -396,7 +396,7 @@ class SearchAgent(Memoryless):
 
 
 @dataclass(frozen=True)
-class ClassicAgent(Plain):
+class ClassicAgent(AgentDefaults):
     """A player object of the classic scripts, of any edition; each game has a fresh one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
@@ -434,7 +434,7 @@ class ClassicAgent(Plain):
 
     def why_unfit(self, size: tuple[int, int]) -> str:
         """That the board is too large for the states of the third edition, if its player knows those."""
-        return why_unfit(*size) if edition_of(self.factory) is THIRD else ""
+        return unsupported_size_reason(*size) if edition_of(self.factory) is THIRD else ""
 
     @property
     def overruns(self) -> bool:
@@ -477,9 +477,9 @@ def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
         Forfeit: there is none, or it is late, or illegal.
     """
     if given.is_missing or (given.seconds * 1e3 > limit.value and not overruns):
-        raise Forfeit(Reason.TIMEOUT, _lateness(given, limit))
+        raise ForfeitError(Reason.TIMEOUT, _lateness(given, limit))
     if given.cell is None:
-        raise Forfeit(Reason.ILLEGAL_MOVE, f"played {given.text}")
+        raise ForfeitError(Reason.ILLEGAL_MOVE, f"played {given.text}")
     return SearchResult(given.cell, float("nan"), 0, 0, given.seconds, (given.cell,), False)
 
 
@@ -510,7 +510,7 @@ class ClassicPlayer:
     def give(self, board: Board, seed: int) -> Given:
         """Whatever the player gives."""
         if self.player is None:
-            self.player = open_player(self.factory, board.active_index)
+            self.player = make_player(self.factory, board.active_index)
         random.seed(seed)
         _seed_numpy(seed)
         clock = time.perf_counter if self.limit.ms is not None else time.process_time
@@ -524,7 +524,7 @@ class ClassicPlayer:
         move = edition_of(self.player).ask(self.player, game, time_left)
         seconds, computed = clock() - started, time.process_time() - computing
         if not isinstance(move, tuple) or move not in legal_moves:
-            return Given(None, shown(move), seconds, computed, move is TOO_LATE)
+            return Given(None, safe_repr(move), seconds, computed, move is TOO_LATE)
         return Given(int(move[0]) * board.width + int(move[1]), "", seconds, computed)
 
 
@@ -549,9 +549,9 @@ def _choose(agent: Agent, board: Board, seed: int, interpreted: Callable[[], Sea
     player = agent.compiled((board.height, board.width)) if is_compilable(board) else None
     if player is None:
         return interpreted()
-    from isolation.search.compiled import run_or_explain
+    from isolation.search.compiled import run_with_fallback
 
-    return run_or_explain(player, board, seed, interpreted)
+    return run_with_fallback(player, board, seed, interpreted)
 
 
 def try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
@@ -575,7 +575,7 @@ def _try_to_compile(heuristic: Heuristic, size: tuple[int, int]) -> Any:
 
 def _settings_of(name: str, heuristic: Heuristic) -> dict[str, Any]:
     """What a heuristic adds to the settings of an agent; the parameters only if it has any."""
-    parameters = values_of(heuristic)
+    parameters = parameter_values(heuristic)
     return {"heuristic": name, "code": code_hash(heuristic), **({"parameters": parameters} if parameters else {})}
 
 
@@ -587,7 +587,7 @@ def code_hash(heuristic: Heuristic) -> str:
     """
     from isolation.compiling.source_rewriter import CompileError, rewrite
 
-    heuristic = untuned(heuristic)
+    heuristic = base_function(heuristic)
     try:
         code = rewrite(heuristic).code
     except CompileError:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from isolation.editions.classic_board import Board
-from isolation.exact.solver import Meter, MoveValue, outlast, valued_moves
-from isolation.players.agents import LATE_MS, Forfeit, Heuristic, Memoryless, SearchAgent, code_hash
+from isolation.exact.solver import MoveValue, SearchBudget, longest_resistance, move_results
+from isolation.players.agents import LATE_MS, ForfeitError, Heuristic, SearchAgent, StatelessAgent, code_hash
 from isolation.rules.geometry import MOST_COMPILED_CELLS
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -24,7 +24,7 @@ _INFINITY = float("inf")
 
 
 @dataclass(frozen=True)
-class PerfectAgent(Memoryless):
+class PerfectAgent(StatelessAgent):
     """Wins every won position that it can solve, and in a lost one lasts as long as it can find out how.
 
     Half of the limit goes into solving the position. The other half goes, in a lost position, into the search for the
@@ -40,7 +40,7 @@ class PerfectAgent(Memoryless):
     is_user_code: bool = False
 
     def __post_init__(self) -> None:
-        Meter(self.limit)
+        SearchBudget(self.limit)
 
     @property
     def is_deterministic(self) -> bool:
@@ -88,7 +88,7 @@ class PerfectAgent(Memoryless):
         """A winning move, or the move that loses last, or what the heuristic search finds, unless it is late."""
         result = self.find(board, seed)
         if self.limit.ms is not None and result.seconds * 1e3 > self.limit.ms + LATE_MS:
-            raise Forfeit(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
+            raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
         return result
 
     def find(self, board: Board, seed: int) -> SearchResult:
@@ -101,16 +101,16 @@ class PerfectAgent(Memoryless):
     def _choose(self, board: Board, seed: int) -> SearchResult:
         if board.width * board.height > MOST_COMPILED_CELLS:
             return replace(self.fallback.find(board, seed), exact=False)
-        meter = Meter(_half(self.limit))
+        meter = SearchBudget(_half(self.limit))
         values = []
-        for move in valued_moves(board, meter):
+        for move in move_results(board, meter):
             if move.keeps:
                 return _solved(move.cell, _INFINITY, 0, meter.nodes)
             values.append(move)
         if any(move.keeps is None for move in values):
             return self._fall_back(board, seed, values, meter.nodes)
-        rest = Meter(_half(self.limit))
-        _, at_least, moves = outlast(board, values, rest)
+        rest = SearchBudget(_half(self.limit))
+        _, at_least, moves = longest_resistance(board, values, rest)
         cell = next(move.cell for move in values if move.cell in moves)
         return _solved(cell, -_INFINITY, at_least, meter.nodes + rest.nodes)
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from isolation.loading.load_user_code import content_hash, load, origin_of
-from isolation.usercode.user_exceptions import clean, name_of
+from isolation.usercode.user_exceptions import name_of, to_one_line
 
 if TYPE_CHECKING:
     from isolation.players.agents import Agent
 
 
-class CannotCross(ValueError):
+class AgentPicklingError(ValueError):
     """An agent cannot be made again in another process: its name, and why, as one line."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -26,7 +26,7 @@ class CannotCross(ValueError):
         self.why = why
 
 
-def pack(agent: Agent) -> bytes:
+def dump_agent(agent: Agent) -> bytes:
     """An agent as bytes.
 
     Raises:
@@ -35,10 +35,10 @@ def pack(agent: Agent) -> bytes:
     try:
         return to_bytes(agent)
     except Exception as error:
-        raise CannotCross(agent.name, one_line(error)) from None
+        raise AgentPicklingError(agent.name, one_line(error)) from None
 
 
-def unpack(packed: bytes) -> Agent:
+def load_agent(packed: bytes) -> Agent:
     """The agent again.
 
     Raises:
@@ -98,4 +98,4 @@ class _Unpickler(pickle.Unpickler):
 
 def one_line(error: BaseException) -> str:
     """What went wrong, without line breaks."""
-    return clean(error) or name_of(error)
+    return to_one_line(error) or name_of(error)

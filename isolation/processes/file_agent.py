@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isolation.editions.edition import THIRD
-from isolation.editions.third.conversion import why_unfit
+from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.loading.load_user_code import content_hash, load_player
-from isolation.players.agents import Agent, ClassicAgent, Forfeit, Plain
+from isolation.players.agents import Agent, AgentDefaults, ClassicAgent, ForfeitError
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.player_process import PlayerProcess
-from isolation.processes.subprocess_child import Order
-from isolation.processes.subprocess_player import START_SECONDS, Guard, judge_given, patience
+from isolation.processes.subprocess_child import PlayerSetup
+from isolation.processes.subprocess_player import START_SECONDS, SubprocessPlayer, judge_given, patience
 from isolation.processes.transport import Transport
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
@@ -34,7 +34,7 @@ _ANY_SIZE = (0, 0)
 
 
 @dataclass(frozen=True)
-class FileAgent(Plain):
+class FileAgent(AgentDefaults):
     """A player of a file that is nothing but data here.
 
     Attributes:
@@ -71,7 +71,7 @@ class FileAgent(Plain):
 
     def why_unfit(self, size: tuple[int, int]) -> str:
         """Players of the third edition know boards of up to 9x11."""
-        return why_unfit(*size) if self.edition == THIRD.name else ""
+        return unsupported_size_reason(*size) if self.edition == THIRD.name else ""
 
     def settings(self) -> dict[str, Any]:
         """Where the player's code comes from, and its limit."""
@@ -90,22 +90,22 @@ class FileAgent(Plain):
         """The same player, given up after so many seconds without a move."""
         return replace(self, hard_cap=seconds)
 
-    def open(self, start: Callable[[], Transport] = PlayerProcess) -> Guard:
+    def open(self, start: Callable[[], Transport] = PlayerProcess) -> SubprocessPlayer:
         """What asks the player's process for moves; it is started for the first game."""
         make = recipe(_agent_of_file, self.file, self.player, self.content, self.name, self.limit)
         usual = USUAL_CAP if self.is_restricted else patience(self)
-        return Guard(
+        return SubprocessPlayer(
             self.name,
-            Order(make, _ANY_SIZE, str(Path(self.file).parent), self.is_restricted),
+            PlayerSetup(make, _ANY_SIZE, str(Path(self.file).parent), self.is_restricted),
             usual if self.hard_cap is None else self.hard_cap,
             judge_given(self.limit, overruns=self.edition in ("", THIRD.name)),
             start,
             IMPORT_SECONDS if self.is_restricted else START_SECONDS,
-            refused=lambda why: Forfeit(Reason.ERROR, f"cannot be loaded: {why}"),
+            refused=lambda why: ForfeitError(Reason.ERROR, f"cannot be loaded: {why}"),
             note=self._note,
         )
 
-    def _note(self, loss: Forfeit) -> None:
+    def _note(self, loss: ForfeitError) -> None:
         """Keep the traceback of an error."""
         if not (loss.traceback and self.errors):
             return

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import psutil
 
-from isolation.processes.transport import EngineTransport, Silence
+from isolation.processes.transport import EngineTransport, TransportTimeout
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from isolation.processes.subprocess_child import serve; serve()"
 """The program of a process that plays; its arguments are the folders that modules are looked for in."""
@@ -51,10 +51,10 @@ class PlayerProcess(EngineTransport):
                 answer = self._receive_within(seconds)
                 self._continue_keeper()
                 return answer
-            except Silence:
+            except TransportTimeout:
                 if not self._would_run() or self.used() - used > seconds / 2:
                     raise
-        raise Silence
+        raise TransportTimeout
 
     def used(self) -> float:
         """Seconds of processor time that the process has used, by the system's clock; 0 if it is gone."""
@@ -73,7 +73,7 @@ class PlayerProcess(EngineTransport):
             left = max(0.0, deadline - time.monotonic())
             try:
                 return super().receive(min(left, BEAT))
-            except Silence:
+            except TransportTimeout:
                 if left <= BEAT:
                     raise
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from isolation.loading.integrity import allow_changes
-from isolation.usercode.output_capture import deafened
+from isolation.usercode.output_capture import discard_output
 from isolation.usercode.process_lifetime import die_with_parent
 
 MEMORY = 1 << 30
@@ -113,7 +113,7 @@ def _containing(started: mmap.mmap) -> Any:
     return audit
 
 
-def confine(folder: str) -> None:
+def enter_sandbox(folder: str) -> None:
     """Have this process live within limits from now on, in a folder of which it may read.
 
     It ends with whoever started it; what it prints goes nowhere; it has a gigabyte of memory; Python code in it starts
@@ -124,7 +124,7 @@ def confine(folder: str) -> None:
     allow_changes()
     for name in _LIBRARIES_THREADS:  # a stack for each, which counts as memory, and time that counts several times
         os.environ[name] = "1"
-    deafened()
+    discard_output()
     os.chdir(folder)
     _limit()
     sys.dont_write_bytecode = True
@@ -150,7 +150,7 @@ def _limit() -> None:
             continue
 
 
-def knows_landlock() -> int:
+def landlock_version() -> int:
     """The version of Landlock that the system has; 0 for none. From 6 on (Linux 6.12) it holds signals, too."""
     if sys.platform != "linux":
         return 0
@@ -162,7 +162,7 @@ def _seal() -> None:
 
     See landlock(7). Where it is unknown, that is left to Python.
     """
-    version = knows_landlock()
+    version = landlock_version()
     if not version:
         return
     system = ctypes.CDLL(None)

@@ -1,10 +1,10 @@
 """The other side of `isolation.processes.subprocess_player`: a process in which user code plays.
 
-Lines hold pickled objects in base 64. First comes an `Order`; the answer is None, or a `Refusal`. Then come `NEW_GAME`,
-answered by None, and (board, seed), answered by what the player gave: a `SearchResult`, or the `Given` of a player
-object; either may be answered by a `Failure`. An order without a size is a call, answered by what it returns. Answers
-are read as these and nothing else: in the process that sends them somebody's code may have its hands in everything.
-What becomes of the game is for the other side to judge.
+Lines hold pickled objects in base 64. First comes an `PlayerSetup`; the answer is None, or a `SetupError`. Then come
+`NEW_GAME`, answered by None, and (board, seed), answered by what the player gave: a `SearchResult`, or the `Given` of a
+player object; either may be answered by a `Failure`. An order without a size is a call, answered by what it returns.
+Answers are read as these and nothing else: in the process that sends them somebody's code may have its hands in
+everything. What becomes of the game is for the other side to judge.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from isolation.players.agents import ClassicPlayer, Given, SearchAgent, as_loss
+from isolation.players.agents import ClassicPlayer, Given, SearchAgent, forfeit_from
 from isolation.search.result import SearchResult
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ NEW_GAME = "new game"
 
 
 @dataclass(frozen=True)
-class Order:
+class PlayerSetup:
     """Who is to play: the agent, packed, and the (rows, columns) of the boards, for which its code is compiled.
 
     Without a size what is packed is a call, see `crossing.recipe`, whose value is asked for.
@@ -50,7 +50,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class SetupError:
     """Why the agent cannot play here."""
 
     why: str
@@ -95,7 +95,7 @@ class _Answers(pickle.Unpickler):
 
 def serve() -> None:
     """Answer questions, until the process that asks them is gone."""
-    lines, answers = take_over_pipes()
+    lines, answers = claim_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv[1:] = []
     questions: SimpleQueue[bytes] = SimpleQueue()
@@ -109,7 +109,7 @@ def serve() -> None:
         say(answers, _answer(player, question, order.folder))
 
 
-def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
+def claim_stdio() -> tuple[BinaryIO, BinaryIO]:
     """Keep the pipes for questions and answers; what a player reads is empty, and what it prints goes to the errors."""
     lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -128,30 +128,30 @@ def listen(lines: BinaryIO, questions: SimpleQueue[bytes]) -> None:
     os._exit(1)
 
 
-def _restrain(order: Order) -> Callable[[], None]:
+def _restrain(order: PlayerSetup) -> Callable[[], None]:
     """Keep this process from harming others; returns what is to be called before each move."""
-    from isolation.processes.sandbox import confine, contain
+    from isolation.processes.sandbox import contain, enter_sandbox
 
     if not order.is_restricted:
         return contain()
-    confine(order.folder)
+    enter_sandbox(order.folder)
     return lambda: None
 
 
-def _begin(order: Order, answers: BinaryIO) -> Player | None:
+def _begin(order: PlayerSetup, answers: BinaryIO) -> Player | None:
     """Open the player that is ordered; None of a call, which is answered, and of one that cannot be opened."""
-    from isolation.processes.agent_pickling import one_line, unpack
+    from isolation.processes.agent_pickling import load_agent, one_line
 
     player: Player | None = None
     try:
-        ordered: Any = unpack(order.agent)
+        ordered: Any = load_agent(order.agent)
         answer: object = ordered
         if order.size is not None:
             ordered.compiled(order.size)
             player, answer = ordered.open(), None
     except BaseException as error:
         why = one_line(error)
-        answer = Refusal(why.replace(f"{order.folder}/", "") if order.folder else why)
+        answer = SetupError(why.replace(f"{order.folder}/", "") if order.folder else why)
     say(answers, answer)
     return player
 
@@ -163,12 +163,12 @@ def _answer(player: Player, question: Any, folder: str) -> object:
             return None
         return _asked(player)(*question)
     except BaseException as error:
-        detail = as_loss(error).detail
+        detail = forfeit_from(error).detail
         if not folder:
             return Failure(detail)
-        from isolation.usercode.tracebacks import trace
+        from isolation.usercode.tracebacks import user_traceback
 
-        return Failure(detail, trace(error, folder))
+        return Failure(detail, user_traceback(error, folder))
 
 
 def _asked(player: Player) -> Callable[..., object]:
@@ -184,4 +184,4 @@ def say(answers: BinaryIO, answer: object) -> None:
     answers.flush()
 
 
-_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure, Refusal)}
+_ANSWERS = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (SearchResult, Given, Failure, SetupError)}

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from isolation.players.agents import ClassicAgent, Forfeit, Given, SearchAgent, judged
-from isolation.processes.agent_pickling import CannotCross, pack, recipe
+from isolation.players.agents import ClassicAgent, ForfeitError, Given, SearchAgent, judged
+from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, recipe
 from isolation.processes.idle_processes import Idle
 from isolation.processes.player_process import PlayerProcess
-from isolation.processes.subprocess_child import NEW_GAME, Failure, Order, Refusal, decode_answer, encode
-from isolation.processes.transport import Ended, Silence, Transport
+from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode_answer, encode
+from isolation.processes.transport import Transport, TransportClosed, TransportTimeout
 from isolation.rules.outcome import PROCESS_DIED, Reason
 from isolation.search.result import SearchResult, is_well_formed
-from isolation.usercode.user_exceptions import LONGEST_LINE, clean
+from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 if TYPE_CHECKING:
     from isolation.editions.classic_board import Board
@@ -32,8 +32,8 @@ MOST_KEPT = 32
 SLACK_MS = 30.0
 """What may lie between a player's own clock and ours, which also counts the way there and back."""
 
-DIED = Forfeit(Reason.ERROR, PROCESS_DIED)
-_NONSENSE = Forfeit(Reason.ERROR, "RuntimeError: its process answered with nonsense")
+DIED = ForfeitError(Reason.ERROR, PROCESS_DIED)
+_NONSENSE = ForfeitError(Reason.ERROR, "RuntimeError: its process answered with nonsense")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ It raises Forfeit if the game is lost, and TypeError if that is no answer.
 
 
 @dataclass
-class Guard:
+class SubprocessPlayer:
     """The player of an agent whose code is a user's: it lives in a process that is ended if it does not answer.
 
     What came of a move is judged here: the process says what the player gave, and no more. It is late by its own clock,
@@ -81,13 +81,13 @@ class Guard:
     """
 
     name: str
-    order: Order
+    order: PlayerSetup
     hard_cap: float
     judge: Judge
     start: Callable[[], Transport] = PlayerProcess
     start_seconds: float = START_SECONDS
     refused: Callable[[str], Exception] | None = None
-    note: Callable[[Forfeit], None] = lambda loss: None
+    note: Callable[[ForfeitError], None] = lambda loss: None
     heartbeat: Callable[[], None] = lambda: None
     _transport: Transport | None = field(default=None, init=False)
     _is_waiting: bool = field(default=False, init=False)
@@ -142,9 +142,9 @@ class Guard:
         transport = self._running()
         try:
             answer = self._exchange(transport, question, self.hard_cap)
-        except Silence:
+        except TransportTimeout:
             raise self._ended(Reason.HANG, f"no answer within {self.hard_cap:g} s") from None
-        except Ended:
+        except TransportClosed:
             self._end()
             raise DIED from None
         except Exception:  # of whatever a line is that our side of the process has not written
@@ -170,18 +170,18 @@ class Guard:
             transport.heartbeat = self.heartbeat
         try:
             answer = self._exchange(transport, self.order, self.start_seconds)
-        except Silence:
+        except TransportTimeout:
             raise self._ended(Reason.HANG, f"its process did not start within {self.start_seconds:g} s") from None
-        except Ended:
+        except TransportClosed:
             self._end()
             raise DIED from None
         except Exception:
             self._end()
             raise _NONSENSE from None
-        if isinstance(answer, Refusal):
+        if isinstance(answer, SetupError):
             self._end()
-            why = clean(answer.why, LONGEST_LINE)
-            raise self.refused(why) if self.refused else CannotCross(self.name, why)
+            why = to_one_line(answer.why, LONGEST_LINE)
+            raise self.refused(why) if self.refused else AgentPicklingError(self.name, why)
         return transport
 
     def _exchange(self, transport: Transport, question: object, seconds: float) -> object:
@@ -192,9 +192,9 @@ class Guard:
         self._is_waiting = False
         return answer
 
-    def _ended(self, reason: Reason, why: str) -> Forfeit:
+    def _ended(self, reason: Reason, why: str) -> ForfeitError:
         self._end()
-        return Forfeit(reason, f"{PROCESS_DIED}: it was ended, {why}")
+        return ForfeitError(reason, f"{PROCESS_DIED}: it was ended, {why}")
 
     def _end(self) -> None:
         if self._transport is not None:
@@ -207,11 +207,11 @@ def _used(transport: Transport) -> float:
     return transport.used() if isinstance(transport, PlayerProcess) else 0.0
 
 
-def _as_error(failure: Failure) -> Forfeit:
+def _as_error(failure: Failure) -> ForfeitError:
     """How a player has lost whose code has raised something."""
     if type(failure.detail) is not str or type(failure.traceback) is not str:
         return _NONSENSE
-    return Forfeit(Reason.ERROR, clean(failure.detail, LONGEST_LINE), failure.traceback)
+    return ForfeitError(Reason.ERROR, to_one_line(failure.detail, LONGEST_LINE), failure.traceback)
 
 
 # Judges
@@ -234,7 +234,7 @@ def judge_given(limit: Limit, *, overruns: bool) -> Judge:
             answer,
             seconds=min(max(answer.seconds, 0.0), spent.by(limit)),
             computed=min(max(answer.computed, 0.0), spent.processor),
-            text=clean(answer.text, LONGEST_LINE),
+            text=to_one_line(answer.text, LONGEST_LINE),
         )
         result = judged(given, limit, overruns=overruns or not is_timed)
         if is_timed and not overruns:
@@ -266,7 +266,9 @@ def _check(spent: Spent, limit: Limit) -> None:
     """Raise Forfeit if a move took longer than a limit, whatever the player's own clock says."""
     if spent.is_beyond(limit):
         used = spent.processor * 1e3
-        raise Forfeit(Reason.TIMEOUT, f"used {used:.0f} ms of processor time of {limit.value:g} ms, seen from outside")
+        raise ForfeitError(
+            Reason.TIMEOUT, f"used {used:.0f} ms of processor time of {limit.value:g} ms, seen from outside"
+        )
 
 
 def _is_well_formed(given: Given) -> bool:
@@ -282,13 +284,13 @@ def _is_well_formed(given: Given) -> bool:
 # Making one
 
 
-def guard(agent: Agent, size: tuple[int, int], hard_cap: float) -> Guard:
+def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> SubprocessPlayer:
     """The guarded player of an agent for boards of (rows, columns); the process starts when it is first asked.
 
     Raises:
         CannotCross: the agent cannot be sent to another process.
     """
-    return Guard(agent.name, Order(pack(agent), size), hard_cap, judge_of(agent))
+    return SubprocessPlayer(agent.name, PlayerSetup(dump_agent(agent), size), hard_cap, judge_of(agent))
 
 
 def patience(agent: Agent) -> float:
@@ -309,19 +311,19 @@ def call_in_child(function: Callable[..., object], *arguments: object) -> Any:
     """
     transport = PlayerProcess()
     try:
-        transport.send(encode(Order(recipe(function, *arguments), None)), START_SECONDS)
+        transport.send(encode(PlayerSetup(recipe(function, *arguments), None)), START_SECONDS)
         answer = decode_answer(transport.receive(START_SECONDS))
-    except Silence:
+    except TransportTimeout:
         raise ValueError(f"takes longer than {START_SECONDS:g} s") from None
-    except Ended:
+    except TransportClosed:
         raise ValueError("ends its process") from None
     except Exception:
         raise ValueError("has tampered with what was to be said of it") from None
     finally:
         transport.end()
-    if isinstance(answer, Refusal):
-        raise ValueError(clean(answer.why, LONGEST_LINE))
+    if isinstance(answer, SetupError):
+        raise ValueError(to_one_line(answer.why, LONGEST_LINE))
     return answer
 
 
-_idle: Idle[Order, Transport] = Idle(MOST_KEPT)
+_idle: Idle[PlayerSetup, Transport] = Idle(MOST_KEPT)

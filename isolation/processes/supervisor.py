@@ -39,12 +39,12 @@ def keep(notice: socket.socket, errors: str, command: list[str]) -> None:
     status = engine.wait()
     copying.join(_LAST_WORDS)
     try:
-        notice.sendall(told(status).encode())
+        notice.sendall(describe_exit(status).encode())
     finally:
         _end_group()
 
 
-def told(status: int) -> str:
+def describe_exit(status: int) -> str:
     """How a process ended, in words.
 
     >>> told(3), told(-9)

@@ -19,15 +19,15 @@ _CHUNK = 1 << 16
 _LONGEST_WAIT_MS = 1 << 30
 
 
-class Silence(Exception):
+class TransportTimeout(Exception):
     """The other side has not taken or not sent a line in time."""
 
 
-class Ended(Exception):
+class TransportClosed(Exception):
     """The other side is gone, or has closed its ends of the pipes."""
 
 
-class Endless(Exception):
+class LineTooLong(Exception):
     """The other side sends a line that is longer than any it has reason to send."""
 
 
@@ -116,7 +116,7 @@ class ProcessTransport:
             except BlockingIOError:
                 continue
             except BrokenPipeError:
-                raise Ended from None
+                raise TransportClosed from None
 
     def receive(self, seconds: float) -> bytes:
         """Read a line; see `Transport.receive`."""
@@ -125,11 +125,11 @@ class ProcessTransport:
         while (at := self._received.find(b"\n", seen)) < 0:
             seen = len(self._received)
             if self._longest is not None and seen > self._longest:
-                raise Endless
+                raise LineTooLong
             _await(self._fileno(self._output), select.POLLIN, deadline)
             chunk = os.read(self._output.fileno(), _CHUNK)
             if not chunk:
-                raise Ended
+                raise TransportClosed
             self._received += chunk
         line = bytes(self._received[:at])
         del self._received[: at + 1]
@@ -149,7 +149,7 @@ class ProcessTransport:
 
     def _fileno(self, pipe: object) -> int:
         if self._is_over:
-            raise Ended
+            raise TransportClosed
         return pipe.fileno()  # type: ignore[attr-defined,no-any-return]
 
 
@@ -198,4 +198,4 @@ def _await(file: int, event: int, deadline: float) -> None:
     poll = select.poll()
     poll.register(file, event)
     if not poll.poll(min(max(0.0, 1e3 * (deadline - time.monotonic())), _LONGEST_WAIT_MS)):
-        raise Silence
+        raise TransportTimeout

@@ -126,7 +126,7 @@ def _left_out(end: float, outwards: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class BoundHeuristic:
     """A heuristic some of whose parameters have values of their own; called like any heuristic.
 
     Two that differ in values only share compiled code.
@@ -160,7 +160,7 @@ def parameters_of(heuristic: Any) -> tuple[Parameter, ...]:
     Raises:
         ParameterError: a range is empty, too wide, or does not hold the default.
     """
-    if isinstance(heuristic, Tuned):
+    if isinstance(heuristic, BoundHeuristic):
         values = dict(heuristic.values)
         own = parameters_of(heuristic.function)
         return tuple(replace(one, default=values.get(one.name, one.default)) for one in own)
@@ -172,12 +172,12 @@ def _parameters(heuristic: Any) -> tuple[Parameter, ...]:
     return tuple(one for _, parameters in owners(heuristic) for one in parameters.values())
 
 
-def values_of(heuristic: Any) -> dict[str, float]:
+def parameter_values(heuristic: Any) -> dict[str, float]:
     """The values of a heuristic's parameters, its own or the defaults, in the order of `parameters_of`."""
     return {one.name: one.default for one in parameters_of(heuristic)}
 
 
-def tuned(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
+def bind_parameters(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
     """The heuristic with values for some of its parameters; itself if there are none.
 
     Raises:
@@ -190,8 +190,10 @@ def tuned(heuristic: Heuristic, values: Mapping[str, float]) -> Heuristic:
         if name not in known:
             raise ParameterError(unknown(heuristic, name))
     checked = {name: known[name].checked(values[name]) for name in known if name in values}
-    base, before = (heuristic.function, dict(heuristic.values)) if isinstance(heuristic, Tuned) else (heuristic, {})
-    return Tuned(base, tuple((name, (before | checked)[name]) for name in known if name in before | checked))
+    base, before = (
+        (heuristic.function, dict(heuristic.values)) if isinstance(heuristic, BoundHeuristic) else (heuristic, {})
+    )
+    return BoundHeuristic(base, tuple((name, (before | checked)[name]) for name in known if name in before | checked))
 
 
 def unknown(heuristic: Any, name: str) -> str:
@@ -221,14 +223,14 @@ def _in_words(default: Any) -> str:
     return "no finite float" if isinstance(default, int | float) else "no number"
 
 
-def untuned(heuristic: Any) -> Any:
+def base_function(heuristic: Any) -> Any:
     """The function behind a heuristic, whose parameters are at their defaults."""
-    return heuristic.function if isinstance(heuristic, Tuned) else heuristic
+    return heuristic.function if isinstance(heuristic, BoundHeuristic) else heuristic
 
 
 def opened(heuristic: Any) -> Any:
     """What has values of its own as a partial function, or as a composite of those; anything else as it is."""
-    return heuristic.bound if isinstance(heuristic, Tuned) else heuristic
+    return heuristic.bound if isinstance(heuristic, BoundHeuristic) else heuristic
 
 
 def owners(heuristic: Any) -> list[tuple[Any, dict[str, Parameter]]]:
@@ -256,7 +258,7 @@ def _renamed(parameter: Parameter, prefix: str) -> Parameter:
 
 def name_of(heuristic: Any) -> str:
     """The name of the function behind a heuristic."""
-    heuristic = untuned(heuristic)
+    heuristic = base_function(heuristic)
     while isinstance(heuristic, partial):
         heuristic = heuristic.func
     return str(getattr(heuristic, "__name__", type(heuristic).__name__))

@@ -19,14 +19,14 @@ _WORD = (1 << 64) - 1
 
 
 @overload
-def mix(state: int) -> int: ...
+def splitmix64(state: int) -> int: ...
 
 
 @overload
-def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+def splitmix64(state: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
 
 
-def mix(state: Any) -> Any:
+def splitmix64(state: Any) -> Any:
     """64 well-mixed bits of a 64-bit number: of an int, or of each number of a uint64 array.
 
     Compiled code runs this very source on its own uint64, which cutting off at 64 bits costs nothing.
@@ -44,11 +44,11 @@ def random_bits(seed: int) -> Callable[[], int]:
     def draw() -> int:
         nonlocal state
         state = (state + STEP) & _WORD
-        return mix(state) >> 1
+        return splitmix64(state) >> 1
 
     return draw
 
 
 def move_seed(game_seed: int, ply: int) -> int:
     """The seed of the choice made at a ply (0 for the first placement) of a game."""
-    return mix(game_seed ^ mix((ply + 1) * STEP))
+    return splitmix64(game_seed ^ splitmix64((ply + 1) * STEP))

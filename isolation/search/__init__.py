@@ -54,7 +54,7 @@ def search(
 
     if not interpreted and is_compilable(board):
         from isolation.compiling.compile_heuristic import CompileError, compile_heuristic
-        from isolation.search.compiled import compiled_search, run_or_explain
+        from isolation.search.compiled import compiled_search, run_with_fallback
 
         size = (board.height, board.width)
         try:
@@ -63,7 +63,7 @@ def search(
             warnings.warn(f"{_name(heuristic)} runs interpreted, some hundred times slower: {error}", stacklevel=2)
         else:
             player = compiled_search(compiled, method, chosen, limit, size)
-            return run_or_explain(player, board, seed, in_python)
+            return run_with_fallback(player, board, seed, in_python)
     return in_python()
 
 

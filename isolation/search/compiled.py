@@ -77,7 +77,7 @@ class HeuristicFailed(Exception):
         self.nodes = nodes
 
 
-def run_or_explain(
+def run_with_fallback(
     player: CompiledPlayer, board: Board, seed: int, interpreted: Callable[[], SearchResult]
 ) -> SearchResult:
     """`run_native`; if the heuristic fails, the same search interpreted, which raises the exception itself.
@@ -140,7 +140,7 @@ def run_native(player: CompiledPlayer, board: Board, seed: int) -> SearchResult:
     own, other = (cell_1, cell_0) if turn else (cell_0, cell_1)
     wanted = player.settings
     numbers = (wanted.depth, wanted.nodes, wanted.clock, wanted.budget, wanted.flags, signed(seed))
-    with workspaces.lent() as desk:
+    with workspaces.borrow_workspace() as desk:
         parameters = workspaces.address_of(player.parameters)
         score = player.function.call(low, high, own, other, *numbers, desk.address, parameters)
         return _read(desk.numbers, score)

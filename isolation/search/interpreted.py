@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isolation.rules.limits import Limit
-from isolation.rules.parameters import untuned
+from isolation.rules.parameters import base_function
 from isolation.rules.seeds import random_bits
 from isolation.search.result import Method, SearchOptions, SearchResult
-from isolation.usercode.user_exceptions import name_of, return_lines, shown
+from isolation.usercode.user_exceptions import name_of, return_lines, safe_repr
 
 if TYPE_CHECKING:
     from isolation.editions.classic_board import Board
@@ -83,7 +83,7 @@ def appraise(heuristic: Heuristic, board: Board, player: Any) -> float:
     if value < -LARGEST:
         return -LARGEST
     if math.isnan(value):
-        where = return_lines(untuned(heuristic))
+        where = return_lines(base_function(heuristic))
         raise NotANumber(f"the heuristic returned {_called(returned)}{f' ({where})' if where else ''}")
     return value
 
@@ -100,7 +100,7 @@ def _as_number(value: object) -> float:
 
 def _called(value: object) -> str:
     """A value that is no number, in a few words."""
-    text = "NaN" if isinstance(value, float) else shown(value)
+    text = "NaN" if isinstance(value, float) else safe_repr(value)
     return text if len(text) < _LONGEST_VALUE else f"a value of type {name_of(value)}"
 
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from isolation.usercode.user_exceptions import told
+from isolation.usercode.user_exceptions import format_exception
 
 MOST_SHOWN = 80
 """Characters of a printed line that are told."""
@@ -26,7 +26,7 @@ class WantsToEnd(Exception):
 
 
 @dataclass
-class Printed:
+class CapturedOutput:
     """What code has printed: how many lines, and the first of them, cut."""
 
     lines: int = 0
@@ -41,7 +41,7 @@ class Printed:
 
 
 @contextmanager
-def unending() -> Iterator[None]:
+def prevent_exit() -> Iterator[None]:
     """Turn what would end the process, `sys.exit` or `os._exit` in this thread, into an exception; Ctrl-C stays.
 
     So it is with what would end it before long: closing all descriptors by `os.closerange`, and emptying
@@ -71,7 +71,7 @@ def unending() -> Iterator[None]:
     except _Exit as error:
         raise WantsToEnd(str(error)) from error
     except BaseException as error:
-        raise WantsToEnd(f"raises {told(error)}") from error
+        raise WantsToEnd(f"raises {format_exception(error)}") from error
     finally:
         os._exit, os.closerange = end, close_range
 
@@ -96,30 +96,30 @@ def _modules_kept() -> Iterator[None]:
 
 
 @contextmanager
-def hushed() -> Iterator[Printed]:
+def capture_output() -> Iterator[CapturedOutput]:
     """Keep what code prints from both of our streams, and count it; inside another one, that one counts.
 
     So it is with what Python prints, and what native code and programs write to the descriptors. What is warned of is
     said afterwards.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), _Counting):
-        yield Printed()
+        yield CapturedOutput()
         return
-    printed = Printed()
+    printed = CapturedOutput()
     counting = _Counting(printed)
     stream = io.TextIOWrapper(counting, encoding="utf-8", errors="replace", write_through=True)
     with _warned_of_later(), _descriptors_kept(counting), redirect_stdout(stream), redirect_stderr(stream):
         yield printed
 
 
-def deafened() -> None:
+def discard_output() -> None:
     """Have all that is printed in this process from now on go nowhere, for good, whoever prints it."""
     _flush()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-    sys.stdout = sys.stderr = io.TextIOWrapper(_Counting(Printed()), encoding="utf-8", errors="replace")
+    sys.stdout = sys.stderr = io.TextIOWrapper(_Counting(CapturedOutput()), encoding="utf-8", errors="replace")
     warnings.simplefilter("ignore")
 
 
@@ -173,7 +173,7 @@ class _Exit(BaseException):
 class _Counting(io.BytesIO):
     """Keeps no more than the first line of what is written, and the number of lines."""
 
-    def __init__(self, printed: Printed) -> None:
+    def __init__(self, printed: CapturedOutput) -> None:
         super().__init__()
         self.printed = printed
         self._is_new_line = True

@@ -17,7 +17,7 @@ lines, and Python 3.11.7 raises SystemError where two threads make syntax trees 
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
+def suppress_warnings() -> Iterator[None]:
     """Read source without a word: workers read the same file again and again, and each would warn of it again."""
     with reading, warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
@@ -30,7 +30,7 @@ class SilentLoader(SourceFileLoader):
 
     def source_to_code(self, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
         """The code of the source."""
-        with unwarned():
+        with suppress_warnings():
             return super().source_to_code(*arguments, **options)
 
 
@@ -40,7 +40,7 @@ def parse(source: str | bytes) -> ast.Module:
     Raises:
         SyntaxError, ValueError: it is not Python.
     """
-    with unwarned():
+    with suppress_warnings():
         return ast.parse(source)
 
 
@@ -51,7 +51,7 @@ def parse_expression(source: str) -> ast.expr:
     return statement.value
 
 
-def doubtful_lines(source: str | bytes) -> list[tuple[int, str]]:
+def syntax_warnings(source: str | bytes) -> list[tuple[int, str]]:
     """What Python warns of in a source that it can read, such as `is` with a number: the line and the warning.
 
     >>> doubtful_lines("x = 1\\nassert (x, 'always true')")

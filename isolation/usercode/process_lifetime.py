@@ -22,7 +22,7 @@ def die_with_parent() -> None:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def go_on_in_a_child(code: str) -> None:
+def continue_in_child(code: str) -> None:
     """Go on in a child of this process, which waits for it, ends as it does, and says so if it ended without a word.
 
     For commands that run people's `code`, so named in messages, which may end its process past Python, by a signal or a
@@ -50,7 +50,7 @@ def go_on_in_a_child(code: str) -> None:
     os._exit(_end_of(code, child, finished))
 
 
-def tell_at_once(line: str) -> None:
+def write_real_stderr(line: str) -> None:
     """Write a line to stderr past whatever keeps what people's code prints; only in such a child, else nothing."""
     for descriptor in _stderr_of_a_child:
         with suppress(OSError):  # people's code has closed it, or nobody reads any more

@@ -14,12 +14,12 @@ _TICK = 1.0
 _WAITING = 10
 
 
-class TookTooLong(Exception):
+class UserCodeTimeout(Exception):
     """A function did not return in time."""
 
 
 @contextmanager
-def at_most(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None) -> Iterator[None]:
+def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None = None) -> Iterator[None]:
     """Break off Python code that takes longer; outside the main thread, where no alarm can be heard, wait for it.
 
     Args:
@@ -40,7 +40,7 @@ def at_most(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None =
             say()
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"takes longer than {seconds:g} s")
+        raise UserCodeTimeout(f"takes longer than {seconds:g} s")
 
     first, say = meanwhile if meanwhile and meanwhile[0] < seconds else (seconds, None)
     before = signal.signal(signal.SIGALRM, remind if say else ring)
@@ -53,10 +53,10 @@ def at_most(seconds: float, meanwhile: tuple[float, Callable[[], None]] | None =
 
 
 @contextmanager
-def computing_at_most(seconds: float) -> Iterator[None]:
+def cpu_timeout(seconds: float) -> Iterator[None]:
     """Break off Python code that takes longer by the processor's clock, or, as it waits, ten times that by any.
 
-    What else a machine does is not held against it. As with `at_most`, only in the main thread.
+    What else a machine does is not held against it. As with `wall_timeout`, only in the main thread.
 
     Raises:
         TookTooLong: it did.
@@ -66,19 +66,19 @@ def computing_at_most(seconds: float) -> Iterator[None]:
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"takes longer than {seconds:g} s")
+        raise UserCodeTimeout(f"takes longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        with at_most(_WAITING * seconds):
+        with wall_timeout(_WAITING * seconds):
             yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
 
 
-def unless_silent(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:
+def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds: float) -> T:
     """What `work()` returns; it is left to itself, in a thread of its own, once there is no sign of life.
 
     That goes for compiled code as well, which nothing can interrupt and which does not keep Python's lock.
@@ -110,7 +110,7 @@ def unless_silent(work: Callable[[], T], sign: Callable[[], object], seconds: fl
         silent = silent + tick if now == seen and now is not None else 0.0
         seen = now
         if silent > seconds:
-            raise TookTooLong(f"takes longer than {seconds:g} s")
+            raise UserCodeTimeout(f"takes longer than {seconds:g} s")
     if raised:
         raise raised[0]
     return returned[0]

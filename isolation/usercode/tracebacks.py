@@ -5,13 +5,13 @@ from __future__ import annotations
 import traceback
 from contextlib import suppress
 
-from isolation.usercode.user_exceptions import clean, told
+from isolation.usercode.user_exceptions import format_exception, to_one_line
 
 MOST_FRAMES = 20
 MOST_LINES = 60
 
 
-def trace(error: BaseException, folder: str) -> str:
+def user_traceback(error: BaseException, folder: str) -> str:
     """The traceback from where the folder's code begins, its paths relative to the folder; empty if it has no part."""
     frames = _own_frames(error, folder)
     if not frames:
@@ -22,7 +22,7 @@ def trace(error: BaseException, folder: str) -> str:
             lines += [_plain(line, folder) for line in text.splitlines()]
     if len(frames) > MOST_FRAMES:
         lines.append(f"  … and {len(frames) - MOST_FRAMES} calls more")
-    return "\n".join([*lines[:MOST_LINES], told(error)])
+    return "\n".join([*lines[:MOST_LINES], format_exception(error)])
 
 
 def _own_frames(error: BaseException, folder: str) -> list[traceback.FrameSummary]:
@@ -36,4 +36,4 @@ def _own_frames(error: BaseException, folder: str) -> list[traceback.FrameSummar
 
 def _plain(line: str, folder: str) -> str:
     indented = line[: len(line) - len(line.lstrip())]
-    return indented + clean(line.replace(f"{folder}/", ""))
+    return indented + to_one_line(line.replace(f"{folder}/", ""))

@@ -31,9 +31,9 @@ class CompilerFault(RuntimeError):
     """The compiler fails by a fault of ours, as where a new release of numba has moved a part; says what to report."""
 
 
-def told(error: BaseException, longest: int = LONGEST) -> str:
+def format_exception(error: BaseException, longest: int = LONGEST) -> str:
     """An exception in one line, such as ``ValueError: no such cell``; its name alone if it says nothing."""
-    name, text = name_of(error), clean(error, longest)
+    name, text = name_of(error), to_one_line(error, longest)
     return _cut(f"{name}: {text}", longest) if text else name
 
 
@@ -57,7 +57,7 @@ def return_lines(function: Callable[..., object]) -> str:
         return ""
     instructions = [each for each in dis.get_instructions(code) if each.opname in ("RETURN_VALUE", "RETURN_CONST")]
     lines = sorted({each.positions.lineno for each in instructions if each.positions and each.positions.lineno})
-    named = f"{clean(os.path.basename(code.co_filename), LONGEST // 4)}, line"
+    named = f"{to_one_line(os.path.basename(code.co_filename), LONGEST // 4)}, line"
     return f"{named} {lines[0]}" if len(lines) == 1 else f"{named}s {', '.join(map(str, lines))}"
 
 
@@ -73,15 +73,15 @@ def _not_the_users() -> tuple[str, ...]:
 
 
 def _line_of(file: str, line: int | None) -> str:
-    return f"{clean(os.path.basename(file), LONGEST // 4)}, line {line}"
+    return f"{to_one_line(os.path.basename(file), LONGEST // 4)}, line {line}"
 
 
 def name_of(value: object) -> str:
     """The name of a value's class, clean."""
-    return clean(_name_of(type(value)))
+    return to_one_line(_name_of(type(value)))
 
 
-def clean(said: object, longest: int = LONGEST) -> str:
+def to_one_line(said: object, longest: int = LONGEST) -> str:
     """What a value says of itself, as one line that any file, terminal and page takes, of at most so many characters;
     an ellipsis is the last of them where more was said.
 
@@ -90,8 +90,8 @@ def clean(said: object, longest: int = LONGEST) -> str:
     return _one_line(said, str, longest)
 
 
-def shown(value: object, longest: int = LONGEST) -> str:
-    """A value as code would write it; see `clean`."""
+def safe_repr(value: object, longest: int = LONGEST) -> str:
+    """A value as code would write it; see `to_one_line`."""
     return _one_line(value, repr, longest)
 
 
@@ -100,7 +100,7 @@ def _one_line(value: object, tell: Callable[[object], str], longest: int) -> str
         # Of a class of their own, text could do anything; what a slice of `str` itself returns is plain.
         text = str.__getitem__(tell(value), slice(_LONGEST_READ))
     except BaseException as error:
-        return f"(what it says cannot be told: {clean(_name_of(type(error)))})"[:longest]
+        return f"(what it says cannot be told: {to_one_line(_name_of(type(error)))})"[:longest]
     return _cut("".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split())), longest)
 
 
@@ -109,7 +109,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 @contextmanager
-def heeding_ctrl_c() -> Iterator[IsCtrlC]:
+def detect_ctrl_c() -> Iterator[IsCtrlC]:
     """Tell the user's Ctrl-C, or a request to end, from a KeyboardInterrupt that people's code raises by itself.
 
     Where signals are not heard, outside the main thread and in workers, which are deaf to them, nothing is the user's.

@@ -1,7 +1,7 @@
 """Child process of `reports.board.board_processes`: answers the page's questions one at a time.
 
-Lines hold pickled objects in base 64, as in `isolation.processes.subprocess_child`. First comes an `Order`; the answer
-is None. Then come questions, each answered by an `Answer`.
+Lines hold pickled objects in base 64, as in `isolation.processes.subprocess_child`. First comes an `BoardSetup`; the
+answer is None. Then come questions, each answered by an `BoardAnswer`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from isolation.processes.subprocess_child import decode, listen, say, take_over_pipes
-from isolation.usercode.user_exceptions import told
+from isolation.processes.subprocess_child import claim_stdio, decode, listen, say
+from isolation.usercode.user_exceptions import format_exception
 from reports.board import handlers
 from reports.board.exploring import explored
-from reports.board.game_export import written
-from reports.board.game_import import games_in
+from reports.board.game_export import export_line
+from reports.board.game_import import import_games
 from reports.board.request_models import (
     ExploreQuestion,
     ExportQuestion,
@@ -32,7 +32,7 @@ from reports.board.request_models import (
     SolveQuestion,
     ValuesQuestion,
 )
-from reports.board.resources import Shelf, game, games
+from reports.board.resources import Resources, game, games
 
 START = "import sys; sys.path[:] = sys.argv[1:]; from reports.board.board_child import serve; serve()"
 """The program of the process; its arguments are the folders that modules are looked for in."""
@@ -45,7 +45,7 @@ gigabyte aside as soon as it reads a file, which counts as memory that the proce
 
 _CAN_SEARCH = sys.platform != "win32"
 
-_ANSWERS: dict[type, Callable[[Any, Shelf], dict[str, Any]]] = {
+_ANSWERS: dict[type, Callable[[Any, Resources], dict[str, Any]]] = {
     ValuesQuestion: lambda question, shelf: handlers.values(question, shelf.all_heuristics),
     GraphQuestion: lambda question, shelf: handlers.graph(question, shelf.all_heuristics),
     SolveQuestion: lambda question, shelf: handlers.exact(question),
@@ -53,40 +53,40 @@ _ANSWERS: dict[type, Callable[[Any, Shelf], dict[str, Any]]] = {
     GamesQuestion: games,
     GameQuestion: game,
     ExploreQuestion: explored,
-    ImportQuestion: lambda question, shelf: games_in(question),
-    ExportQuestion: written,
+    ImportQuestion: lambda question, shelf: import_games(question),
+    ExportQuestion: export_line,
 }
 
 
 @dataclass(frozen=True)
-class Order:
+class BoardSetup:
     """What can be asked for, packed, and how many bytes the process may take beside those it begins with."""
 
-    shelf: Shelf
+    shelf: Resources
     memory: int
 
 
 @dataclass(frozen=True)
-class Answer:
+class BoardAnswer:
     """An HTTP status, and what the page is told."""
 
     status: int
     content: dict[str, Any]
 
 
-def failed(status: int, why: str) -> Answer:
+def failed(status: int, why: str) -> BoardAnswer:
     """An answer that says in a sentence why there is none."""
-    return Answer(status, {"error": why})
+    return BoardAnswer(status, {"error": why})
 
 
 def serve() -> None:
     """Answer questions, until the process that asks them is gone."""
-    lines, out = take_over_pipes()
+    lines, out = claim_stdio()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv[1:] = []
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=listen, args=(lines, questions), daemon=True).start()
-    order: Order = decode(questions.get())
+    order: BoardSetup = decode(questions.get())
     _warm_up()
     _limit_memory(order.memory)
     say(out, None)
@@ -94,18 +94,18 @@ def serve() -> None:
         say(out, answer(decode(questions.get()), order.shelf))
 
 
-def answer(question: object, shelf: Shelf) -> Answer:
+def answer(question: object, shelf: Resources) -> BoardAnswer:
     """What a question is answered, whatever happens meanwhile."""
     if not _CAN_SEARCH and isinstance(question, ValuesQuestion | GraphQuestion | MoveQuestion | SolveQuestion):
         return failed(400, "positions are analysed on Linux and macOS only; here the board shows games")
     try:
-        return Answer(200, _ANSWERS[type(question)](question, shelf))
+        return BoardAnswer(200, _ANSWERS[type(question)](question, shelf))
     except MemoryError:
         return failed(400, "this takes more memory than a question may have: ask for less")
     except (ValueError, OSError) as error:
         return failed(400, str(error))
     except BaseException as error:
-        return failed(500, f"the board failed: {told(error)}")
+        return failed(500, f"the board failed: {format_exception(error)}")
 
 
 def _warm_up() -> None:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from isolation.processes.subprocess_child import decode, encode
-from reports.board.board_child import SPARING, START, Answer, Order, failed
-from reports.board.resources import Shelf, packed
+from reports.board.board_child import SPARING, START, BoardAnswer, BoardSetup, failed
+from reports.board.resources import Resources, packed
 
 START_SECONDS = 60.0
 """What a process may take to start."""
@@ -26,7 +26,7 @@ _LONGEST_LINE = 1 << 26
 
 
 @dataclass(frozen=True)
-class Room:
+class ServerLimits:
     """How much there is for questions.
 
     Attributes:
@@ -48,7 +48,7 @@ class Room:
     memory: int = 1 << 30
 
 
-ROOM = Room()
+ROOM = ServerLimits()
 
 
 class Processes:
@@ -58,8 +58,8 @@ class Processes:
         ValueError: something on the shelf cannot be used in another process.
     """
 
-    def __init__(self, shelf: Shelf, room: Room = ROOM) -> None:
-        self._order = Order(packed(shelf), room.memory)
+    def __init__(self, shelf: Resources, room: ServerLimits = ROOM) -> None:
+        self._order = BoardSetup(packed(shelf), room.memory)
         self._room = room
         self._short = asyncio.Semaphore(room.short_places)
         self._waiting = 0
@@ -68,7 +68,7 @@ class Processes:
         self._preparing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
-    async def answer(self, question: object, page: str) -> Answer:
+    async def answer(self, question: object, page: str) -> BoardAnswer:
         """What a question of a page is answered. Whoever cancels this ends the question."""
         room = self._room
         if self._waiting >= room.waiting:
@@ -80,7 +80,7 @@ class Processes:
             self._waiting -= 1
         is_short = True
         process: _Process | None = None
-        asking: asyncio.Task[Answer] | None = None
+        asking: asyncio.Task[BoardAnswer] | None = None
         try:
             process = self._idle.pop() if self._idle else await _Process.start(self._order)
             asking = asyncio.create_task(process.ask(question))
@@ -149,7 +149,7 @@ class _Process:
         self._process, self._input, self._output = process, process.stdin, process.stdout
 
     @classmethod
-    async def start(cls, order: Order) -> Self:
+    async def start(cls, order: BoardSetup) -> Self:
         """A process that is ready for questions.
 
         Raises:
@@ -178,14 +178,14 @@ class _Process:
             raise
         return process
 
-    async def ask(self, question: object) -> Answer:
+    async def ask(self, question: object) -> BoardAnswer:
         """Its answer.
 
         Raises:
             _Ended: it has died.
         """
         answer = await self._exchange(question)
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, BoardAnswer)
         return answer
 
     def kill(self) -> None:
@@ -212,6 +212,6 @@ class _Process:
         return answer
 
 
-async def _is_done(task: asyncio.Task[Answer], seconds: float) -> bool:
+async def _is_done(task: asyncio.Task[BoardAnswer], seconds: float) -> bool:
     """Whether a task ends within so many seconds."""
     return bool((await asyncio.wait({task}, timeout=seconds))[0])

@@ -9,12 +9,12 @@ from typing import Any
 from experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
 from experiments.record.log import games_folder, live_files
 from reports.board.request_models import ExploreQuestion, board_of
-from reports.board.resources import Shelf, run_of
+from reports.board.resources import Resources, run_of
 
 _RUNS_REMEMBERED = 2
 
 
-def explored(question: ExploreQuestion, shelf: Shelf) -> dict[str, Any]:
+def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
     """For each legal move, those alike by symmetry as one, how many games of the run went on with it, and were won.
 
     The log is read at the first question about it, and again when it has grown.

@@ -17,7 +17,7 @@ from isolation.games.match import GameRecord
 from isolation.rules.geometry import format_size
 from isolation.rules.notation import format_moves
 from reports.board.request_models import ExportQuestion, board_of
-from reports.board.resources import Shelf, number_of, run_of
+from reports.board.resources import Resources, number_of, run_of
 from reports.pages.board_images import write_gif, write_png
 from reports.replay.replay import Replay, describe_ply, replay_of_row, replay_of_run
 from reports.replay.replay_page import replay_page
@@ -27,7 +27,7 @@ _PLAIN = "text/plain"
 _PEOPLE = ('{"kind": "human"}', '{"kind": "human"}')
 
 
-def written(question: ExportQuestion, shelf: Shelf) -> dict[str, Any]:
+def export_line(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
     """The line in a form: as `text` where it is one, else as `base64`, with a name for its file and its type.
 
     Raises:
@@ -41,16 +41,16 @@ def written(question: ExportQuestion, shelf: Shelf) -> dict[str, Any]:
     return {**kind, "text": content}
 
 
-def _fen(question: ExportQuestion, shelf: Shelf) -> str:
+def _fen(question: ExportQuestion, shelf: Resources) -> str:
     return board_of(question.position).fen
 
 
-def _moves(question: ExportQuestion, shelf: Shelf) -> str:
+def _moves(question: ExportQuestion, shelf: Resources) -> str:
     board = _from_the_beginning(question)
     return format_moves(board.history, board.width)
 
 
-def _json(question: ExportQuestion, shelf: Shelf) -> str:
+def _json(question: ExportQuestion, shelf: Resources) -> str:
     """As a saved game, which `isolation replay FILE` shows; a game that begins elsewhere as its start and its moves."""
     if not _begins_empty(question):
         board_of(question.position)
@@ -60,36 +60,36 @@ def _json(question: ExportQuestion, shelf: Shelf) -> str:
     return json.dumps(facts_of(GameRecord(size=format_size(row["rows"], row["columns"]), **values)))
 
 
-def _csv(question: ExportQuestion, shelf: Shelf) -> str:
+def _csv(question: ExportQuestion, shelf: Resources) -> str:
     row = _row(question, shelf)
     if not row["winner"]:
         raise ValueError("a row of a log tells a finished game, and this one is not: JSON and PGN take any")
     return csv_head() + told(row, "csv", "")
 
 
-def _pgn(question: ExportQuestion, shelf: Shelf) -> str:
+def _pgn(question: ExportQuestion, shelf: Resources) -> str:
     run = run_of(shelf, question.run).resolve().name if question.run else "Analysis board"
     return told(_row(question, shelf), "pgn", run)
 
 
-def _png(question: ExportQuestion, shelf: Shelf) -> bytes:
+def _png(question: ExportQuestion, shelf: Resources) -> bytes:
     file = BytesIO()
     write_png(file, board_of(question.position))
     return file.getvalue()
 
 
-def _gif(question: ExportQuestion, shelf: Shelf) -> bytes:
+def _gif(question: ExportQuestion, shelf: Resources) -> bytes:
     file, replay = BytesIO(), _replay(question, shelf)
     captions = [describe_ply(replay, ply) for ply in range(len(replay.moves) + 1)]
     write_gif(file, replay.moves, replay.size, captions)
     return file.getvalue()
 
 
-def _html(question: ExportQuestion, shelf: Shelf) -> str:
+def _html(question: ExportQuestion, shelf: Resources) -> str:
     return replay_page(_replay(question, shelf))
 
 
-_FORMS: dict[str, Callable[[ExportQuestion, Shelf], str | bytes]] = {
+_FORMS: dict[str, Callable[[ExportQuestion, Resources], str | bytes]] = {
     "moves": _moves,
     "fen": _fen,
     "json": _json,
@@ -102,13 +102,13 @@ _FORMS: dict[str, Callable[[ExportQuestion, Shelf], str | bytes]] = {
 _ENDINGS = {"moves": "txt", "fen": "txt"}
 
 
-def _replay(question: ExportQuestion, shelf: Shelf) -> Replay:
+def _replay(question: ExportQuestion, shelf: Resources) -> Replay:
     if _logged(question, shelf):
         return replay_of_run(run_of(shelf, question.run), number_of(question.game))
     return replay_of_row("A game on the analysis board", _row(question, shelf))
 
 
-def _row(question: ExportQuestion, shelf: Shelf) -> dict[str, Any]:
+def _row(question: ExportQuestion, shelf: Resources) -> dict[str, Any]:
     """The line as a row of a log: that of the run if it is that game, with all its scores, else one made up for it."""
     board = _from_the_beginning(question)
     if logged := _logged(question, shelf):
@@ -133,7 +133,7 @@ def _row(question: ExportQuestion, shelf: Shelf) -> dict[str, Any]:
     return row
 
 
-def _logged(question: ExportQuestion, shelf: Shelf) -> dict[str, Any] | None:
+def _logged(question: ExportQuestion, shelf: Resources) -> dict[str, Any] | None:
     """The row of the run's game, if the line is that game."""
     if not question.run:
         return None

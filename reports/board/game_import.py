@@ -84,7 +84,7 @@ class WrittenGame(BaseModel):
         return value
 
 
-def games_in(question: ImportQuestion) -> dict[str, Any]:
+def import_games(question: ImportQuestion) -> dict[str, Any]:
     """The games that a text holds, or the position: each with its start and its moves, and what else is said of a game.
 
     Raises:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from experiments.roster import board_refusal, complete, make_agent, parse_spec
 from heuristics.composite import Composite
 from isolation.compiling import FUNCTIONS_REMEMBERED
-from isolation.players.agents import ask_once, try_to_compile
+from isolation.players.agents import choose_once, try_to_compile
 from isolation.rules.limits import Limit
 from isolation.search import is_compilable, search
 from isolation.search.interpreted import appraise
-from isolation.usercode.user_exceptions import told
+from isolation.usercode.user_exceptions import format_exception
 from reports.board.request_models import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, board_of, boards_of
 from reports.replay.replay import json_score
 
@@ -53,7 +53,7 @@ def values(question: ValuesQuestion, heuristics: Mapping[str, Heuristic]) -> dic
             found = move_values(board, function, depth)
             answers[name]["moves"] = {cell: json_score(value) for cell, value in found.items()}
         except Exception as error:
-            answers[name]["error"] = told(error, _LONGEST_ERROR)
+            answers[name]["error"] = format_exception(error, _LONGEST_ERROR)
     return {"values": answers}
 
 
@@ -89,9 +89,9 @@ def move(question: MoveQuestion, agents: Mapping[str, Agent], seed: int) -> dict
     agent = agents.get(question.agent) or safe_agent(question.agent)
     started = time.perf_counter()
     try:
-        result = ask_once(agent.placing() if None in board.locations else agent, board, seed)
+        result = choose_once(agent.placing() if None in board.locations else agent, board, seed)
     except Exception as error:
-        raise ValueError(f"{agent.name} failed: {told(error, _LONGEST_ERROR)}") from None
+        raise ValueError(f"{agent.name} failed: {format_exception(error, _LONGEST_ERROR)}") from None
     if result.move not in board.legal_cells():
         raise ValueError(f"{agent.name} answered with an illegal move, cell {result.move}")
     return {

@@ -27,7 +27,7 @@ Heuristic = Callable[[Any, Any], float]
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Resources:
     """What the page can choose from. It asks for runs by their place here, and for the rest by name.
 
     `heuristics` and `agents` are those added to the toolkit's own.
@@ -43,13 +43,13 @@ class Shelf:
         return ChainMap(self.heuristics, {name: heuristics.get(name) for name in heuristics.names()})  # type: ignore[arg-type]
 
 
-def packed(shelf: Shelf) -> Shelf:
+def packed(shelf: Resources) -> Resources:
     """The shelf for another process: what was added, as bytes, is made there when it is asked for.
 
     Raises:
         ValueError: something added holds what belongs to this process, such as an open file.
     """
-    return Shelf(shelf.runs, _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents)))
+    return Resources(shelf.runs, _Packed(_bytes_of(shelf.heuristics)), _Packed(_bytes_of(shelf.agents)))
 
 
 class _Packed(Mapping[str, Any]):
@@ -90,7 +90,7 @@ def _bytes_of(values: Mapping[str, object]) -> dict[str, bytes]:
     return found
 
 
-def games(question: GamesQuestion, shelf: Shelf) -> dict[str, Any]:
+def games(question: GamesQuestion, shelf: Resources) -> dict[str, Any]:
     """The first games of a run of a kind, of one agent or of all, the number of all such games, and all agents.
 
     `advice` says how to have the mistakes of the games counted, where that has not been done.
@@ -108,7 +108,7 @@ def games(question: GamesQuestion, shelf: Shelf) -> dict[str, Any]:
     return {"agents": agents, "total": len(found), "games": rows, "advice": advice}
 
 
-def game(question: GameQuestion, shelf: Shelf) -> dict[str, Any]:
+def game(question: GameQuestion, shelf: Resources) -> dict[str, Any]:
     """A game of a run with all that can be shown of it.
 
     Raises:
@@ -128,7 +128,7 @@ def number_of(text: str) -> int:
     return int(text)
 
 
-def run_of(shelf: Shelf, text: str) -> Path:
+def run_of(shelf: Resources, text: str) -> Path:
     """The run that is asked for by its place.
 
     Raises:

@@ -22,8 +22,8 @@ from starlette.types import ASGIApp
 import heuristics
 from experiments.exchange.find_games import KINDS
 from experiments.record.log import games_folder
-from reports.board.board_child import Answer, failed
-from reports.board.board_processes import ROOM, Processes, Room
+from reports.board.board_child import BoardAnswer, failed
+from reports.board.board_processes import ROOM, Processes, ServerLimits
 from reports.board.request_guard import IMPORT, MOST_BYTES_IMPORTED, Guarded
 from reports.board.request_models import (
     DEEPEST,
@@ -38,7 +38,7 @@ from reports.board.request_models import (
     ValuesQuestion,
     parse,
 )
-from reports.board.resources import Shelf
+from reports.board.resources import Resources
 
 LOOPBACK = "127.0.0.1"
 STATIC = Path(__file__).parent / "static"
@@ -47,7 +47,7 @@ _READING_SECONDS = 5.0
 _REPLACED = failed(409, "another question took the place of this one, or the board was ended")
 
 
-class Board(uvicorn.Server):
+class BoardServer(uvicorn.Server):
     """The server of the page at http://127.0.0.1:`port`. Questions are answered side by side, in processes.
 
     A newer question of the same page and kind takes the place of an older one; a client that goes away, and the end of
@@ -57,13 +57,13 @@ class Board(uvicorn.Server):
         ValueError: a run is none, or something on the shelf cannot be used in another process.
     """
 
-    def __init__(self, shelf: Shelf, port: int, room: Room = ROOM) -> None:
+    def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
         for run in shelf.runs:
             if not games_folder(run).is_dir():
                 raise ValueError(f"{run}: no run lies there (no folder games/)")
         self._processes = Processes(shelf, room)
         self._shelf = shelf
-        self._asked: dict[asyncio.Task[Answer], tuple[str, type]] = {}
+        self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, type]] = {}
         # Whoever neither goes on nor goes away does not keep the server from its end.
         super().__init__(
             uvicorn.Config(self._app(port), log_level="critical", access_log=False, timeout_graceful_shutdown=1)
@@ -146,7 +146,7 @@ class Board(uvicorn.Server):
         return _response(_REPLACED if asking.cancelled() else asking.result())
 
 
-def serve(shelf: Shelf, port: int, announce: Callable[[str], None], open_browser: bool = True) -> None:
+def serve(shelf: Resources, port: int, announce: Callable[[str], None], open_browser: bool = True) -> None:
     """Serve the board until Ctrl-C; port 0 takes any free one. `announce` is told the address.
 
     Raises:
@@ -154,7 +154,7 @@ def serve(shelf: Shelf, port: int, announce: Callable[[str], None], open_browser
     """
     with listen(port) as listener:
         free = listener.getsockname()[1]
-        board = Board(shelf, free)
+        board = BoardServer(shelf, free)
         address = f"http://{LOOPBACK}:{free}/"
         announce(address)
         if open_browser:
@@ -187,11 +187,11 @@ async def _left(request: Request) -> None:
         pass
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: BoardAnswer) -> Response:
     return JSONResponse(answer.content, status_code=answer.status)
 
 
-def _choices(shelf: Shelf) -> dict[str, Any]:
+def _choices(shelf: Resources) -> dict[str, Any]:
     return {
         "heuristics": [{"name": name, "meaning": heuristics.meaning(name)} for name in heuristics.names()]
         + [{"name": name, "meaning": "yours"} for name in shelf.heuristics],

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from experiments.league.entries import Book
+from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
 from isolation.shell import command
 from reports.league.league_tables import checks_section, has_intervals, headline, ranking_section, skipped_section
@@ -17,7 +17,7 @@ from reports.tables.ratings import rating_sections
 from reports.text.sections import Section
 
 
-def class_page(run: Path, book: Book, results: Results) -> str:
+def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
     """The page of the class: the ranking with intervals, forfeits, who did not play, and who beat whom."""
     ratings, _ = rating_sections(results.findings)
     script, digest = script_of("report.js")

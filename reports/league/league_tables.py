@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from experiments.league.entries import Book
+from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results, forfeited
 from reports.tables.ratings import highest, rating_notes, rating_rows
-from reports.text.cell_values import counted
+from reports.text.cell_values import pluralise
 from reports.text.sections import Section
 
 FEWEST = 5
 """Openings of which intervals are made: of fewer, most have no end."""
 
 
-def league_sections(book: Book, results: Results) -> tuple[Section, ...]:
+def league_sections(book: LeagueEntries, results: Results) -> tuple[Section, ...]:
     """What is said at the end of a league: the ranking, then what went wrong, as far as anything did."""
     sections = (ranking_section(results), forfeits_section(results), checks_section(book), skipped_section(book))
     return tuple(section for section in sections if section.rows or section.key == "ranking")
@@ -35,7 +35,7 @@ def has_intervals(results: Results) -> bool:
 
 
 def _too_few(results: Results) -> str:
-    played = counted(results.ratings.openings, "opening")
+    played = pluralise(results.ratings.openings, "opening")
     return f"Too few openings for intervals: {played}, and fewer than {FEWEST} tell nothing."
 
 
@@ -51,7 +51,7 @@ def forfeits_section(results: Results) -> Section:
     return Section("forfeits", "Forfeits", tuple(rows.values()))
 
 
-def checks_section(book: Book) -> Section:
+def checks_section(book: LeagueEntries) -> Section:
     """What the checks found wrong with those who play all the same."""
     rows = tuple(
         {"player": entry.player.name, "check": finding.check, "seen": finding.seen}
@@ -61,13 +61,13 @@ def checks_section(book: Book) -> Section:
     return Section("checks", "Failed checks", rows)
 
 
-def skipped_section(book: Book) -> Section:
+def skipped_section(book: LeagueEntries) -> Section:
     """What does not play, and why."""
     rows = tuple({"name": one.name, "why": one.why} for one in book.skipped)
     return Section("skipped", "Not in the league", rows)
 
 
-def headline(book: Book, results: Results) -> list[str]:
+def headline(book: LeagueEntries, results: Results) -> list[str]:
     """The class in a few sentences: who leads, who forfeited, who is not there."""
     rated = results.ratings.ratings
     if not rated:
@@ -77,7 +77,8 @@ def headline(book: Book, results: Results) -> list[str]:
     if losers:
         games = sum(len(one.games) for one in results.forfeits)
         sentences.append(
-            f"{counted(games, 'game')} of {len(results.games):,} were forfeited, by {counted(len(losers), 'player')}."
+            f"{pluralise(games, 'game')} of {len(results.games):,} were forfeited, "
+            f"by {pluralise(len(losers), 'player')}."
         )
     sentences += renamed(book)
     if book.skipped:
@@ -85,7 +86,7 @@ def headline(book: Book, results: Results) -> list[str]:
     return sentences
 
 
-def renamed(book: Book) -> list[str]:
+def renamed(book: LeagueEntries) -> list[str]:
     """Who is called otherwise than its folder, a sentence each."""
     players = [entry.player for entry in book.entries]
     return [
@@ -98,7 +99,7 @@ def renamed(book: Book) -> list[str]:
 def leading(results: Results) -> str:
     """Who leads, and from whom that cannot be told apart: those whom it is above with a chance of less than 97.5 %."""
     if not has_intervals(results):
-        played = counted(results.ratings.openings, "opening")
+        played = pluralise(results.ratings.openings, "opening")
         are = "is" if results.ratings.openings == 1 else "are"
         return f"{highest(results.ratings)} rated highest; {played} {are} too few to tell that from luck."
     first, *others = results.ratings.ratings

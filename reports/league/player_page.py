@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.league.entries import Book, Entry
-from experiments.league.league_results import Blunder, Forfeit, Results, forfeited, worst_of
-from isolation.boards.drawing import Marks
+from experiments.league.entries import Entry, LeagueEntries
+from experiments.league.league_results import Blunder, PlayerForfeits, Results, forfeited, worst_of
+from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg
 from isolation.editions.classic_board import Board
 from isolation.rules.notation import cell_name
 from isolation.sample_players import NO_MOVE
-from isolation.usercode.user_exceptions import clean
+from isolation.usercode.user_exceptions import to_one_line
 from reports.league.league_tables import ranking_section
 from reports.league.page_paths import INDEX, games_of, page_of
 from reports.pages.templates import data_url, page_template, script_of
-from reports.text.cell_values import Share, counted
+from reports.text.cell_values import Share, pluralise
 from reports.text.sections import Section
 
 _MOST_GAMES_NAMED = 8
 _OUT_OF_TIME = ", which is what players return whose time is up before they have found a move"
 
 
-def player_page(agent: str, book: Book, results: Results) -> str:
+def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
     """The page of a player: where it stands, what it lost games by, its worst mistakes, and all of its games."""
     script, digest = script_of("report.js")
     ranked = zip(results.ratings.ranks, results.ratings.ratings, strict=True)
@@ -58,7 +58,7 @@ def _submitted(entry: Entry | None) -> list[tuple[str, str]]:
         return []
     player = entry.player
     edition = f", {player.edition} edition" if player.edition else ""
-    folder = [("Folder", clean(player.folder))] if player.is_renamed else []
+    folder = [("Folder", to_one_line(player.folder))] if player.is_renamed else []
     return [("Submitted", f"{player.file.name}:{player.player}{edition}"), *folder]
 
 
@@ -82,10 +82,12 @@ class _Told:
     traceback: str
 
 
-def _forfeit(one: Forfeit) -> _Told:
+def _forfeit(one: PlayerForfeits) -> _Told:
     shown = one.games[:_MOST_GAMES_NAMED]
     detail = one.detail + (_OUT_OF_TIME if one.detail == f"played {NO_MOVE}" else "")
-    return _Told(one.reason, counted(len(one.games), "game"), detail, shown, len(one.games) - len(shown), one.traceback)
+    return _Told(
+        one.reason, pluralise(len(one.games), "game"), detail, shown, len(one.games) - len(shown), one.traceback
+    )
 
 
 def _blunder(one: Blunder) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def _blunder(one: Blunder) -> dict[str, Any]:
     before = Board.from_moves(one.game.moves[: one.ply - 1], one.game.size)
     played = one.game.moves[one.ply - 1]
     own = before.locations[before.active_index]
-    svg = to_svg(before, marks=Marks(arrows=((own, played),) if own is not None else (), numbers=False))
+    svg = to_svg(before, marks=Annotations(arrows=((own, played),) if own is not None else (), numbers=False))
     opponent = one.game.agents[one.ply % 2]
     moves = f"its {one.legal} legal moves" if one.legal > 1 else "its only move"
     text = (
@@ -109,7 +111,7 @@ def _no_blunders(agent: str, results: Results) -> str:
     games = sum(game.id in results.labelled for game in results.of(agent))
     if not games:
         return "None of its games was compared with perfect play: those that somebody forfeited are left out."
-    return f"None were found in {counted(games, 'game')} of its own that were compared with perfect play."
+    return f"None were found in {pluralise(games, 'game')} of its own that were compared with perfect play."
 
 
 def _opponents(agent: str, results: Results) -> Section:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.league.entries import Book
+from experiments.league.entries import LeagueEntries
 from experiments.league.league_results import Results
 from isolation.files.atomic_write import write_text
 from reports.league.class_page import class_page
@@ -13,7 +13,7 @@ from reports.league.page_paths import FOLDER, INDEX, games_of, page_of
 from reports.league.player_page import player_page
 
 
-def write_pages(run: Path, book: Book, results: Results) -> Path:
+def write_pages(run: Path, book: LeagueEntries, results: Results) -> Path:
     """Write all pages of a class into a folder of its run, each whole or not at all; the class's own is returned.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from isolation.boards.drawing import LIGHT, Circle, Line, Marks, Outline, Rect, Shape, Text, Theme, draw, extent
+from isolation.boards.drawing import LIGHT, Annotations, Circle, Line, Outline, Rect, Shape, Text, Theme, draw, extent
 from isolation.editions.classic_board import Board
 
 _FINER = 3  # painted so much larger and then reduced, which smooths the edges
@@ -20,9 +20,9 @@ _STROKE = 1.5
 Point = tuple[float, float]
 
 
-def to_image(board: Board, theme: Theme = LIGHT, marks: Marks | None = None, scale: float = 2) -> Image.Image:
+def to_image(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None, scale: float = 2) -> Image.Image:
     """The same picture as `isolation.boards.render.to_svg`, in pixels: `scale` of them to a unit of the SVG."""
-    marks = marks or Marks()
+    marks = marks or Annotations()
     width, height = extent(board, marks)
     fine = scale * _FINER
     image = Image.new("RGB", (round(width * fine), round(height * fine)))
@@ -33,7 +33,7 @@ def to_image(board: Board, theme: Theme = LIGHT, marks: Marks | None = None, sca
     return image.resize((round(width * scale), round(height * scale)), Image.Resampling.BOX)
 
 
-def write_png(file: Path | BinaryIO, board: Board, marks: Marks | None = None) -> None:
+def write_png(file: Path | BinaryIO, board: Board, marks: Annotations | None = None) -> None:
     """Write a position as a PNG file."""
     to_image(board, marks=marks).save(file, format="PNG", optimize=True)
 
@@ -46,7 +46,7 @@ def write_gif(
     `captions` has a line for every position, the empty board's first.
     """
     frames = [
-        to_image(Board.from_moves(moves[:ply], size), marks=Marks(caption=caption), scale=1.5)
+        to_image(Board.from_moves(moves[:ply], size), marks=Annotations(caption=caption), scale=1.5)
         for ply, caption in enumerate(captions)
     ]
     # One palette for all frames: what does not change keeps its colour, and the file stays small.

@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.game_pairs import record_of
 from experiments.inference.sequential.confidence_sequence import confidence_sequence
 from experiments.inference.standings import matchups
 from experiments.statistics.calibration import BANDS, FEWEST_SCORES, band_auc, scores_of
 from experiments.statistics.first_placements import FEWEST, Placement
 from experiments.statistics.move_statistics import Distribution
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
 from experiments.verdicts.sprt_tests import run_tests
 from isolation.checks.search_cost import Cost
 from isolation.rules.notation import cell_name, column_name
-from reports.text.cell_values import Elo, Points, Share, Times, counted, estimate_of
+from reports.text.cell_values import Elo, Points, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
 
 _TICKS = 6
@@ -116,9 +116,9 @@ class Scatter:
     zero: float
 
 
-def forest(findings: Findings, verdicts: Verdicts) -> RowChart | None:
+def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
     """Every contender's lead, with the interval of all contenders together."""
-    claims: list[Comparison | Duel] = [*verdicts.comparisons, *verdicts.duels]
+    claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
     found = {one.contender: one for one in claims if not one.is_empty}
     if not found:
         return None
@@ -220,7 +220,7 @@ class Lead:
     lead: float
 
 
-def leads(findings: Findings, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
+def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
     """Each measured agent's lead against each opponent it met, as compared where it was; the baseline's own is 0."""
     agents = findings.in_order(findings.measured)
     rates = {name: {one.opponent: one.rate.estimate for one in matchups(findings.pairs, name)} for name in agents}
@@ -241,7 +241,7 @@ def leads(findings: Findings, verdicts: Verdicts | None) -> dict[tuple[str, str]
 
 
 def differences(
-    findings: Findings, found: Mapping[tuple[str, str], Lead], links: Mapping[tuple[str, str], str]
+    findings: RunResults, found: Mapping[tuple[str, str], Lead], links: Mapping[tuple[str, str], str]
 ) -> Grid | None:
     """Leads as a table of agents by opponents, each linked with a game; the baseline's row has its win rates."""
     opponents = findings.in_order({other for _, other in found})
@@ -266,11 +266,11 @@ def _strength(value: float, most: float) -> int:
     return round(100 * max(-1.0, min(1.0, value / most)))
 
 
-def running(findings: Findings, verdicts: Verdicts | None) -> tuple[Panel, ...]:
+def running(findings: RunResults, verdicts: Verdicts | None) -> tuple[Panel, ...]:
     """How estimates settled, with the band that holds at any time: of the agents nearest to a decision."""
     if verdicts is not None and findings.contenders:
         tests = {test.contender: test for test in run_tests(findings, 0, 10) if test.observations}
-        claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
+        claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
         near = sorted((one for one in claims if one.contender in tests), key=_from_decision)[:_NEAR]
         chosen = {one.contender: (tests[one.contender].live, not tests[one.contender].is_duel) for one in near}
     else:
@@ -299,7 +299,7 @@ def running(findings: Findings, verdicts: Verdicts | None) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def _from_decision(one: Comparison | Duel) -> float:
+def _from_decision(one: Comparison | HeadToHead) -> float:
     """How far the joint interval is from just excluding no difference, in its own half-widths."""
     low, high = one.lead
     half = (high - low) / 2
@@ -310,7 +310,7 @@ def _points(x: np.ndarray, y: np.ndarray) -> str:
     return " ".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
 
 
-def strength_by_cost(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost]) -> Scatter | None:
+def strength_by_cost(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost]) -> Scatter | None:
     """Each contender's difference to the baseline over what a node costs it, on a scale of doublings."""
     known: list[tuple[str, str, float, float]] = []
     for one in verdicts.comparisons:
@@ -334,7 +334,7 @@ def strength_by_cost(findings: Findings, verdicts: Verdicts, costs: Mapping[str,
     for name, kind, cost, lead in sorted(known, key=lambda one: -one[3]):
         is_beaten = any(other_cost < cost and other_lead > lead for *_, other_cost, other_lead in known)
         label = None if is_beaten else place_label(name, x(cost), y(lead), taken)
-        text = f"{name}: {Points(lead / 100).shown} points, {Times(cost).shown} the processor time"
+        text = f"{name}: {Points(lead / 100).shown} points, {Ratio(cost).shown} the processor time"
         dots.append(Dot(name, kind, x(cost), y(lead), text, label))
     powers = range(math.ceil(2 * least), math.floor(2 * most) + 1)
     x_ticks = tuple((x(2 ** (power / 2)), f"{2 ** (power / 2):.2g} ×") for power in powers if power % 2 == 0)
@@ -386,7 +386,7 @@ def placement_maps(
         for one in found:
             if one.placed_first == is_first and one.openings >= FEWEST:
                 text = f"{100 * one.rate.estimate:.0f}"
-                more = f"{estimate_of(one.rate).shown} of {one.games:,} games, {counted(one.openings, 'opening')}"
+                more = f"{estimate_of(one.rate).shown} of {one.games:,} games, {pluralise(one.openings, 'opening')}"
                 strength = _strength(one.rate.estimate - 0.5, 0.5)
                 link = links.get((one.cell, is_first), "")
                 cells |= {cell: Cell(text, strength, f"{cell_name(cell, size[1])}: {more}", link) for cell in one.cells}
@@ -432,7 +432,7 @@ def _board_map(title: str, size: tuple[int, int], cells: Mapping[int, Cell]) -> 
     return BoardMap(title, tuple(column_name(column) for column in range(columns)), drawn)
 
 
-def calibration(findings: Findings) -> Grid | None:
+def calibration(findings: RunResults) -> Grid | None:
     """The AUC of every measured agent's scores, overall and by stage of the game; plies are counted from 1."""
     found = scores_of(findings, findings.measured)
     order = [name for name in findings.in_order(findings.measured) if not math.isnan(found[name].auc)]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from experiments.statistics.first_placements import FEWEST, Placement
-from experiments.statistics.run_results import Findings
-from experiments.verdicts.example_games import Key, TellingGame, games_by_opponent, games_by_placement
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.example_games import ExampleGame, Key, games_by_opponent, games_by_placement
 from isolation.rules.geometry import parse_size
 from isolation.rules.notation import cell_name, format_moves
 from isolation.shell import command
@@ -37,7 +37,7 @@ class Links:
 
 
 def links_to_games(
-    findings: Findings, leads: Mapping[tuple[str, str], float], placements: Iterable[Placement]
+    findings: RunResults, leads: Mapping[tuple[str, str], float], placements: Iterable[Placement]
 ) -> Links:
     """A telling game for each lead and each first placement on the map; one that shows several is listed once."""
     by_opponent = games_by_opponent(findings, leads)
@@ -50,15 +50,15 @@ def links_to_games(
     return Links(_places(by_opponent), _places(by_placement), tuple(games.values()))
 
 
-def _places(games: Mapping[Key, TellingGame]) -> dict[Key, str]:
+def _places(games: Mapping[Key, ExampleGame]) -> dict[Key, str]:
     return {key: f"#{_anchor(game)}" for key, game in games.items()}
 
 
-def _anchor(game: TellingGame) -> str:
+def _anchor(game: ExampleGame) -> str:
     return f"game-{game.run}-{game.game_id}"
 
 
-def _linked(findings: Findings, game: TellingGame, tells: str) -> LinkedGame:
+def _linked(findings: RunResults, game: ExampleGame, tells: str) -> LinkedGame:
     path = findings.sources[game.run].info.path
     return LinkedGame(
         anchor=_anchor(game),
@@ -72,7 +72,7 @@ def _linked(findings: Findings, game: TellingGame, tells: str) -> LinkedGame:
     )
 
 
-def _lead_words(findings: Findings, game: TellingGame, agent: str, opponent: str) -> str:
+def _lead_words(findings: RunResults, game: ExampleGame, agent: str, opponent: str) -> str:
     has_won = game.agents[game.winner - 1] == agent
     told = f"{agent} {'beats' if has_won else 'loses to'} {opponent}"
     if game.instead is None:
@@ -80,6 +80,6 @@ def _lead_words(findings: Findings, game: TellingGame, agent: str, opponent: str
     return f"{told}, where {findings.baseline} {'lost' if has_won else 'won'} (game {game.instead})"
 
 
-def _placement_words(game: TellingGame, cell: int, is_first: bool) -> str:
+def _placement_words(game: ExampleGame, cell: int, is_first: bool) -> str:
     place = cell_name(game.moves[0 if is_first else 1], parse_size(game.size)[1])
     return f"The best two who had the {'first' if is_first else 'second'} placed on {place} or a cell alike"

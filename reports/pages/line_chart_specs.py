@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.exact.accuracy import Accuracy, accuracy_lines, chance_by
 from experiments.inference.cluster_intervals import Interval
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.statistics.win_rate_by_limit import UNITS, by_limit
 from reports.pages.chart_specs import round_ticks
 
@@ -52,7 +52,7 @@ class _Series:
     rates: tuple[Interval, ...]
 
 
-def limits_chart(findings: Findings) -> LineChart | None:
+def limits_chart(findings: RunResults) -> LineChart | None:
     """Win rate of measured agents by limit; None unless there are several limits."""
     lines = by_limit([findings])
     limits = sorted({point.limit for line in lines for point in line})

@@ -17,9 +17,9 @@ from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.effort import measure_effort
 from experiments.statistics.first_placements import commonest_size, placements, visits
 from experiments.statistics.move_statistics import game_lengths, searched
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_each
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import write_text
 from isolation.shell import command
@@ -41,7 +41,7 @@ from reports.tables.summary import (
     sides_section,
     standings_section,
 )
-from reports.text.cell_values import Points, Share, counted, estimate_of
+from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.sections import Section
 from reports.text.wording import control_sentence, forfeit_sentences
 
@@ -72,7 +72,7 @@ class RunFacts:
     versions: str
 
 
-def write_report(findings: Findings, out: str | Path) -> Path:
+def write_report(findings: RunResults, out: str | Path) -> Path:
     """Write the page of a run into the file `out`, whole or not at all.
 
     Raises:
@@ -85,7 +85,7 @@ def write_report(findings: Findings, out: str | Path) -> Path:
     return out
 
 
-def report_page(findings: Findings) -> str:
+def report_page(findings: RunResults) -> str:
     """The page as text. Whatever comes from agents, such as names and error texts, is escaped."""
     verdicts = judge(findings) if findings.baseline is not None else None
     costs = relative_costs(findings)
@@ -122,7 +122,7 @@ def report_page(findings: Findings) -> str:
 
 
 def _charts(
-    findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
 ) -> dict[str, Any]:
     """The plots that the template draws, by name; None, or nothing, where there is nothing to draw."""
     size, found = commonest_size(findings), placements(findings)
@@ -152,12 +152,12 @@ def _charts(
     }
 
 
-def headline(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+def headline(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     """The findings in a few sentences: forfeits first, as the rest stands on the games, then the most important."""
     return equal_cost_sentences(findings) + forfeit_sentences(findings) + _judgement(findings, verdicts)
 
 
-def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
+def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     if contest := read_contest(findings):
         return [contest_sentence(contest)]
     if verdicts is None:
@@ -204,7 +204,7 @@ def _judgement(findings: Findings, verdicts: Verdicts | None) -> list[str]:
     return sentences
 
 
-def agents_section(findings: Findings) -> Section:
+def agents_section(findings: RunResults) -> Section:
     """Every agent with its spec and settings."""
     rows = tuple(
         {
@@ -219,11 +219,11 @@ def agents_section(findings: Findings) -> Section:
     return Section("agents", "Agents", rows)
 
 
-def _verdict_sections(findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost]) -> list[Section]:
+def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost]) -> list[Section]:
     if contest := read_contest(findings):
         return [contest_section(findings, contest)]
     if verdicts is None:
-        each = judge_each(findings)
+        each = judge_all_pairs(findings)
         return [each_section(findings, each)] if each else []
     sections = []
     if verdicts.comparisons:
@@ -265,25 +265,25 @@ def _sides_by_agent(sides: Section) -> Section:
     return Section(sides.key, sides.title, table, (note,) if table else ("No games yet.",))
 
 
-def _decisions(findings: Findings) -> pd.DataFrame | None:
+def _decisions(findings: RunResults) -> pd.DataFrame | None:
     """The moves of a single run that have exact values; None where there are none."""
     runs = [source.info.path for source in findings.sources]
     return run_decisions(runs[0]) if len(runs) == 1 and has_labels(runs[0]) else None
 
 
-def _limits(findings: Findings) -> list[str]:
+def _limits(findings: RunResults) -> list[str]:
     """The limits that the measured agents played under, as specs have them."""
     texts = (findings.agents[name].limit_text for name in findings.measured if name in findings.agents)
     return list(dict.fromkeys(text for text in texts if text))
 
 
-def _title(findings: Findings) -> str:
+def _title(findings: RunResults) -> str:
     formats = dict.fromkeys(source.info.requested["format"] for source in findings.sources)
     boards = dict.fromkeys(source.info.requested["board"] for source in findings.sources)
     return f"{' and '.join(formats).capitalize()} on {' and '.join(boards)}"
 
 
-def _facts(findings: Findings) -> list[tuple[str, str]]:
+def _facts(findings: RunResults) -> list[tuple[str, str]]:
     games, planned = findings.played + findings.repeated, findings.planned
     limits = _limits(findings)
     if len(limits) > _FEW_LIMITS:
@@ -299,7 +299,7 @@ def _facts(findings: Findings) -> list[tuple[str, str]]:
     ]
 
 
-def _run_facts(findings: Findings, number: int) -> RunFacts:
+def _run_facts(findings: RunResults, number: int) -> RunFacts:
     info = findings.sources[number].info
     try:
         config = (info.path / CONFIG).read_text(encoding="utf-8")
@@ -308,7 +308,7 @@ def _run_facts(findings: Findings, number: int) -> RunFacts:
     return RunFacts(
         path=str(info.path),
         created=info.created_at.replace("T", " "),
-        games=counted(int((findings.games["run"] == number).sum()), "game"),
+        games=pluralise(int((findings.games["run"] == number).sum()), "game"),
         command=f"isolation tournament {CONFIG}",
         config=_without_place(config),
         config_url=data_url("application/toml", _without_place(config)),

@@ -6,16 +6,16 @@ import math
 from collections.abc import Mapping
 
 from experiments.inference.standings import splits
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
 from isolation.checks.search_cost import Cost
-from reports.text.cell_values import Points, Share, Times, together
+from reports.text.cell_values import Points, Ratio, Share, join_names
 from reports.text.sections import Section
 from reports.text.wording import finding_sentence
 
 
 def titles_of(
-    findings: Findings, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
+    findings: RunResults, verdicts: Verdicts | None, costs: Mapping[str, Cost], ratings: Section
 ) -> dict[str, str]:
     """A title by the key of its part; parts that are not there keep the name of their subject."""
     told = {
@@ -35,7 +35,7 @@ def _comparison(verdicts: Verdicts | None) -> str:
     return title.partition(": ")[0]
 
 
-def _opponents(findings: Findings, verdicts: Verdicts | None) -> str:
+def _opponents(findings: RunResults, verdicts: Verdicts | None) -> str:
     """Where the best contender leads most and least."""
     if verdicts is None or not verdicts.claims:
         return ""
@@ -50,7 +50,7 @@ def _opponents(findings: Findings, verdicts: Verdicts | None) -> str:
     )
 
 
-def _sides(findings: Findings) -> str:
+def _sides(findings: RunResults) -> str:
     """What the side is worth to those that are measured, from openings of either colour role."""
     sums = {True: [0, 0], False: [0, 0]}
     for name in findings.measured:
@@ -68,15 +68,15 @@ def _ratings(ratings: Section) -> str:
         return ""
     names = [row["agent"] for row in ratings.rows if row["rank"] == 1]
     verb = "is" if len(names) == 1 else "are"
-    return f"{together(names)} {verb} rated highest: {ratings.rows[0]['rating'].shown} Elo"
+    return f"{join_names(names)} {verb} rated highest: {ratings.rows[0]['rating'].shown} Elo"
 
 
-def _cost(findings: Findings, costs: Mapping[str, Cost]) -> str:
+def _cost(findings: RunResults, costs: Mapping[str, Cost]) -> str:
     known = {name: costs[name].times for name in findings.contenders if name in costs}
     if len(known) < 2:
         return ""
     dear, cheap = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
     return (
-        f"A node costs {dear} {Times(known[dear]).shown} and {cheap} {Times(known[cheap]).shown} "
+        f"A node costs {dear} {Ratio(known[dear]).shown} and {cheap} {Ratio(known[cheap]).shown} "
         f"the processor time of {findings.baseline}'s"
     )

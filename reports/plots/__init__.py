@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from experiments.statistics.run_results import Findings
+    from experiments.statistics.run_results import RunResults
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def draw_plot(
     return save(draw_kind(kind, findings, agent), out)
 
 
-def draw_kind(kind: str, findings: Findings, agent: str | None = None) -> Figure:
+def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figure:
     """A plot of findings; `agent` chooses one where a kind shows several.
 
     Raises:

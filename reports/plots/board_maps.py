@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.exact.board_solving import BoardSummary
 from experiments.statistics.first_placements import FEWEST, commonest_size, placements, visits
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation.rules.geometry import canonical_opening, move_of, parse_size
 from isolation.rules.notation import cell_name, column_name
 from reports.plots.heatmap import write_cells
@@ -20,7 +20,7 @@ _TWO = ListedColormap([ORANGE, BLUE])
 
 
 @styled
-def draw_placements(findings: Findings) -> Figure:
+def draw_placements(findings: RunResults) -> Figure:
     """For both players, the share of games won by first placement, alike cells alike; of too few openings blank."""
     size = commonest_size(findings)
     title = "Games won by first placement, in per cent"
@@ -42,7 +42,7 @@ def draw_placements(findings: Findings) -> Figure:
 
 
 @styled
-def draw_visits(findings: Findings) -> Figure:
+def draw_visits(findings: RunResults) -> Figure:
     """The share of games in which somebody stood on a cell."""
     size = commonest_size(findings)
     title = "Games in which a cell was visited, in per cent"

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.inference.proportions import wilson
 from experiments.statistics.calibration import BANDS, FEWEST_SCORES, Scores, band_auc, scores_of
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from reports.plots.heatmap import draw_grid
 from reports.plots.style import BLUE, GREY, new_figure, no_data, short, styled
 
@@ -19,7 +19,7 @@ _NO_SCORES = "No unproven scores in the log yet."
 
 
 @styled
-def draw_calibration(findings: Findings, agent: str | None = None) -> Figure:
+def draw_calibration(findings: RunResults, agent: str | None = None) -> Figure:
     """The AUC of every measured agent's scores by ply, the best on top; for one `agent`, wins by score."""
     title = "How well scores tell who wins (AUC)"
     names = findings.measured if agent is None else (agent,)

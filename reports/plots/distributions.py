@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from experiments.statistics.move_statistics import Distribution, game_lengths, searched
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from reports.plots.style import BLACK, BLUE, ROW, SKY, label_rows, new_figure, no_data, styled
 
 _SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -15,13 +15,13 @@ _CAPTION = "line: 90 % of them, bar: half of them, tick: median"
 
 
 @styled
-def draw_lengths(findings: Findings) -> Figure:
+def draw_lengths(findings: RunResults) -> Figure:
     """Plies of each agent's games, the opening's included."""
     return _draw(game_lengths(findings, findings.pairs.agents), "Length of games", "plies, the opening's included")
 
 
 @styled
-def draw_depth(findings: Findings) -> Figure:
+def draw_depth(findings: RunResults) -> Figure:
     """Plies searched at each agent's moves."""
     return _draw(
         searched(findings, "depth", findings.pairs.agents), "Depth of search", "plies of the last full iteration"
@@ -29,7 +29,7 @@ def draw_depth(findings: Findings) -> Figure:
 
 
 @styled
-def draw_nodes(findings: Findings) -> Figure:
+def draw_nodes(findings: RunResults) -> Figure:
     """Nodes searched at each agent's moves."""
     found = searched(findings, "nodes", findings.pairs.agents)
     return _draw(found, "Nodes searched a move", "nodes (simulations for MCTS)", is_log=True)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.inference.bradley_terry import Ratings
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.verdicts.contender_verdicts import Verdicts
 from reports.plots.style import (
     BLACK,
@@ -100,7 +100,7 @@ def draw_ladder(ratings: Ratings) -> Figure:
 
 def _forest_rows(verdicts: Verdicts) -> Sequence[_Row]:
     rows = []
-    claims: list[Comparison | Duel] = [*verdicts.comparisons, *verdicts.duels]
+    claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
     for one in claims:
         low, high = one.lead
         kind = "control" if one.contender in verdicts.controls else one.verdict

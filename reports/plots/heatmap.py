@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from experiments.inference.standings import matchups, standings
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from reports.plots.style import SEQUENTIAL, label_rows, new_figure, no_data, short, styled
 
 _CELL = 0.62
 
 
 @styled
-def draw_heatmap(findings: Findings) -> Figure:
+def draw_heatmap(findings: RunResults) -> Figure:
     """Win rate in per cent of each measured agent against each opponent, the best agent on top."""
     title = "Win rate by opponent, in per cent"
     order = [one.agent for one in standings(findings.pairs)]

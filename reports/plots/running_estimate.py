@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from experiments.inference.argument_checks import Floats
 from experiments.inference.game_pairs import record_of
 from experiments.inference.sequential.confidence_sequence import ConfidenceSequence, confidence_sequence
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import run_tests
 from reports.plots.style import BLACK, BLUE, SKY, new_figure, no_data, short, styled
 
@@ -29,7 +29,7 @@ class _Series:
 
 
 @styled
-def draw_running(findings: Findings, agent: str | None = None) -> Figure:
+def draw_running(findings: RunResults, agent: str | None = None) -> Figure:
     """The running estimate of every contender, or of one `agent`, after each pair or opening, with its 95 % band.
 
     The band is anytime-valid: with probability 0.95 it holds the truth at all moments together.
@@ -78,13 +78,13 @@ def _percent(values: Floats, one: _Series) -> Floats:
     return 100 * (2 * values - 1) if one.is_difference else 100 * values
 
 
-def _series(findings: Findings) -> list[_Series]:
+def _series(findings: RunResults) -> list[_Series]:
     if findings.baseline is not None and findings.contenders:
         return [_Series(test.contender, test.live, not test.is_duel) for test in run_tests(findings, 0, 10)]
     return [_Series(name, _by_opening(findings, name), False) for name in findings.measured]
 
 
-def _by_opening(findings: Findings, name: str) -> ConfidenceSequence:
+def _by_opening(findings: RunResults, name: str) -> ConfidenceSequence:
     """The share of games won from each opening, in the order in which openings came up."""
     record = record_of(findings.pairs, name)
     _, first, unit = np.unique(record.opening, return_index=True, return_inverse=True)

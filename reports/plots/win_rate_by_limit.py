@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.statistics.win_rate_by_limit import UNITS, AtLimit, by_limit
 from reports.plots.style import BLACK, PALETTE, new_figure, no_data, short, styled
 
 
 @styled
-def draw_limits(runs: Sequence[Findings]) -> Figure:
+def draw_limits(runs: Sequence[RunResults]) -> Figure:
     """Win rate of every measured agent by its limit; agents that differ in nothing else make one line.
 
     Runs are taken one by one, each with its own opponents. The agents best at the highest limit are in colour.

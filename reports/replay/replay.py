@@ -11,7 +11,7 @@ from typing import Any
 from experiments.exact import labels
 from experiments.exchange.find_games import read_game
 from experiments.plan.agent_facts import read_facts
-from isolation.boards.drawing import show_value
+from isolation.boards.drawing import format_value
 from isolation.boards.render import standing
 from isolation.editions.classic_board import Board
 from isolation.games.human import RESIGNED
@@ -164,7 +164,7 @@ def knowledge(replay: Replay, ply: int) -> dict[str, str]:
     index = ply - 1
     words = dict.fromkeys(("score", "depth", "nodes", "time"), "")
     if index < len(replay.score) and not isnan(replay.score[index]):
-        words["score"] = f"score {show_value(replay.score[index])}"
+        words["score"] = f"score {format_value(replay.score[index])}"
     if index < len(replay.depth) and replay.depth[index]:
         words["depth"] = f"depth {replay.depth[index]}"
         words["nodes"] = f"{replay.nodes[index]:,} nodes"

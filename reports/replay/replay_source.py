@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.exchange.saved_games import load_game
-from isolation.games.transcript import position_after
+from isolation.games.transcript import board_after
 from isolation.shell import command
 from reports.replay.replay import Replay, replay_of_moves, replay_of_record, replay_of_run
 
@@ -23,7 +23,7 @@ def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
         case []:
             if not moves:
                 raise ValueError("which game? isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
-            return replay_of_moves(position_after(moves, size).history, size)
+            return replay_of_moves(board_after(moves, size).history, size)
         case [file] if not Path(file).is_dir():
             return replay_of_record(Path(file).name, load_game(file))
         case [run]:

@@ -9,7 +9,7 @@ import joblib
 from experiments.plan.agent_facts import read_facts
 from experiments.plan.time_estimate import WITHIN, of_unknown_speed, seconds_to_play, whole_limits
 from experiments.plan.tournament_plan import Plan
-from reports.text.cell_values import counted, together
+from reports.text.cell_values import join_names, pluralise
 from reports.text.sections import Section
 from reports.text.wording import two_digits
 
@@ -33,8 +33,8 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
     missing = len(schedule) - played
     known = f"{missing:,} games would be played" + (f" beside {played:,} that are" if played else "")
     title = (
-        f"{config.format.capitalize()} on {schedule.size}: {known}, in {counted(len(schedule.matches), 'match')} of "
-        f"{counted(schedule.rounds, 'opening')} ({config.openings}), each with sides swapped."
+        f"{config.format.capitalize()} on {schedule.size}: {known}, in {pluralise(len(schedule.matches), 'match')} of "
+        f"{pluralise(schedule.rounds, 'opening')} ({config.openings}), each with sides swapped."
     )
     notes = [_time(plan, missing), *plan.notes]
     if config.equal_cost and not played:
@@ -43,7 +43,7 @@ def dry_run_section(plan: Plan, played: int = 0) -> Section:
 
 
 def _time(plan: Plan, games: int) -> str:
-    seconds, engines = seconds_to_play(plan, games), together(of_unknown_speed(plan))
+    seconds, engines = seconds_to_play(plan, games), join_names(of_unknown_speed(plan))
     beside = f" How long {engines} would take is not known, and not in it." if engines else ""
     if plan.config.cluster:
         return f"That is {_bounds(plan, seconds)} of one core of the cluster's.{beside}"
@@ -52,14 +52,13 @@ def _time(plan: Plan, games: int) -> str:
     unknown = " Code of yours that does not compile takes some hundred times as long."
     searches = [entrant.agent for entrant in plan.entrants if entrant.spec.kind != "classic"]
     yours = unknown if any(agent.is_user_code for agent in searches) else ""
-    return (
-        f"It takes {_bounds(plan, seconds / cores)} on {counted(cores, 'core')}{less}, compiling aside.{yours}{beside}"
-    )
+    time = f"{_bounds(plan, seconds / cores)} on {pluralise(cores, 'core')}{less}"
+    return f"It takes {time}, compiling aside.{yours}{beside}"
 
 
 def _bounds(plan: Plan, seconds: float) -> str:
     """Between which times a forecast lies, or where classic players may answer at once, below which."""
-    whole = together(whole_limits(plan))
+    whole = join_names(whole_limits(plan))
     return f"at most {duration(seconds * WITHIN)} (if {whole})" if whole else between(seconds)
 
 

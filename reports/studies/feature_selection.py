@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.learn.feature_selection import Selection
 from heuristics import meaning
-from reports.text.cell_values import Share, counted
+from reports.text.cell_values import Share, pluralise
 from reports.text.sections import Section
 
 
@@ -30,7 +30,7 @@ def feature_sections(selection: Selection) -> tuple[Section, ...]:
         for one in selection.chosen
     )
     seen = (
-        f"{counted(selection.decisions, 'decision')}, seen at {selection.at} by {selection.guide}. Ranked: the share "
+        f"{pluralise(selection.decisions, 'decision')}, seen at {selection.at} by {selection.guide}. Ranked: the share "
         "of decisions, of openings held out, in which the best move keeps the win."
     )
     steps = (

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from textwrap import indent
 
 from experiments.quick_trial import BASELINE, NODES, Trial
-from isolation.checks.agent_checks import Finding
+from isolation.checks.agent_checks import CheckResult
 from isolation.shell import command
 from reports.studies.screening import verdict
 from reports.tables.costs import cost_words
-from reports.text.cell_values import Points, Share, counted, estimate_of
+from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.rendering import is_terminal, terminal_width, wrapped
 from reports.text.verdict_words import verdict_clause, verdict_of
 
@@ -66,7 +66,7 @@ def _soundness(name: str, trial: Trial) -> list[str]:
     return lines
 
 
-def _sound_word(finding: Finding) -> str:
+def _sound_word(finding: CheckResult) -> str:
     if finding.ok:
         return "OK"
     return "Note" if finding.is_note else "Problem"
@@ -79,7 +79,7 @@ def _strength(trial: Trial) -> list[str]:
     word = verdict_of(share.estimate - 0.5, not share.low <= 0.5 <= share.high)
     return [
         f"Against ID:improved at {NODES} nodes a move: won {estimate_of(share).shown} of the games "
-        f"over {counted(share.pairs.n, 'pair')}: {verdict_clause(word, is_quick=True)}."
+        f"over {pluralise(share.pairs.n, 'pair')}: {verdict_clause(word, is_quick=True)}."
     ]
 
 
@@ -88,9 +88,9 @@ def _screening(trial: Trial) -> list[str]:
         return []
     suite, base, ((own, against),) = trial.screening.suite, trial.screening.baseline, trial.screening.contenders
     if not against.differs:
-        return [f"In {counted(len(suite), 'solved position')}: {verdict(against)} as ID:improved."]
+        return [f"In {pluralise(len(suite), 'solved position')}: {verdict(against)} as ID:improved."]
     return [
-        f"In {counted(len(suite), 'solved position')} at {NODES} nodes: {verdict_clause(verdict(against))}, "
+        f"In {pluralise(len(suite), 'solved position')} at {NODES} nodes: {verdict_clause(verdict(against))}, "
         f"{estimate_of(against.both, Points).shown} points compared with ID:improved. "
         f"It keeps {Share(own.kept.estimate).shown} of the wins that could be thrown away "
         f"({Share(base.kept.estimate).shown}), trouble {Points(own.trouble).shown} "

@@ -8,7 +8,7 @@ from typing import Any
 from experiments.inference.contenders.sample_size import TYPICAL_VARIANCE, FixedPlan, pairs_for_effect, sprt_plan
 from experiments.inference.elo import score_from_elo
 from experiments.inference.sequential.sprt import Sprt
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.pilot_run import games_a_second, plan_contenders
 from reports.text.cell_values import Minutes
 from reports.text.sections import Section
@@ -22,7 +22,7 @@ def plan_sections(
     elo: float | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
-    pilot: Findings | None = None,
+    pilot: RunResults | None = None,
 ) -> tuple[Section, ...]:
     """Pairs and time needed to find an `effect` (share of games won, head to head from one half) or `elo`.
 
@@ -58,7 +58,7 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
     return Section("plan", "Pairs needed", tuple(rows), tuple(notes))
 
 
-def _after_pilot(pilot: Findings, effect: float, elo: float | None, power: float, alpha: float) -> Section:
+def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: float, alpha: float) -> Section:
     plans = plan_contenders(pilot, effect, power, alpha)
     if elo is not None and not all(one.is_duel for one in plans):
         raise ValueError("Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.suite.screening import Against, Mistake, Part, Score, Screening
+from experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
 from experiments.suite.shipped_agreement import Agreement
-from isolation.boards.drawing import Marks
+from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg, to_text
 from isolation.checks.search_cost import Cost
 from isolation.editions.classic_board import Board
@@ -16,7 +16,7 @@ from isolation.rules.notation import format_moves
 from isolation.shell import command
 from reports.pages.templates import data_url, page_template
 from reports.tables.costs import cost_cell, cost_sentence
-from reports.text.cell_values import Estimate, Points, PValue, Share, counted, estimate_of, together
+from reports.text.cell_values import Estimate, Points, PValue, Share, estimate_of, join_names, pluralise
 from reports.text.rendering import terminal_width, wrapped
 from reports.text.sections import Section
 from reports.text.verdict_words import Word, verdict_of, verdict_sentence
@@ -77,7 +77,7 @@ def screening_sections(
     )
 
 
-def parts_section(name: str, baseline: str, parts: Sequence[Part]) -> Section:
+def parts_section(name: str, baseline: str, parts: Sequence[SuiteSlice]) -> Section:
     """Where a contender keeps its wins, beside the baseline."""
     rows = tuple(
         {
@@ -149,12 +149,12 @@ def headline(screening: Screening) -> str:
     counts = {word: sum(verdict(against) == word for _, against in found) for word in ("better", "worse")}
     rest = len(found) - sum(counts.values())
     return (
-        f"Of {counted(len(found), 'contender')}, {counts['better']} better than {base}, {counts['worse']} worse, "
+        f"Of {pluralise(len(found), 'contender')}, {counts['better']} better than {base}, {counts['worse']} worse, "
         f"{rest} without a significant difference yet."
     )
 
 
-def verdict(against: Against) -> Word:
+def verdict(against: SuiteComparison) -> Word:
     """A contender's verdict."""
     return verdict_of(against.both.estimate, against.adjusted <= ALPHA) if against.differs else "same moves"
 
@@ -166,7 +166,7 @@ def described(screening: Screening) -> str:
     orbits = len(set(suite.orbit.tolist()))
     return (
         f"Suite {suite.name}: {telling:,} won positions of {suite.size} and {len(suite) - telling:,} lost ones, "
-        f"from {counted(orbits, 'opening')} up to symmetry."
+        f"from {pluralise(orbits, 'opening')} up to symmetry."
     )
 
 
@@ -193,7 +193,7 @@ def _cost_note(costs: Mapping[str, Cost], scores: Sequence[Score]) -> str:
     """What cost means; or, where none was measured of agents that fail, that this is why."""
     failing = [score.agent for score in scores if score.failed]
     if failing and not any(score.agent in costs for score in scores):
-        return f"Cost: not measured, as {together(failing)} failed."
+        return f"Cost: not measured, as {join_names(failing)} failed."
     return cost_sentence(costs, [score.agent for score in scores], "after all were asked")
 
 
@@ -249,5 +249,5 @@ def _picture(mistake: Mistake, size: str) -> dict[str, Any]:
     values = {cell: inf if cell in mistake.winning else -inf for cell in board.legal_cells()}
     own = board.locations[board.active_index]
     arrows = () if own is None else ((own, mistake.played),)
-    svg = to_svg(board, marks=Marks(values=values, arrows=arrows, numbers=False))
+    svg = to_svg(board, marks=Annotations(values=values, arrows=arrows, numbers=False))
     return {"url": data_url("image/svg+xml", svg), "text": _described(mistake, parse_size(size)[1])}

@@ -15,10 +15,10 @@ from experiments.learn.optuna_tuning import Sampling
 from experiments.learn.pairwise_fit import Fit, FittedParameter
 from experiments.learn.parameter_sweep import Axis, Point
 from experiments.learn.response_surface import ALPHA
-from experiments.learn.spsa_tuning import Judgement, Progress, TunedParameter, Tuning
+from experiments.learn.spsa_tuning import Judgement, TunedParameter, Tuning, TuningProgress
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import range_text
-from reports.text.cell_values import Points, PValue, Share, counted, estimate_of
+from reports.text.cell_values import Points, PValue, Share, estimate_of, pluralise
 from reports.text.sections import Section
 
 
@@ -37,8 +37,8 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
     )
     kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
     notes = [
-        f"{fit.heuristic} is {kind}. {counted(fit.decisions, 'decision')} with {counted(fit.pairs, 'pair')} of moves, "
-        f"seen at {fit.at}. Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
+        f"{fit.heuristic} is {kind}. {pluralise(fit.decisions, 'decision')} "
+        f"with {pluralise(fit.pairs, 'pair')} of moves, seen at {fit.at}. Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
         "significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
         _ranked("fitted on", fit.ranked),
         _ranked("of openings held out", fit.ranked_held_out),
@@ -84,7 +84,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[Progress], None]]:
+def watching() -> Iterator[Callable[[TuningProgress], None]]:
     """Show on the terminal where a tuning stands: each parameter's path, round by round."""
     console = Console(stderr=True)
     if not console.is_interactive:
@@ -94,7 +94,7 @@ def watching() -> Iterator[Callable[[Progress], None]]:
         yield lambda progress: live.update(path_table(progress))
 
 
-def path_table(progress: Progress, width: int = 40) -> Table:
+def path_table(progress: TuningProgress, width: int = 40) -> Table:
     """A row a parameter: where it began, where it stands, and its path."""
     table = Table("parameter", "began", "now", "path", title=f"round {progress.done} of {progress.rounds}")
     for name, values in zip(progress.names, progress.path.T, strict=True):
@@ -121,8 +121,8 @@ def _sampled(sampling: Sampling) -> Section:
         for one in sampling.parameters
     )
     notes = [
-        f"{sampling.games:,} games: {counted(sampling.vectors, 'vector')} of values that Optuna asked for, and finals "
-        "of those that won most, on openings of their own. After: what won most in the finals.",
+        f"{sampling.games:,} games: {pluralise(sampling.vectors, 'vector')} of values that Optuna asked for, "
+        "and finals of those that won most, on openings of their own. After: what won most in the finals.",
         *_forfeits(sampling.forfeits),
     ]
     return Section("parameters", "The parameters, tuned", rows, tuple(notes))
@@ -142,7 +142,7 @@ def _tuned(tuning: Tuning) -> Section:
     )
     rounds = len(tuning.path) - 1
     notes = [
-        f"{tuning.games:,} games in {counted(rounds, 'round')} and finals. Best: where 95 % of the "
+        f"{tuning.games:,} games in {pluralise(rounds, 'round')} and finals. Best: where 95 % of the "
         "best values lie that the games allow, within what was played. The p-value says how likely such games are if "
         "moving a parameter changes nothing, Holm-adjusted for the number of parameters; above 0.05 it stays.",
         *_told(tuning.parameters),
@@ -152,7 +152,7 @@ def _tuned(tuning: Tuning) -> Section:
 
 
 def _forfeits(games: int) -> list[str]:
-    return [f"{counted(games, 'game')} ended by an error, a late or an illegal move."] if games else []
+    return [f"{pluralise(games, 'game')} ended by an error, a late or an illegal move."] if games else []
 
 
 def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
@@ -181,7 +181,8 @@ def judged_section(tuning: Tuning | Sampling, judgement: Judgement) -> Section:
         else ("what they did in finals, on openings of those learned from, after they had been chosen")
     )
     note = (
-        f"Held out: {counted(judgement.pairs, 'opening')} of orbits that nothing was learned from, each played twice. "
+        f"Held out: {pluralise(judgement.pairs, 'opening')} of orbits that nothing was learned from, "
+        "each played twice. "
         f"Promised is {finals}."
     )
     return Section("judged", judged_sentence(judgement), tuple(rows), (note,))
@@ -198,8 +199,8 @@ def sweep_section(axes: Sequence[Axis], points: Sequence[Point], opponent: str) 
     )
     forfeits = sum(point.forfeits for point in points)
     notes = [
-        f"{counted(points[0].openings, 'opening')}, the same for all, each played twice. 95 % intervals, by opening up "
-        "to symmetry, each for itself: the highest of many is too high."
+        f"{pluralise(points[0].openings, 'opening')}, the same for all, each played twice. "
+        "95 % intervals, by opening up to symmetry, each for itself: the highest of many is too high."
     ]
     return Section("sweep", f"Won against {opponent}", rows, (*notes, *_forfeits(forfeits)))
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from experiments.exact.accuracy import Accuracy
-from experiments.exact.theoretical_results import by_theory, opening_winners
+from experiments.exact.theoretical_results import opening_winners, split_by_theory
 from experiments.inference.cluster_intervals import of_pool
 from experiments.inference.game_pairs import record_of
 from experiments.inference.standings import share_seen
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from reports.text.cell_values import Estimate, Mean, Share, estimate_of
 from reports.text.sections import Section
 
@@ -54,14 +54,14 @@ def accuracy_row(one: Accuracy, with_depth: bool) -> dict[str, Any]:
     return {"agent": one.agent, "heuristic": one.heuristic or None, **depth, **_facts(one)}
 
 
-def theory_section(findings: Findings) -> Section | None:
+def theory_section(findings: RunResults) -> Section | None:
     """Results split by who would win the opening with perfect play; None if no opening's winner is known."""
     winners: dict[int, int] = {}
     for source in findings.sources:
         winners |= opening_winners(source.info.path)
     if not winners:
         return None
-    found = {one.agent: one for one in by_theory(findings.games, winners, findings.measured)}
+    found = {one.agent: one for one in split_by_theory(findings.games, winners, findings.measured)}
     splits = [found[name] for name in findings.in_order(found)]
     seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in found}
     has_unknown = any(one.unknown for one in splits)

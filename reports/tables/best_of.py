@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.inference.sequential.elimination import ALPHA
-from experiments.statistics.run_results import Findings
-from experiments.verdicts.best_of import Contest, Contestant
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.best_of import BestOfContender, BestOfResult
 from reports.tables.summary import run_notes
-from reports.text.cell_values import Points, Share, counted, estimate_of
+from reports.text.cell_values import Points, Share, estimate_of, pluralise
 from reports.text.sections import Section
 
 
-def contest_section(findings: Findings, contest: Contest) -> Section:
+def contest_section(findings: RunResults, contest: BestOfResult) -> Section:
     """One row a contender, the leader first."""
     rows = contest_rows(contest)
     notes = (
@@ -21,12 +21,12 @@ def contest_section(findings: Findings, contest: Contest) -> Section:
         "Behind: the leader's win rate minus its own, in percentage points, over the openings that both have played "
         "against all opponents. A contender drops out once all of the interval lies above 0, for whoever leads then. "
         f"It holds however often one looks, each end with {100 * (1 - contest.allowed):.4g} %: so the best of these "
-        f"{counted(len(rows), 'contender')} ever drops out with a chance of at most {100 * ALPHA:g} %.",
+        f"{pluralise(len(rows), 'contender')} ever drops out with a chance of at most {100 * ALPHA:g} %.",
     )
     return Section("best_of", f"Best of {len(rows)}", rows, notes)
 
 
-def contest_rows(contest: Contest) -> tuple[dict[str, Any], ...]:
+def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:
     """How far each contender came, the leader first."""
     leader = contest.contestants[0]
     return tuple(
@@ -41,7 +41,7 @@ def contest_rows(contest: Contest) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _state(one: Contestant) -> str:
+def _state(one: BestOfContender) -> str:
     """What became of somebody; games that were out already when it dropped out are played to their end."""
     if not one.out_after:
         return "left"
@@ -49,7 +49,7 @@ def _state(one: Contestant) -> str:
     return f"out after {one.out_after:,}{more}"
 
 
-def contest_sentence(contest: Contest) -> str:
+def contest_sentence(contest: BestOfResult) -> str:
     """Who is best, or among whom that is open."""
     left = [one.contender for one in contest.left]
     if not contest.contestants[0].openings:

@@ -7,41 +7,41 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.contenders.sample_size import WORTH
 from experiments.inference.pair_intervals import PairInterval
 from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_each
-from experiments.verdicts.equal_cost_runs import known_at_equal_cost
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
+from experiments.verdicts.equal_cost_runs import equal_cost_verdicts
 from isolation.checks.search_cost import Cost
 from reports.tables.accuracy import theory_section
 from reports.tables.best_of import contest_section
 from reports.tables.costs import cost_cell, cost_sentence
 from reports.tables.summary import pair_cells, run_notes
-from reports.text.cell_values import Elo, Estimate, Points, PValue, Share, Times, counted, estimate_of
+from reports.text.cell_values import Elo, Estimate, Points, PValue, Ratio, Share, estimate_of, pluralise
 from reports.text.sections import Section
 from reports.text.wording import (
+    against_all_cell,
     against_all_sentence,
     anytime_cells,
     at_any_time,
     baseline_openings_words,
+    control_cell,
     control_sentence,
     excluded_sentence,
     interval_sentence,
     reach_sentences,
     short_verdict,
-    told_against_all,
-    told_control,
-    told_verdict,
+    verdict_cell,
 )
 
 DEAR = 1.5
 """From this on, a node's cost over the baseline's is said beside a verdict."""
 
 
-def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section, ...]:
+def compare_sections(findings: RunResults, worth: float = WORTH) -> tuple[Section, ...]:
     """The verdicts, the effects per opponent, and what they rest on; in a round-robin, each against each.
 
     Of a best-of it says who is left.
@@ -51,7 +51,7 @@ def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section,
     if contest := read_contest(findings):
         theory = theory_section(findings)
         return contest_section(findings, contest), *([theory] if theory else [])
-    if each := judge_each(findings):
+    if each := judge_all_pairs(findings):
         theory = theory_section(findings)
         return each_section(findings, each, worth), *([theory] if theory else [])
     verdicts = judge(findings)
@@ -66,7 +66,9 @@ def compare_sections(findings: Findings, worth: float = WORTH) -> tuple[Section,
     return tuple(sections)
 
 
-def verdict_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
+def verdict_section(
+    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
+) -> Section:
     """One row a contender, in the order of all tables."""
     rates = {one.agent: estimate_of(one.rate) for one in (*findings.standings, *findings.pooled_standings)}
     rows, anytime = [], anytime_cells(findings)
@@ -76,11 +78,11 @@ def verdict_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, 
             "contender": one.contender,
             "difference": estimate_of(one.jointly, Points),
             **at_any_time(anytime, one.contender),
-            "verdict": told_control(one) if is_control else told_verdict(one, worth),
+            "verdict": control_cell(one) if is_control else verdict_cell(one, worth),
             "cost": cost_cell(costs, one.contender),
             "win_rate": rates[one.contender],
             "adjusted_p": p_value_of(one),
-            "better_against_all": told_against_all(one),
+            "better_against_all": against_all_cell(one),
             "heterogeneity_p": PValue(one.heterogeneity_p),
             "openings": one.openings,
         }
@@ -89,13 +91,13 @@ def verdict_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, 
     return Section("verdicts", title, tuple(rows), verdict_notes(findings, verdicts, costs, worth))
 
 
-def ranked_comparisons(findings: Findings, verdicts: Verdicts) -> list[Comparison]:
+def ranked_comparisons(findings: RunResults, verdicts: Verdicts) -> list[Comparison]:
     """The comparisons in the order of all tables."""
     found = {one.contender: one for one in verdicts.comparisons}
     return [found[name] for name in findings.in_order(found)]
 
 
-def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
+def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
     """The difference to the baseline against each opponent, and their mean."""
     rows = []
     for one in ranked_comparisons(findings, verdicts):
@@ -132,7 +134,7 @@ def effects_section(findings: Findings, verdicts: Verdicts) -> Section:
     return Section("effects", "Difference to the baseline by opponent", tuple(rows), notes)
 
 
-def duels_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
+def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
     rows, anytime = [], anytime_cells(findings)
     found = {one.contender: one for one in verdicts.duels}
@@ -142,7 +144,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Co
             "win_rate": estimate_of(one.jointly),
             **at_any_time(anytime, one.contender),
             "elo": elo_of(one),
-            "verdict": told_verdict(one, worth),
+            "verdict": verdict_cell(one, worth),
             "adjusted_p": p_value_of(one),
             "cost": cost_cell(costs, one.contender),
             **pair_cells(one.pairs),
@@ -159,7 +161,7 @@ def duels_section(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Co
     return Section("head_to_head", f"Head to head with {verdicts.baseline}", tuple(rows), tuple(notes))
 
 
-def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH) -> Section:
+def each_section(findings: RunResults, duels: Sequence[HeadToHead], worth: float = WORTH) -> Section:
     """One row two agents, where nobody is the baseline; the clearest first."""
     rows = [
         {
@@ -167,7 +169,7 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
             "against": one.baseline,
             "win_rate": estimate_of(one.jointly),
             "elo": elo_of(one),
-            "verdict": told_verdict(one, worth),
+            "verdict": verdict_cell(one, worth),
             "adjusted_p": p_value_of(one),
             **pair_cells(one.pairs),
         }
@@ -176,7 +178,7 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
     notes = (
         *run_notes(findings),
         f"Nobody is the baseline: each against each, of their own games, adjusted for "
-        f"{counted(len(duels), 'match')}. {population_words(findings, duels)} With "
+        f"{pluralise(len(duels), 'match')}. {population_words(findings, duels)} With "
         "--baseline AGENT the others are compared with that one, over the opponents both have met.",
         interval_sentence(duels),
         *filter(None, [excluded_sentence(duels)]),
@@ -185,24 +187,24 @@ def each_section(findings: Findings, duels: Sequence[Duel], worth: float = WORTH
     return Section("each_against_each", "Each against each", tuple(rows), notes)
 
 
-def clearest_first(duels: Sequence[Duel]) -> list[Duel]:
+def clearest_first(duels: Sequence[HeadToHead]) -> list[HeadToHead]:
     """By adjusted p-value, then by share of games won."""
     return sorted(duels, key=lambda duel: (duel.adjusted_p, -duel.rate.estimate))
 
 
-def elo_of(duel: Duel) -> Estimate:
+def elo_of(duel: HeadToHead) -> Estimate:
     """The contender's lead in Elo."""
     rate = duel.jointly
     of_pairs = PairInterval(duel.pairs, None, rate.confidence, "", rate.estimate, rate.low, rate.high)
     return Estimate(*(Elo(value) for value in of_pairs.elo))
 
 
-def p_value_of(one: Comparison | Duel) -> PValue:
+def p_value_of(one: Comparison | HeadToHead) -> PValue:
     """The adjusted p-value; NaN after a census, where nothing is uncertain."""
     return PValue(math.nan if one.is_census else one.adjusted_p)
 
 
-def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -> str:
+def population_words(findings: RunResults, results: Sequence[Comparison | HeadToHead]) -> str:
     """Which openings all is about, and whether that is exact, in sentences."""
     size = f"{findings.population:,} " if findings.population else ""
     words = f"All is about the {size}openings of this kind on this board"
@@ -216,7 +218,7 @@ def population_words(findings: Findings, results: Sequence[Comparison | Duel]) -
 
 
 def verdict_notes(
-    findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
+    findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH
 ) -> tuple[str, ...]:
     """What the verdicts rest on, and what was left out of them."""
     notes = [*run_notes(findings)]
@@ -225,7 +227,7 @@ def verdict_notes(
     claims = verdicts.claims
     openings = max(one.openings for one in claims or verdicts.comparisons)
     notes.append(
-        f"Differences in percentage points, mean over opponents, from {counted(openings, 'opening')}"
+        f"Differences in percentage points, mean over opponents, from {pluralise(openings, 'opening')}"
         f"{baseline_openings_words(claims)}. "
         f"{population_words(findings, claims or verdicts.comparisons)}"
     )
@@ -245,7 +247,7 @@ def verdict_notes(
     return tuple(notes)
 
 
-def _chance_words(findings: Findings, names: Sequence[str]) -> str:
+def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
     """Who leaves moves to chance or a clock, and of whom nobody knows."""
     unknown = [name for name in names if findings.agents[name].is_unknown]
     known = [name for name in names if name not in unknown]
@@ -265,19 +267,19 @@ def left_out(comparisons: Sequence[Comparison]) -> list[str]:
             text = f"{', '.join(one.missing)}, whom only one of the two has finished a pair with"
             whom.setdefault(text, []).append(one.contender)
         if one.unshared:
-            text = f"{counted(one.unshared, 'opening')} that only one of the two has finished"
+            text = f"{pluralise(one.unshared, 'opening')} that only one of the two has finished"
             whom.setdefault(text, []).append(one.contender)
     return [f"Left out beside the baseline: {what} ({', '.join(names)})." for what, names in whom.items()]
 
 
-def price_sentence(findings: Findings, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
+def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost]) -> str:
     """What those that are better pay for it: time a node, where nodes limit the search; empty if nothing to speak of.
 
     Where contenders were given the baseline's time, or the clock limits them, the price is in the result already.
     """
     if any(source.info.requested.get("equal_cost") for source in findings.sources):
         return ""
-    claims: list[Comparison | Duel] = [*verdicts.claims, *verdicts.duels]
+    claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
     dear = []
     for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
         limit, cost = findings.agents[name].limit, costs.get(name)
@@ -285,16 +287,16 @@ def price_sentence(findings: Findings, verdicts: Verdicts, costs: Mapping[str, C
             dear.append(name)
     if not dear:
         return ""
-    words = ", ".join(f"{name} {Times(costs[name].times).shown}" for name in dear)
+    words = ", ".join(f"{name} {Ratio(costs[name].times).shown}" for name in dear)
     return (
         f"The price: a node takes {words} the processor time of {verdicts.baseline}'s. "
         f"Equal nodes do not charge for that; {_equal_cost_words(findings, dear)}"
     )
 
 
-def _equal_cost_words(findings: Findings, names: Sequence[str]) -> str:
+def _equal_cost_words(findings: RunResults, names: Sequence[str]) -> str:
     """What equal cost says of contenders where it is known, and how to learn it of the others."""
-    known = known_at_equal_cost(findings, names)
+    known = equal_cost_verdicts(findings, names)
     if known is None:
         return "isolation tournament --equal-cost does."
     told = "; ".join(
@@ -306,5 +308,5 @@ def _equal_cost_words(findings: Findings, names: Sequence[str]) -> str:
     return f"at equal cost, in {known.run}: {told}{others}."
 
 
-def _lead_words(one: Comparison | Duel) -> str:
-    return Share(one.rate.estimate).shown if isinstance(one, Duel) else Points(one.difference.estimate).shown
+def _lead_words(one: Comparison | HeadToHead) -> str:
+    return Share(one.rate.estimate).shown if isinstance(one, HeadToHead) else Points(one.difference.estimate).shown

@@ -6,20 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 
 from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from isolation.checks.search_cost import STEADY, Cost
-from reports.text.cell_values import Estimate, Times, together
+from reports.text.cell_values import Estimate, Ratio, join_names
 
 
 def cost_cell(costs: Mapping[str, Cost], name: str) -> Estimate:
     """Processor time a node over the baseline's, with its interval; NaN where it was not measured."""
     cost = costs.get(name)
-    return times_cell(cost) if cost else Estimate(*[Times(math.nan)] * 3)
+    return times_cell(cost) if cost else Estimate(*[Ratio(math.nan)] * 3)
 
 
 def times_cell(cost: Cost) -> Estimate:
     """A cost over another, with its interval."""
-    return Estimate(Times(cost.times), Times(cost.low), Times(cost.high))
+    return Estimate(Ratio(cost.times), Ratio(cost.low), Ratio(cost.high))
 
 
 def cost_sentence(costs: Mapping[str, Cost], names: Sequence[str], when: str = "when the run began") -> str:
@@ -33,7 +33,7 @@ def cost_sentence(costs: Mapping[str, Cost], names: Sequence[str], when: str = "
     return (
         f"Cost: processor time per node over the baseline's, measured in turn {when}, with 95 % intervals"
         f"{'; – where it was not measured' if unknown else ''}."
-        f"{f' Unreliable, with a spread above {100 * STEADY:.0f} %: {together(unsteady)}.' if unsteady else ''}"
+        f"{f' Unreliable, with a spread above {100 * STEADY:.0f} %: {join_names(unsteady)}.' if unsteady else ''}"
     )
 
 
@@ -47,7 +47,7 @@ def cost_words(cost: Cost | str, reference: str) -> str:
     return f"{amount:.3g} {unit} of processor time, {times_cell(cost).shown} that of {reference}{unsteady}"
 
 
-def equal_cost_sentences(findings: Findings) -> list[str]:
+def equal_cost_sentences(findings: RunResults) -> list[str]:
     """What is to be known first of runs at equal cost: the nodes a move of each, and what that rests on."""
     if not any(source.info.requested.get("equal_cost") for source in findings.sources):
         return []
@@ -67,4 +67,4 @@ def equal_cost_sentences(findings: Findings) -> list[str]:
 def _times(cost: Cost | None, is_baseline: bool) -> str:
     if cost is None or is_baseline:
         return ""
-    return f" (a node costs {Times(cost.times).shown}, spread {100 * cost.spread:.1f} %)"
+    return f" (a node costs {Ratio(cost.times).shown}, spread {100 * cost.spread:.1f} %)"

@@ -9,13 +9,13 @@ from typing import Any
 
 from experiments.exact.theoretical_results import knows_winners
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.contenders.sample_size import WORTH
 from experiments.inference.standings import Standing
 from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import Findings
-from experiments.verdicts.best_of import Contest, read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_each
+from experiments.statistics.run_results import RunResults
+from experiments.verdicts.best_of import BestOfResult, read_contest
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
 from experiments.verdicts.ratings import rate
 from reports.tables.best_of import contest_rows, contest_sentence
 from reports.tables.compare import clearest_first, price_sentence, ranked_comparisons
@@ -24,15 +24,15 @@ from reports.tables.ratings import TABLES as RATING_TABLES
 from reports.tables.ratings import highest, rating_rows
 from reports.tables.summary import TABLES as SUMMARY_TABLES
 from reports.tables.summary import interval_note, rate_at_any_time, run_notes
-from reports.text.cell_values import Points, Range, Share, counted, estimate_of, together
+from reports.text.cell_values import Points, Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 from reports.text.wording import (
     anytime_cells,
     at_any_time,
+    control_cell,
     finding_sentence,
     pooled_sentence,
     short_verdict,
-    told_control,
 )
 
 _AROUND = 9
@@ -51,17 +51,17 @@ class Headline:
     tables: tuple[str, ...]
 
 
-def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None = None) -> Headline:
+def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | None = None) -> Headline:
     """Who beats the baseline, by how much, and at what price: one line a contender, on `lines` at most if given.
 
     Of a best-of: who is left, and how far behind the leader the others are.
     """
     if contest := read_contest(findings):
         return _contest_headline(findings, contest, lines)
-    if each := judge_each(findings):
+    if each := judge_all_pairs(findings):
         return _each_headline(findings, each, worth, lines)
     verdicts, costs = judge(findings), relative_costs(findings)
-    found: Sequence[Comparison | Duel] = ranked_comparisons(findings, verdicts)
+    found: Sequence[Comparison | HeadToHead] = ranked_comparisons(findings, verdicts)
     if not found:
         duels = {one.contender: one for one in verdicts.duels}
         found = [duels[name] for name in findings.in_order(duels)]
@@ -85,13 +85,15 @@ def compare_headline(findings: Findings, worth: float = WORTH, lines: int | None
         cost_sentence(costs, [one.contender for one in found]) if claims else "",
         price_sentence(findings, verdicts, costs),
     ]
-    notes.append(f"{counted(left_out, 'contender')} more without a significant difference: --full." if left_out else "")
+    notes.append(
+        f"{pluralise(left_out, 'contender')} more without a significant difference: --full." if left_out else ""
+    )
     title = _so_far(findings, found, anytime) + finding_sentence(verdicts)
     tables = (*(["verdicts", "effects"] if verdicts.comparisons else []), *(["head_to_head"] if verdicts.duels else []))
     return _headline(findings, title, shown, notes, (*(tables or ("verdicts",)), *_theory(findings)))
 
 
-def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
+def summary_headline(findings: RunResults, lines: int | None = None) -> Headline:
     """Who won how much: one line an agent, on `lines` at most if given."""
     found = findings.standings
     rows = [
@@ -107,17 +109,19 @@ def summary_headline(findings: Findings, lines: int | None = None) -> Headline:
         for one in found
     ]
     shown, left_out = _first(rows, lines)
-    told = f"{counted(findings.played, 'game')} of {counted(len(found), 'agent')}" if findings.played else "No result"
+    told = (
+        f"{pluralise(findings.played, 'game')} of {pluralise(len(found), 'agent')}" if findings.played else "No result"
+    )
     if found and not math.isnan(found[0].rate.estimate):
         told += f": {_won_most(found, findings.baseline)}"
     notes = [interval_note(findings)] if rows else []
     if pooled := pooled_sentence(findings):
         notes.append(f"Here every name stands by itself; in compare {pooled}.")
-    notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
+    notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, f"{told}.", shown, notes, SUMMARY_TABLES)
 
 
-def ratings_headline(findings: Findings, zero: str | None = None, lines: int | None = None) -> Headline:
+def ratings_headline(findings: RunResults, zero: str | None = None, lines: int | None = None) -> Headline:
     """Everybody on one scale: one line an agent, on `lines` at most if given."""
     ratings = rate(findings, zero)
     rows = [{key: row[key] for key in ("rank", "agent", "rating")} for row in rating_rows(ratings)]
@@ -125,12 +129,12 @@ def ratings_headline(findings: Findings, zero: str | None = None, lines: int | N
     if not rows:
         return _headline(findings, "No complete pairs to rate yet.", (), [], RATING_TABLES)
     of_zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
-    told = f"{highest(ratings)} rated highest of {counted(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
+    told = f"{highest(ratings)} rated highest of {pluralise(len(rows), 'agent')}: {rows[0]['rating'].shown} Elo."
     how = "exact for these openings, all of their kind" if ratings.is_exact else "95 % intervals, openings resampled"
     notes = [f"Elo in this pool, {of_zero}; {how}."]
     if added := ratings.half_game_added:
         notes.append(f"Half a game won and half a game lost were added for {', '.join(added)}: no finite rating fits.")
-    notes += [f"{counted(left_out, 'agent')} more: --full."] if left_out else []
+    notes += [f"{pluralise(left_out, 'agent')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, RATING_TABLES)
 
 
@@ -138,14 +142,14 @@ def _won_most(found: Sequence[Standing], baseline: str | None) -> str:
     """Who won most, of equals all, and where the baseline is if others are above it; `found` is best first."""
     best = found[0].rate.estimate
     first = [one.agent for one in found if one.rate.estimate == best]
-    told = f"{together(first)} won most, {Share(best).shown}"
+    told = f"{join_names(first)} won most, {Share(best).shown}"
     place = next((rank for rank, one in enumerate(found, 1) if one.agent == baseline), 0)
     if not place or baseline in first:
         return told
     return f"{told}; {baseline}, the baseline, is number {place} with {Share(found[place - 1].rate.estimate).shown}"
 
 
-def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, lines: int | None) -> Headline:
+def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
     decided = [one for one in duels if one.verdict in ("better", "worse")]
     rows = [
         {
@@ -157,35 +161,39 @@ def _each_headline(findings: Findings, duels: Sequence[Duel], worth: float, line
         for one in clearest_first(duels)
     ]
     shown, left_out = _first(rows, lines)
-    told = f"{len(decided)} of {counted(len(duels), 'match')} are decided; in the others nobody is shown to be better."
+    told = (
+        f"{len(decided)} of {pluralise(len(duels), 'match')} are decided; in the others nobody is shown to be better."
+    )
     if len(decided) == len(duels):
-        told = f"All {counted(len(duels), 'match')} are decided."
-    notes = [f"Intervals hold with 95 % for all {counted(len(duels), 'match')} at once."]
-    notes += [f"{counted(left_out, 'match')} more: --full."] if left_out else []
+        told = f"All {pluralise(len(duels), 'match')} are decided."
+    notes = [f"Intervals hold with 95 % for all {pluralise(len(duels), 'match')} at once."]
+    notes += [f"{pluralise(left_out, 'match')} more: --full."] if left_out else []
     return _headline(findings, told, shown, notes, ("each_against_each", *_theory(findings)))
 
 
-def _contest_headline(findings: Findings, contest: Contest, lines: int | None) -> Headline:
+def _contest_headline(findings: RunResults, contest: BestOfResult, lines: int | None) -> Headline:
     shown, left_out = _first(contest_rows(contest), lines)
     notes = ["Behind the leader, in percentage points; intervals hold however often one looks."]
-    notes += [f"{counted(left_out, 'contender')} more: --full."] if left_out else []
+    notes += [f"{pluralise(left_out, 'contender')} more: --full."] if left_out else []
     return _headline(findings, contest_sentence(contest), shown, notes, ("best_of", *_theory(findings)))
 
 
-def _theory(findings: Findings) -> list[str]:
+def _theory(findings: RunResults) -> list[str]:
     """The name of a table that there is only where some openings' winners are known."""
     return ["theory"] if any(knows_winners(source.info.path) for source in findings.sources) else []
 
 
 def _headline(
-    findings: Findings, told: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
+    findings: RunResults, told: str, rows: Sequence[dict[str, Any]], notes: Sequence[str], tables: Sequence[str]
 ) -> Headline:
     """What is to be known of the run, what was found, and the rows that show it."""
     section = Section("answer", "\n".join([*run_notes(findings), told]), tuple(rows), tuple(filter(None, notes)))
     return Headline(section, tuple(tables))
 
 
-def _so_far(findings: Findings, found: Sequence[Comparison | Duel], anytime: Mapping[str, Mapping[str, Range]]) -> str:
+def _so_far(
+    findings: RunResults, found: Sequence[Comparison | HeadToHead], anytime: Mapping[str, Mapping[str, Range]]
+) -> str:
     """What comes before the finding of a run that is not over; and whose verdicts a look at any time does not bear."""
     if not findings.is_interim:
         return ""
@@ -196,23 +204,23 @@ def _so_far(findings: Findings, found: Sequence[Comparison | Duel], anytime: Map
     ]
     if not unsure:
         return "So far, not yet final: "
-    return f"So far, not yet final, as intervals at any time contain no difference for {together(unsure)}: "
+    return f"So far, not yet final, as intervals at any time contain no difference for {join_names(unsure)}: "
 
 
-def _verdict(one: Comparison | Duel, verdicts: Verdicts, worth: float) -> str:
+def _verdict(one: Comparison | HeadToHead, verdicts: Verdicts, worth: float) -> str:
     if one.contender not in verdicts.controls:
         return short_verdict(one, worth)
-    return str(told_control(one).value) if isinstance(one, Comparison) else "control"
+    return str(control_cell(one).value) if isinstance(one, Comparison) else "control"
 
 
-def _difference(one: Comparison | Duel) -> dict[str, Any]:
+def _difference(one: Comparison | HeadToHead) -> dict[str, Any]:
     """Its lead with the interval that its verdict is about: of all contenders together, or the control's by itself."""
     if isinstance(one, Comparison):
         return {"difference": estimate_of(one.jointly, Points)}
     return {"win_rate": estimate_of(one.jointly)}
 
 
-def _interval_note(found: Sequence[Comparison | Duel], verdicts: Verdicts) -> str:
+def _interval_note(found: Sequence[Comparison | HeadToHead], verdicts: Verdicts) -> str:
     claims = [one for one in found if one.contender not in verdicts.controls]
     if not claims:
         return ""
@@ -220,7 +228,7 @@ def _interval_note(found: Sequence[Comparison | Duel], verdicts: Verdicts) -> st
     unit = points if verdicts.comparisons else "Shares of games won head to head"
     if all(one.is_census for one in claims):
         return f"{unit}, exact for these openings, all of their kind."
-    together = f" for all {counted(len(claims), 'contender')} at once" if len(claims) > 1 else ""
+    together = f" for all {pluralise(len(claims), 'contender')} at once" if len(claims) > 1 else ""
     by_itself = ", the control's by itself" if together and len(claims) < len(found) else ""
     return f"{unit}, with 95 % intervals{together}{by_itself}."
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from experiments.inference.bradley_terry import Ratings
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.ratings import rate
 from reports.tables.summary import run_notes
-from reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, counted, together
+from reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
 from reports.text.sections import Section
 
 TABLES = ("ratings", "superiority")
@@ -17,7 +17,7 @@ TABLES = ("ratings", "superiority")
 _NUMBERED = "Agents of equal rating, which share a rank, are numbered in their order here, so that each has a column."
 
 
-def rating_sections(findings: Findings, zero: str | None = None) -> tuple[Section, ...]:
+def rating_sections(findings: RunResults, zero: str | None = None) -> tuple[Section, ...]:
     """The ratings, best first, and the matrix of likelihoods of superiority."""
     ratings = rate(findings, zero)
     names = [one.agent for one in ratings.ratings]
@@ -57,10 +57,10 @@ def rating_rows(ratings: Ratings, called: str = "agent", is_sure: bool = True) -
 def highest(ratings: Ratings) -> str:
     """Who is rated highest, and the verb: "ada is", or of equals "ada and ben are"."""
     names = [one.agent for rank, one in zip(ratings.ranks, ratings.ratings, strict=True) if rank == 1]
-    return f"{together(names)} {'is' if len(names) == 1 else 'are'}"
+    return f"{join_names(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def rating_notes(findings: Findings, ratings: Ratings, have_intervals: bool = True) -> tuple[str, ...]:
+def rating_notes(findings: RunResults, ratings: Ratings, have_intervals: bool = True) -> tuple[str, ...]:
     """What the ratings refer to, and their intervals, if these are shown."""
     notes = list(run_notes(findings))
     if not ratings.ratings:
@@ -78,7 +78,7 @@ def rating_notes(findings: Findings, ratings: Ratings, have_intervals: bool = Tr
         notes[-1] += f" Every opening of its kind was played, {ratings.openings:,} up to symmetry: exact for these."
         return (*notes, *_helped(ratings))
     notes[-1] += (
-        f" {100 * ratings.confidence:.0f} % intervals by resampling {counted(ratings.openings, 'opening')} "
+        f" {100 * ratings.confidence:.0f} % intervals by resampling {pluralise(ratings.openings, 'opening')} "
         f"{ratings.draws} times (seed {ratings.seed})."
     )
     return (*notes, *_helped(ratings), *_open_ended(ratings))

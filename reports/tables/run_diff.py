@@ -5,33 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
-from experiments.plan.agent_facts import said, told_apart
-from experiments.statistics.run_results import Findings
+from experiments.inference.contenders.head_to_head import HeadToHead
+from experiments.plan.agent_facts import differing_settings, format_setting
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import judge
 from experiments.verdicts.run_diff import DesignChange, SharedGames, design_changes, difference_of, shared_games
-from reports.text.cell_values import Estimate, Points, Share, counted, estimate_of
+from reports.text.cell_values import Estimate, Points, Share, estimate_of, pluralise
 from reports.text.sections import Section
 
 
-def change_sections(before: Findings, after: Findings) -> tuple[Section, ...]:
+def change_sections(before: RunResults, after: RunResults) -> tuple[Section, ...]:
     """Designs, games that both have, and results side by side, of two findings of a run each."""
     shared = shared_games(before.sources[0].info.path, after.sources[0].info.path)
     return _design_section(before, after, shared), _results_section(before, after, shared)
 
 
-def _design_section(before: Findings, after: Findings, shared: SharedGames) -> Section:
+def _design_section(before: RunResults, after: RunResults, shared: SharedGames) -> Section:
     one, other = before.sources[0].info, after.sources[0].info
     changes = design_changes(one, other)
     rows = tuple({"what": change.what, "before": _told(change, 0), "after": _told(change, 1)} for change in changes)
     note = "The runs have no game in common."
     if shared.games:
         note = (
-            f"{counted(shared.games, 'game')} are in both, same players, sides and openings: {shared.same_moves:,} "
+            f"{pluralise(shared.games, 'game')} are in both, same players, sides and openings: {shared.same_moves:,} "
             f"went alike move by move, {shared.games - shared.same_winner:,} have another winner."
         )
     title = (
-        f"From {one.path} to {other.path}: {counted(len(rows), 'change') if rows else 'one design, nothing changed'}"
+        f"From {one.path} to {other.path}: {pluralise(len(rows), 'change') if rows else 'one design, nothing changed'}"
     )
     return Section("design", title, rows, (note,))
 
@@ -41,13 +41,13 @@ def _told(change: DesignChange, place: int) -> str:
     value = (change.before, change.after)[place]
     other = (change.before, change.after)[1 - place]
     if isinstance(value, str) and value.startswith("{") and isinstance(other, str) and other.startswith("{"):
-        return told_apart(value, other)[0]
+        return differing_settings(value, other)[0]
     if isinstance(value, str) and value.startswith("{"):
         return "plays"
-    return said(value)
+    return format_setting(value)
 
 
-def _results_section(before: Findings, after: Findings, shared: SharedGames) -> Section:
+def _results_section(before: RunResults, after: RunResults, shared: SharedGames) -> Section:
     rates = [{one.agent: one.rate for one in findings.standings} for findings in (before, after)]
     verdicts = [_verdicts(findings) for findings in (before, after)]
     rows: list[dict[str, Any]] = [
@@ -70,18 +70,19 @@ def _results_section(before: Findings, after: Findings, shared: SharedGames) -> 
     apart = [row["agent"] for row in rows if row["change"].low > 0 or row["change"].high < 0]
     alike = [row["agent"] for row in rows if row["agent"] in shared.unchanged]
     notes = [
-        f"{len(moved)} of {counted(len(both), 'verdict')} changed{f': {told}' if told else ''}." if both else "",
+        f"{len(moved)} of {pluralise(len(both), 'verdict')} changed{f': {told}' if told else ''}." if both else "",
         "Change of the win rate in percentage points with 95 % intervals, each by itself, as if the runs shared no "
-        f"luck; it excludes 0 for {len(apart)} of {counted(len(rows), 'agent')}, by luck alone it would for one in 20.",
+        f"luck; it excludes 0 for {len(apart)} of {pluralise(len(rows), 'agent')}, "
+        "by luck alone it would for one in 20.",
         f"0.0 exactly: {', '.join(alike)} played the same games in both." if alike else "",
     ]
     return Section("results", "Results of whoever played in both", tuple(rows), tuple(filter(None, notes)))
 
 
-def _verdicts(findings: Findings) -> dict[str, str]:
+def _verdicts(findings: RunResults) -> dict[str, str]:
     """The verdict on every contender, where there is a baseline."""
     if findings.baseline is None:
         return {}
     found = judge(findings)
-    claims: list[Comparison | Duel] = [*found.claims, *found.duels]
+    claims: list[Comparison | HeadToHead] = [*found.claims, *found.duels]
     return {one.contender: one.verdict for one in claims}

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from experiments.inference.pair_intervals import count_pairs, pair_interval
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import SequentialTest, bounds_of, model_of, run_tests
-from reports.text.cell_values import Estimate, Points, Share, counted, end_text
+from reports.text.cell_values import Estimate, Points, Share, end_text, pluralise
 from reports.text.sections import Section
-from reports.text.wording import pooled_sentence, stopped_cell, told_decision, unit_words
+from reports.text.wording import decision_cell, pooled_sentence, stopped_cell, unit_words
 
 _STEPS = 20
 
 
 def sprt_sections(
-    findings: Findings, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05,
+    findings: RunResults, low: float | None, high: float | None, alpha: float = 0.05, beta: float = 0.05,
     model: str | None = None,
 ) -> tuple[Section, ...]:  # fmt: skip
     """Decisions, and the path of the log-likelihood ratio to them."""
@@ -52,7 +52,7 @@ def _row(test: SequentialTest) -> dict[str, Any]:
         "lower_bound": test.path.sprt.lower_bound,
         "upper_bound": test.path.sprt.upper_bound,
         "decided_after": test.path.decided_after,
-        "decision": told_decision(test),
+        "decision": decision_cell(test),
         "estimate": stopped_cell(test),
     }
 
@@ -119,7 +119,7 @@ def _far_outside(test: SequentialTest) -> str:
     )
 
 
-def _with_control(findings: Findings, tests: Sequence[SequentialTest]) -> str:
+def _with_control(findings: RunResults, tests: Sequence[SequentialTest]) -> str:
     """Whose openings are read with the baseline's; empty if nobody's."""
     pooled = pooled_sentence(findings)
     return f"Here {pooled}." if pooled and not all(test.is_duel for test in tests) else ""
@@ -155,6 +155,6 @@ def _exact(test: SequentialTest) -> str:
         )
     interval = pair_interval(pairs)
     return (
-        f"Undecided after the {counted(pairs.n, 'pair')} played: {test.contender} won {share} "
+        f"Undecided after the {pluralise(pairs.n, 'pair')} played: {test.contender} won {share} "
         f"({end_text(Share(interval.low))} to {end_text(Share(interval.high))} % for all openings of the kind)."
     )

@@ -12,18 +12,18 @@ from experiments.record.run_directory import missing_sentence
 from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
-from experiments.statistics.run_results import Findings
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.sprt_tests import anytime_rate, own_tests
 from isolation.shell import command
 from reports.tables.costs import equal_cost_sentences
-from reports.text.cell_values import Range, Share, counted, estimate_of, together
+from reports.text.cell_values import Range, Share, estimate_of, join_names, pluralise
 from reports.text.sections import Section
 from reports.text.wording import forfeit_sentences, stopped_sentences
 
 TABLES = ("standings", "opponents", "sides", "forfeits", "lengths", "search")
 
 
-def summarize(findings: Findings) -> tuple[Section, ...]:
+def summarize(findings: RunResults) -> tuple[Section, ...]:
     """All tables of a summary."""
     return (
         standings_section(findings),
@@ -35,7 +35,7 @@ def summarize(findings: Findings) -> tuple[Section, ...]:
     )
 
 
-def rate_at_any_time(findings: Findings, agent: str) -> dict[str, Range]:
+def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
     """Of a run that is not over a column: the interval that holds however often one looks."""
     if not findings.is_interim:
         return {}
@@ -43,7 +43,7 @@ def rate_at_any_time(findings: Findings, agent: str) -> dict[str, Range]:
     return {"at_any_time": Range(Share(low), Share(high))}
 
 
-def standings_section(findings: Findings) -> Section:
+def standings_section(findings: RunResults) -> Section:
     """Every agent's wins, pairs and win rate, best first."""
     rows = []
     for one in findings.standings:
@@ -63,14 +63,14 @@ def standings_section(findings: Findings) -> Section:
     return Section("standings", "Standings", tuple(rows), (*run_notes(findings), interval_note(findings)))
 
 
-def interval_note(findings: Findings) -> str:
+def interval_note(findings: RunResults) -> str:
     """What the intervals of win rates are about, or that there are none."""
     if findings.is_census:
         return "Every opening of this kind on this board was played: the win rates are exact for them."
     return "Win rates with 95 % intervals, each by itself, for the openings of this kind on this board."
 
 
-def opponents_section(findings: Findings) -> Section:
+def opponents_section(findings: RunResults) -> Section:
     """Each measured agent against each opponent."""
     rows = []
     for agent in findings.in_order(findings.measured):
@@ -84,7 +84,7 @@ def opponents_section(findings: Findings) -> Section:
     return Section("opponents", "By opponent", tuple(rows), (f"{note}.",) if rows else ())
 
 
-def sides_section(findings: Findings) -> Section:
+def sides_section(findings: RunResults) -> Section:
     """Each measured agent by side and by the colours of the opening's placements."""
     rows = [
         {
@@ -102,7 +102,7 @@ def sides_section(findings: Findings) -> Section:
     return Section("sides", "By side and colour role of the opening", tuple(rows))
 
 
-def forfeits_section(findings: Findings) -> Section:
+def forfeits_section(findings: RunResults) -> Section:
     """Games lost by anything but having no move left."""
     rows = tuple(
         {
@@ -119,7 +119,7 @@ def forfeits_section(findings: Findings) -> Section:
     return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
-def lengths_section(findings: Findings) -> Section:
+def lengths_section(findings: RunResults) -> Section:
     """How long games were, in plies, the opening's included."""
     import pandas as pd
 
@@ -134,7 +134,7 @@ def lengths_section(findings: Findings) -> Section:
     return Section("lengths", "Game length in plies", tuple(rows) if len(games) else ())
 
 
-def search_section(findings: Findings, efforts: Mapping[str, Effort]) -> Section:
+def search_section(findings: RunResults, efforts: Mapping[str, Effort]) -> Section:
     """Depth, nodes and time of the agents' own moves."""
     costs = node_costs(findings)
     rows = [
@@ -161,7 +161,7 @@ def pair_cells(pairs: PairCounts) -> dict[str, int]:
     return {"both_won": pairs.won, "split": pairs.split, "both_lost": pairs.lost}
 
 
-def run_notes(findings: Findings) -> tuple[str, ...]:
+def run_notes(findings: RunResults) -> tuple[str, ...]:
     """What holds for everything said about these runs."""
     notes = equal_cost_sentences(findings)
     notes += [sentence for source in findings.sources if (sentence := missing_sentence(source.info.path))]
@@ -187,16 +187,16 @@ def run_notes(findings: Findings) -> tuple[str, ...]:
                 "one looks."
             )
         if not games:
-            again = together([command("tournament", "--resume", source.info.path) for source in findings.sources])
+            again = join_names([command("tournament", "--resume", source.info.path) for source in findings.sources])
             notes.append(f"Nothing was played yet, or is not written down yet. Where nobody plays, go on with: {again}")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games were in several runs and count once.")
     if unfinished := findings.pairs.unfinished:
-        notes.append(f"Unfinished, lacking a game, and left out of paired analyses: {counted(unfinished, 'pair')}.")
+        notes.append(f"Unfinished, lacking a game, and left out of paired analyses: {pluralise(unfinished, 'pair')}.")
     return tuple(notes)
 
 
-def _opponent_row(findings: Findings, one: Matchup) -> dict[str, Any]:
+def _opponent_row(findings: RunResults, one: Matchup) -> dict[str, Any]:
     pool = findings.pool_of([name for name in (one.agent, one.opponent) if name in findings.agents])
     of_pool = pool and one.pairs.n <= pool
     return {

@@ -96,7 +96,7 @@ class Minutes(float):
         return f"{self:.2g} min" if self < 99.5 else f"{self / 60:,.2g} h" if self < 5970 else f"{self / 60:,.0f} h"
 
 
-class Times(float):
+class Ratio(float):
     """A ratio."""
 
     @property
@@ -159,7 +159,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Told:
+class WordedCell:
     """What people read as a sentence and programs as facts: `value` under the column's name, `more` as columns."""
 
     shown: str
@@ -172,7 +172,7 @@ def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> 
     return Estimate(kind(interval.estimate), kind(interval.low), kind(interval.high))
 
 
-def counted(number: int, thing: str) -> str:
+def pluralise(number: int, thing: str) -> str:
     """A number with its noun.
 
     >>> counted(1, "pair"), counted(2000, "pair"), counted(3, "match")
@@ -181,7 +181,7 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
 
 
-def together(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Equals in a sentence: all of them, or of many the first and how many others; nothing of nobody.
 
     >>> together(["ada"]), together(["ada", "ben"]), together(["ada", "ben", "cy"]), together("abcde")

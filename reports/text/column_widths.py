@@ -58,7 +58,7 @@ def without_constants(columns: Sequence[Column]) -> tuple[list[Column], str]:
     return [column for column in columns if column not in alike], f"The same in every row: {told}." if told else ""
 
 
-def fitted(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
+def fit_columns(columns: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
     """The columns, narrow enough for `width`, and the titles of those that had to be left out: the last ones first.
 
     The first column always stays.

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from reports.text.column_widths import GAP, Column, fitted, total, without_constants
+from reports.text.column_widths import GAP, Column, fit_columns, total, without_constants
 
 Format = Literal["table", "json", "csv", "markdown"]
 FORMATS: tuple[Format, ...] = ("table", "json", "csv", "markdown")
@@ -111,7 +111,7 @@ def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhe
     if panels:
         return "\n".join([*head, "\n\n".join(_drawn(panel) for panel in _panels(columns, width))])
     telling, alike = without_constants(columns)
-    kept, left_out = fitted(telling, width)
+    kept, left_out = fit_columns(telling, width)
     below = [alike] if alike else []
     if left_out:
         below.append(f"Left out for want of room: {', '.join(left_out)}; a wider terminal or {elsewhere} has all.")
@@ -121,7 +121,7 @@ def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhe
 def without_room(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The columns for which a table of these rows has no room on the terminal."""
     columns = [_column(name, [row[name] for row in rows]) for name in (rows[0] if rows else ())]
-    return fitted(without_constants(columns)[0], terminal_width())[1] if columns else []
+    return fit_columns(without_constants(columns)[0], terminal_width())[1] if columns else []
 
 
 def _panels(columns: Sequence[Column], width: int) -> list[list[Column]]:
@@ -131,7 +131,7 @@ def _panels(columns: Sequence[Column], width: int) -> list[list[Column]]:
     panels: list[list[Column]] = []
     while rest:
         taken = max([n for n in range(1, len(rest) + 1) if total([0, *(c.width for c in rest[:n])]) <= room], default=1)
-        panels.append(fitted([*heads, *rest[:taken]], width)[0])
+        panels.append(fit_columns([*heads, *rest[:taken]], width)[0])
         rest = rest[taken:]
     return panels or [heads]
 

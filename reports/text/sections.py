@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.text.cell_values import Estimate, Range, Told
+from reports.text.cell_values import Estimate, Range, WordedCell
 from reports.text.rendering import Format, render_rows, terminal_width, wrapped
 
 _HEADINGS = {"p_better": "one-sided p, unadjusted"}
@@ -73,7 +73,7 @@ def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows for people: the same cells under readable headings, and sentences as they are."""
     return [
         {
-            _HEADINGS.get(key, key.replace("_", " ")): value.shown if isinstance(value, Told) else value
+            _HEADINGS.get(key, key.replace("_", " ")): value.shown if isinstance(value, WordedCell) else value
             for key, value in row.items()
         }
         for row in rows
@@ -81,7 +81,7 @@ def worded_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _parts(key: str, value: Any, kind: type[Estimate] | type[Range] | None) -> dict[str, Any]:
-    if isinstance(value, Told):
+    if isinstance(value, WordedCell):
         return {key: value.value, **value.more}
     if kind is None:
         return {key: value}

@@ -11,16 +11,16 @@ from textwrap import shorten
 import numpy as np
 
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.contenders.sample_size import (
     WORTH,
+    detectable_effect,
     power_over_every_opponent,
-    reach_of,
 )
 from experiments.inference.standings import standing
 from experiments.published.published_claims import Claim, Repetition
-from experiments.statistics.forfeits import Forfeit, forfeits_of
-from experiments.statistics.run_results import Findings
+from experiments.statistics.forfeits import ForfeitGroup, forfeits_of
+from experiments.statistics.run_results import RunResults
 from experiments.verdicts.contender_verdicts import Verdicts
 from experiments.verdicts.sprt_tests import SequentialTest, anytime_leads
 from reports.text.cell_values import (
@@ -31,10 +31,10 @@ from reports.text.cell_values import (
     PValue,
     Range,
     Share,
-    Told,
-    counted,
+    WordedCell,
     end_text,
     estimate_of,
+    pluralise,
 )
 
 _MANY_FORFEITS = 0.05
@@ -50,7 +50,7 @@ _FACTS = ("not_better_by", "not_worse_by", "could_have_found", "more_pairs", "pl
 """What programs are told beside a verdict."""
 
 
-def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
+def verdict_words(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
     """A verdict as one short phrase; what is excluded where there is none, `excluded_sentence` says.
 
     `worth` is a difference worth having: what is bounded by less either way is no such difference.
@@ -69,20 +69,20 @@ def verdict_words(one: Comparison | Duel, worth: float = WORTH) -> str:
     return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
 
 
-def is_too_little(one: Comparison | Duel) -> bool:
+def is_too_little(one: Comparison | HeadToHead) -> bool:
     """Whether so little was played that hardly any difference is excluded."""
     least, most = one.lead
-    return most - least >= _EVERYTHING * (1 if isinstance(one, Duel) else 2)
+    return most - least >= _EVERYTHING * (1 if isinstance(one, HeadToHead) else 2)
 
 
-def short_verdict(one: Comparison | Duel, worth: float = WORTH) -> str:
+def short_verdict(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
     """A verdict in two or three words; where it has more, what stands before the colon says it."""
     return verdict_words(one, worth).partition(":")[0].removesuffix(" on all openings there are")
 
 
 def finding_sentence(verdicts: Verdicts) -> str:
     """What a run found, in one sentence: how many beat the baseline, which, who is worse, and what the control did."""
-    found: list[Comparison | Duel] = [*verdicts.claims]
+    found: list[Comparison | HeadToHead] = [*verdicts.claims]
     found += (duel for duel in verdicts.duels if duel.contender not in verdicts.controls)
     if not found or all(one.is_empty for one in found):
         return "No complete pairs to compare yet."
@@ -115,7 +115,7 @@ def _listed(names: Sequence[str]) -> str:
     return f": {', '.join(names[:_FIRST])}{more}"
 
 
-def excluded_sentence(claims: Sequence[Comparison | Duel]) -> str:
+def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
     unsure = [one for one in claims if one.verdict == "no significant difference" and not one.plays_alike]
     bounded = [one for one in unsure if not one.is_empty and not is_too_little(one)]
@@ -134,41 +134,41 @@ def excluded_sentence(claims: Sequence[Comparison | Duel]) -> str:
     return f"{'; '.join(bounds)}."
 
 
-def told_verdict(one: Comparison | Duel, worth: float = WORTH) -> Told:
+def verdict_cell(one: Comparison | HeadToHead, worth: float = WORTH) -> WordedCell:
     """A verdict as a cell: its phrase, and for programs the bare verdict, what it excludes and what it would take.
 
     `not_better_by` and `not_worse_by` are the ends of the joint interval, `could_have_found` the difference that power
     0.8 was there for, `more_pairs` those of the contender still to be played to find `worth`, if nothing is told yet.
     """
-    reach = reach_of(one, worth)
+    reach = detectable_effect(one, worth)
     least, most = one.lead
     pairs = reach.more * (len(one.opponents) if isinstance(one, Comparison) else 1)
     missing = pairs if one.verdict == "no significant difference" else None
     facts = (max(most, 0.0), max(-least, 0.0), reach.found, missing, one.plays_alike)
     known = dict.fromkeys(_FACTS) if one.is_empty else dict(zip(_FACTS, facts, strict=True))
-    return Told(verdict_words(one, worth), one.verdict, known)
+    return WordedCell(verdict_words(one, worth), one.verdict, known)
 
 
-def reach_sentences(claims: Sequence[Comparison | Duel], worth: float, population: int | None) -> list[str]:
+def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, population: int | None) -> list[str]:
     """What could have been found at all, and what a difference worth having would cost."""
     open_ones = [one for one in claims if not one.is_empty and not one.is_census]
     if not open_ones:
         return []
-    reaches = [reach_of(one, worth) for one in open_ones]
+    reaches = [detectable_effect(one, worth) for one in open_ones]
     found = float(np.median([reach.found for reach in reaches]))
     sentences = [
-        f"What could have been found, with power 80 % at the level that {counted(len(claims), 'comparison')} leave: "
+        f"What could have been found, with power 80 % at the level that {pluralise(len(claims), 'comparison')} leave: "
         f"differences of {_size(found)} points for the typical one, {_size(min(reach.found for reach in reaches))} to "
         f"{_size(max(reach.found for reach in reaches))} for all."
     ]
     if found >= 1:
         sentences = ["Too little data: with power 80 % not even the largest difference could have been found."]
-    unit = "pair" if isinstance(open_ones[0], Duel) else "opening"
+    unit = "pair" if isinstance(open_ones[0], HeadToHead) else "opening"
     missing = int(np.median([reach.more for reach in reaches]))
-    played = max(one.pairs.n if isinstance(one, Duel) else one.openings for one in open_ones)
+    played = max(one.pairs.n if isinstance(one, HeadToHead) else one.openings for one in open_ones)
     wanted = f"One of {_size(worth)} points (--worth says another) takes"
     if not missing:
-        sentences.append(f"{wanted} no more than the {counted(played, unit)} played, for the typical one.")
+        sentences.append(f"{wanted} no more than the {pluralise(played, unit)} played, for the typical one.")
     elif population and played + missing > population:
         sentences.append(
             f"{wanted} more than the {population:,} openings of this kind on the board: where chance has no part, play "
@@ -183,10 +183,10 @@ def reach_sentences(claims: Sequence[Comparison | Duel], worth: float, populatio
     return sentences
 
 
-def told_against_all(one: Comparison) -> Told:
+def against_all_cell(one: Comparison) -> WordedCell:
     """Whether a contender is shown to be better against every opponent, as a cell."""
     is_shown = one.better_against_every_opponent
-    return Told("yes" if is_shown else "not shown", is_shown, {})
+    return WordedCell("yes" if is_shown else "not shown", is_shown, {})
 
 
 def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
@@ -204,13 +204,13 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
     )
 
 
-def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
+def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """What intervals and verdicts hold for together, and how they belong to each other."""
     if all(one.is_census for one in claims):
         return ""
     confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
     many = len(claims) > 1
-    together = f" for all {counted(len(claims), 'comparison')} at once" if many else ""
+    together = f" for all {pluralise(len(claims), 'comparison')} at once" if many else ""
     how = (
         "by flipping the signs of whole openings, step by step from the clearest"
         if many
@@ -222,7 +222,7 @@ def interval_sentence(claims: Sequence[Comparison | Duel]) -> str:
     )
 
 
-def pooled_sentence(findings: Findings) -> str:
+def pooled_sentence(findings: RunResults) -> str:
     """Whose games count as the baseline's in comparisons, and what it won with them; empty if nobody's."""
     controls, baseline = findings.pooled_controls, findings.baseline
     if not controls or baseline not in findings.pooled_pairs.agents:
@@ -242,9 +242,9 @@ def baseline_openings_words(claims: Sequence[Comparison]) -> str:
     )
 
 
-def told_control(one: Comparison) -> Told:
+def control_cell(one: Comparison) -> WordedCell:
     """What a control shows, as a cell: a verdict of its own, which the short view has as well."""
-    return Told(control_words(one), "control differs" if _is_odd(one) else "control", dict.fromkeys(_FACTS))
+    return WordedCell(control_words(one), "control differs" if _is_odd(one) else "control", dict.fromkeys(_FACTS))
 
 
 def control_words(one: Comparison) -> str:
@@ -261,26 +261,26 @@ def control_sentence(one: Comparison) -> str:
             f"{p_words(one.p_value)}. One sound run in 1,000 does so by luck: distrust this run."
         )
     return (
-        f"Control: {one.contender} is {one.baseline} on {counted(one.openings, 'opening')} of its own. "
+        f"Control: {one.contender} is {one.baseline} on {pluralise(one.openings, 'opening')} of its own. "
         f"It differs from itself by {shown} points, {p_words(one.p_value)}: luck, and a measure of how much there is."
     )
 
 
-def forfeit_sentences(findings: Findings) -> list[str]:
+def forfeit_sentences(findings: RunResults) -> list[str]:
     """How many games were lost by anything but having no move left, by whom, and what that does to the rest."""
     games, found = findings.played, forfeits_of(findings)
     total = sum(one.games for one in found)
     if not total:
         return []
-    by_agent: dict[str, list[Forfeit]] = {}
+    by_agent: dict[str, list[ForfeitGroup]] = {}
     for one in found:
         by_agent.setdefault(one.agent, []).append(one)
     told = [
-        f"{name} lost {counted(sum(one.games for one in lost), 'game')} by {' and '.join(map(_reason_words, lost))}"
+        f"{name} lost {pluralise(sum(one.games for one in lost), 'game')} by {' and '.join(map(_reason_words, lost))}"
         for name, lost in sorted(by_agent.items(), key=lambda item: -sum(one.games for one in item[1]))
     ]
     sentences = [
-        f"{total:,} of {counted(games, 'game')} ({Share(total / games).shown}) were forfeits: {'; '.join(told)}."
+        f"{total:,} of {pluralise(games, 'game')} ({Share(total / games).shown}) were forfeits: {'; '.join(told)}."
     ]
     if total > _MANY_FORFEITS * games:
         sentences.append(
@@ -290,7 +290,7 @@ def forfeit_sentences(findings: Findings) -> list[str]:
     return sentences
 
 
-def _reason_words(forfeit: Forfeit) -> str:
+def _reason_words(forfeit: ForfeitGroup) -> str:
     """Why games were lost, with what the log says of the first of them, such as the file and line of an error."""
     detail = f" ({shorten(forfeit.detail, _LONGEST_DETAIL)})" if forfeit.detail else ""
     return f"{forfeit.reason}{detail}"
@@ -306,16 +306,16 @@ def decision_words(test: SequentialTest) -> str:
     if test.census:
         undecided = "undecided when the openings ran out"
     elif test.exhausted:
-        undecided = f"undecided after the {counted(test.observations, 'pair' if test.is_duel else 'opening')} played"
+        undecided = f"undecided after the {pluralise(test.observations, 'pair' if test.is_duel else 'opening')} played"
     if test.is_held_back:
         return f"{undecided}: beyond a bound, but not with half a lost and half a won pair added"
     return undecided
 
 
-def told_decision(test: SequentialTest) -> Told:
+def decision_cell(test: SequentialTest) -> WordedCell:
     """A decision as a cell: H1, H0 or undecided, between which differences, and whether the openings ran out."""
     more = {"low": test.low, "high": test.high, "unit": unit_words(test), "openings_ran_out": test.census}
-    return Told(decision_words(test), test.path.decision or "undecided", more)
+    return WordedCell(decision_words(test), test.path.decision or "undecided", more)
 
 
 def unit_words(test: SequentialTest) -> str:
@@ -325,7 +325,7 @@ def unit_words(test: SequentialTest) -> str:
     return "normalized Elo" if test.path.sprt.model == "normalized" else "Elo"
 
 
-def anytime_cells(findings: Findings) -> dict[str, dict[str, Range]]:
+def anytime_cells(findings: RunResults) -> dict[str, dict[str, Range]]:
     """For each contender of a run that is not over a column: its interval that holds however often one looks."""
     if not findings.is_interim:
         return {}
@@ -353,7 +353,7 @@ def stopped_sentences(tests: Sequence[SequentialTest]) -> list[str]:
     sentences = []
     for test in tests:
         if cell := stopped_cell(test):
-            read = counted(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
+            read = pluralise(test.path.decided_after or test.observations, "pair" if test.is_duel else "opening")
             sentences.append(
                 f"Sequential test of {test.contender}: {decision_words(test)}, after {read}. Median-unbiased estimate: "
                 f"{cell.shown} {unit_words(test)}."

@@ -25,13 +25,13 @@ from rich.text import Text
 from experiments.plan.config import Config
 from experiments.plan.tournament_plan import Plan
 from experiments.play.pools.pool import Machine
-from experiments.play.runner import Outcome, Progress, Show, play_tournament
+from experiments.play.runner import RunOutcome, RunProgress, Show, play_tournament
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.live_standings import live_standings
 from experiments.verdicts.sprt_tests import own_tests
 from isolation.checks.search_cost import Cost
 from isolation.shell import command
-from reports.text.cell_values import Share, counted
+from reports.text.cell_values import Share, pluralise
 from reports.text.column_widths import shortened
 from reports.text.rendering import render_rows, terminal_width, wrapped
 from reports.text.wording import stopped_sentences
@@ -103,7 +103,7 @@ def cost_table(plan: Plan, costs: Mapping[str, Cost]) -> Table:
 
 def play_shown(
     config: Config, *, resume: bool = False, retry_forfeits: bool = False, extends: Path | None = None
-) -> Outcome:
+) -> RunOutcome:
     """Play a tournament as `play_tournament` does, shown live on the terminal; its notes are those not told yet."""
     told: set[str] = set()
     with display(Console(width=terminal_width()), told) as show:
@@ -111,7 +111,7 @@ def play_shown(
     return replace(outcome, notes=tuple(note for note in outcome.notes if note not in told))
 
 
-def print_outcome(outcome: Outcome) -> None:
+def print_outcome(outcome: RunOutcome) -> None:
     """Print the table of a run, if there is anything in it, and what should be known of the run."""
     if outcome.logged:
         elsewhere = command("summary", outcome.path, "--table", "opponents")
@@ -123,13 +123,13 @@ def print_outcome(outcome: Outcome) -> None:
         print(wrapped(note, terminal_width()))
 
 
-def what_next(outcome: Outcome) -> str:
+def next_step_message(outcome: RunOutcome) -> str:
     """How far a finished run came, where it lies, and the command to go on with."""
     played = f"{outcome.logged:,} of {outcome.total:,} games in {outcome.seconds:.0f} s, logged in {outcome.path}"
     return f"{played}\nNext: {command('compare', outcome.path)}"
 
 
-def what_is_kept(outcome: Outcome) -> str:
+def what_is_kept(outcome: RunOutcome) -> str:
     """How far an interrupted run came, and where it lies."""
     if outcome.logged == outcome.total and not outcome.finished:
         return f"all {outcome.total:,} games are played and in {outcome.path}, and only closing the run is left"
@@ -155,7 +155,7 @@ class _Screen:
         self._phase = ""
         self._is_steady = _steadiness()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: RunProgress) -> None:
         now = time.monotonic()
         if progress.phase == "measured":
             self._live.console.print(cost_table(progress.plan, progress.costs))
@@ -168,11 +168,11 @@ class _Screen:
         self._next = now + max(0.5, spent / _SHARE_OF_TIME)
 
 
-def _steadiness() -> Callable[[Progress], bool]:
+def _steadiness() -> Callable[[RunProgress], bool]:
     """Whether the time left can be told: not in the first seconds, when it swings."""
     started: list[float] = []
 
-    def is_steady(progress: Progress) -> bool:
+    def is_steady(progress: RunProgress) -> bool:
         if progress.phase == "playing" and progress.rate and not started:
             started.append(time.monotonic())
         return bool(started) and time.monotonic() - started[0] >= _UNSTEADY
@@ -188,7 +188,7 @@ def _lines(console: Console, told: set[str]) -> Show:
     following = 0.0
     is_steady = _steadiness()
 
-    def show(progress: Progress) -> None:
+    def show(progress: RunProgress) -> None:
         nonlocal following
         steady = is_steady(progress)
         for note in progress.notes:
@@ -205,7 +205,7 @@ def _lines(console: Console, told: set[str]) -> Show:
     return show
 
 
-def screen(progress: Progress, is_steady: bool, height: int) -> RenderableType:
+def screen(progress: RunProgress, is_steady: bool, height: int) -> RenderableType:
     """All that is shown of a running tournament, on so many lines: notes, how far it is, machines, standings."""
     bar = Table.grid()
     bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.logged, width=_BAR))
@@ -235,7 +235,7 @@ def machine_table(machines: Sequence[Machine]) -> Table:
     return table
 
 
-def _summary(progress: Progress, is_steady: bool) -> str:
+def _summary(progress: RunProgress, is_steady: bool) -> str:
     games = f"{progress.logged:,} of {progress.total:,} games"
     if progress.phase in ("preparing", "measuring"):
         return f"{games} · {progress.phase} {progress.detail}"
@@ -252,10 +252,10 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
         return ""
     if not machines:
         return " · no machine plays"
-    return f" · {counted(len(machines), 'machine')}, {counted(sum(machine.cores for machine in machines), 'core')}"
+    return f" · {pluralise(len(machines), 'machine')}, {pluralise(sum(machine.cores for machine in machines), 'core')}"
 
 
-def standings_table(progress: Progress, lines: int) -> Table:
+def standings_table(progress: RunProgress, lines: int) -> Table:
     """The leaders and the baseline, on so many lines; how many more there are is said."""
     found = live_standings(progress.plan, progress.points)
     baseline = next((one.agent.name for one in progress.plan.entrants if "baseline" in one.roles), None)

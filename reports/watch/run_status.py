@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.inference.sequential.confidence_sequence import confidence_sequence
 from experiments.record.run_directory import is_finished, is_run
-from experiments.statistics.run_results import Findings, load_findings
+from experiments.statistics.run_results import RunResults, load_findings
 from experiments.verdicts.sprt_tests import rates_by_opening
 from reports.text.cell_values import Range, Share
 from reports.text.wording import forfeit_sentences
@@ -42,7 +42,7 @@ def blank_state(run: Path) -> dict[str, Any]:
     return {"run": run.name, **none}
 
 
-def standings(findings: Findings) -> list[dict[str, Any]]:
+def standings(findings: RunResults) -> list[dict[str, Any]]:
     """Those that are measured, best first, with 95 % intervals that hold however often one looks.
 
     An opening counts once its games against all opponents are in; openings are read in the order of the schedule.
@@ -67,7 +67,7 @@ def standings(findings: Findings) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -1.0 if row["rate"] is None else -row["rate"])
 
 
-def latest_games(findings: Findings) -> list[dict[str, Any]]:
+def latest_games(findings: RunResults) -> list[dict[str, Any]]:
     """The games that came last into the log, the latest first."""
     columns = ["own_id", "agent_1", "agent_2", "winner", "reason", "plies"]
     found = findings.games[columns].tail(LATEST).iloc[::-1].astype(object)

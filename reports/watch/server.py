@@ -42,7 +42,7 @@ _LISTENERS = 16
 """Pages that are told at once what is new; the log is read once for all of them."""
 
 
-class Watch(uvicorn.Server):
+class RunServer(uvicorn.Server):
     """The server of a run's page at http://127.0.0.1:`port`; it reads the run and writes nothing."""
 
     def __init__(self, run: Path, port: int) -> None:
@@ -194,15 +194,17 @@ def watch(run: Path, port: int, announce: Callable[[str], None], open_browser: b
         announce(address)
         if open_browser:
             _open_soon(address)
-        Watch(run, listener.getsockname()[1]).run(sockets=[listener])
+        RunServer(run, listener.getsockname()[1]).run(sockets=[listener])
 
 
 @contextmanager
-def watched(run: Path, announce: Callable[[str], None], open_browser: bool = True) -> Iterator[Callable[[], None]]:
+def serve_in_background(
+    run: Path, announce: Callable[[str], None], open_browser: bool = True
+) -> Iterator[Callable[[], None]]:
     """Serve the page of a run beside what is done here; gives what waits until the page is no longer wanted."""
     with listen(0) as listener:
         port = listener.getsockname()[1]
-        server = Watch(run, port)
+        server = RunServer(run, port)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         address = f"http://{LOOPBACK}:{port}/"

@@ -16,10 +16,16 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
-from experiments.inference.argument_checks import Floats, inside, whole
-from experiments.inference.cluster_intervals import Interval, Parts, agree, difference_interval, standard_error
+from experiments.inference.argument_checks import Floats, check_between, check_integer
+from experiments.inference.cluster_intervals import (
+    ErrorContributions,
+    Interval,
+    agree,
+    difference_interval,
+    standard_error,
+)
 from experiments.inference.contenders.multiple_testing import flip
-from experiments.inference.contenders.shared_openings import Cells, Sample, SharedPlay, shared_play
+from experiments.inference.contenders.shared_openings import PairCells, Sample, SharedPlay, shared_play
 from experiments.inference.game_pairs import PairTable
 
 Verdict = Literal["better", "worse", "equal", "no significant difference"]
@@ -90,7 +96,7 @@ class Comparison:
     heterogeneity_df: int
     heterogeneity_p: float
     p_every_opponent: float
-    parts: Parts = field(repr=False, compare=False)
+    parts: ErrorContributions = field(repr=False, compare=False)
 
     @property
     def contender_rate(self) -> float:
@@ -171,7 +177,7 @@ def compare(
         ValueError: an agent is unknown or compared with itself, there is no common opponent, or the pool is smaller
             than the openings played.
     """
-    inside("alpha", alpha)
+    check_between("alpha", alpha)
     play = shared_play(table, contender, baseline, also)
     own, samples = play.own, play.samples
     known = _known_pool(play, pool)
@@ -212,7 +218,7 @@ def compare(
 def _known_pool(play: SharedPlay, pool: int | None) -> int | None:
     """The pool, if what was played of it bears on the rest: not for two samples, nor where a census has gaps."""
     played = play.own.opening.size
-    if pool is not None and whole("pool", pool) < played:
+    if pool is not None and check_integer("pool", pool) < played:
         raise ValueError(f"pool must be at least the {played} openings played, not {pool}")
     has_gaps = played == pool and not play.own.pairs.all()
     return pool if play.paired and not has_gaps else None
@@ -229,7 +235,9 @@ def _mean(rates: Sequence[float]) -> float:
     return float(np.mean(rates)) if rates else math.nan
 
 
-def _parts(play: SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]) -> Parts:
+def _parts(
+    play: SharedPlay, columns: slice, alpha: float, pool: int | None, chance: Collection[str]
+) -> ErrorContributions:
     """Of the mean difference over the chosen opponents."""
     samples, opponents = play.samples, play.opponents[columns]
     estimate = (
@@ -237,7 +245,7 @@ def _parts(play: SharedPlay, columns: slice, alpha: float, pool: int | None, cha
     )
     if len(samples) == 1:
         scores = [samples[0].scores]
-        cells: tuple[Cells, ...] = (play.whole,)
+        cells: tuple[PairCells, ...] = (play.whole,)
     else:
         scores, cells = _pooled_scores(*samples), (play.own, play.base)
     signs = (1, -1)
@@ -254,7 +262,7 @@ def _parts(play: SharedPlay, columns: slice, alpha: float, pool: int | None, cha
         step = 1 / (4 * pool * len(opponents)) if unseen else 0.0
     clusters = min(sample.clusters for sample in samples)
     error = standard_error(part, score, clusters, len(opponents))
-    return Parts(
+    return ErrorContributions(
         np.concatenate([np.unique(of_side.cluster) for of_side in cells]), part, score, clusters, unseen, step,
         difference_interval(estimate, error, clusters, 1 - alpha, unseen, step),
     )  # fmt: skip

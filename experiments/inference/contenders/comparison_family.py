@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from experiments.inference.contenders.baseline_comparison import Comparison, compare
-from experiments.inference.contenders.head_to_head import Duel, compare_directly, rate_of
+from experiments.inference.contenders.head_to_head import HeadToHead, compare_directly, rate_of
 from experiments.inference.contenders.multiple_testing import step_down
 from experiments.inference.game_pairs import PairTable, opponents_of
 
@@ -21,7 +21,7 @@ def compare_all(
     pools: Mapping[str, int] | None = None,
     chance: Mapping[str, Collection[str]] | None = None,
     also: Collection[str] = (),
-) -> tuple[Comparison | Duel, ...]:
+) -> tuple[Comparison | HeadToHead, ...]:
     """Every contender compared with the baseline, in the order given: p-values and intervals by themselves, and those
     that hold with 1 − `alpha` for all but the `controls` together (`multiplicity.step_down`).
 
@@ -39,7 +39,7 @@ def compare_all(
     shared = {name: met[name] & met[baseline] - {name, baseline} for name in met}
     if contenders is None:
         contenders = [name for name in table.agents if name != baseline and shared[name]]
-    found: list[Comparison | Duel] = []
+    found: list[Comparison | HeadToHead] = []
     for name in contenders:
         pool, luck = (pools or {}).get(name), (chance or {}).get(name, ())
         if shared[name] or baseline not in met[name]:
@@ -56,7 +56,7 @@ def compare_each(
     *,
     alpha: float = 0.05,
     pools: Sequence[int | None],
-) -> tuple[Duel, ...]:
+) -> tuple[HeadToHead, ...]:
     """Both agents of every meeting head to head, p-values and intervals that hold together over all meetings.
 
     `pools` has one for each meeting; see `compare_directly`.
@@ -68,18 +68,18 @@ def compare_each(
         compare_directly(table, one, other, alpha=alpha, pool=pool)
         for (one, other), pool in zip(meetings, pools, strict=True)
     ]
-    return tuple(one for one in _adjusted(found, (), alpha) if isinstance(one, Duel))
+    return tuple(one for one in _adjusted(found, (), alpha) if isinstance(one, HeadToHead))
 
 
 def _adjusted(
-    found: Sequence[Comparison | Duel], controls: Collection[str], alpha: float
-) -> tuple[Comparison | Duel, ...]:
+    found: Sequence[Comparison | HeadToHead], controls: Collection[str], alpha: float
+) -> tuple[Comparison | HeadToHead, ...]:
     """The results, those that are claims adjusted for how many there are; a control makes no claim."""
     claims = [place for place, one in enumerate(found) if one.contender not in controls]
     judged = step_down([found[place].parts for place in claims], [found[place].p_value for place in claims], alpha)
     results = list(found)
     for place, p_value, interval in zip(claims, judged.adjusted, judged.intervals, strict=True):
         one = found[place]
-        jointly = rate_of(interval) if isinstance(one, Duel) else interval
+        jointly = rate_of(interval) if isinstance(one, HeadToHead) else interval
         results[place] = replace(one, adjusted_p=p_value, family=len(claims), jointly=jointly)
     return tuple(results)

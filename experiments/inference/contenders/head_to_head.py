@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from experiments.inference.argument_checks import Ints, inside
-from experiments.inference.cluster_intervals import Interval, Parts, agree, rate_interval
+from experiments.inference.argument_checks import Ints, check_between
+from experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, rate_interval
 from experiments.inference.contenders.baseline_comparison import Verdict
 from experiments.inference.contenders.multiple_testing import flip
 from experiments.inference.game_pairs import PairTable, record_of
@@ -15,7 +15,7 @@ from experiments.inference.pair_intervals import PairCounts, count_pairs, pair_i
 
 
 @dataclass(frozen=True)
-class Duel:
+class HeadToHead:
     """A contender head to head with the baseline.
 
     The question is about all openings of the kind played, on that board. `rate` is the contender's share of games won:
@@ -38,7 +38,7 @@ class Duel:
     adjusted_p: float
     family: int
     alpha: float
-    parts: Parts = field(repr=False, compare=False)
+    parts: ErrorContributions = field(repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -81,7 +81,7 @@ def rate_of(lead: Interval) -> Interval:
 
 def compare_directly(
     table: PairTable, contender: str, baseline: str, *, alpha: float = 0.05, pool: int | None = None
-) -> Duel:
+) -> HeadToHead:
     """The pairs that `contender` and `baseline` played with each other; intervals hold with 1 − `alpha`.
 
     `pool` is the number of openings the schedule draws from without replacement; give it only if both play an opening
@@ -91,7 +91,7 @@ def compare_directly(
     Raises:
         ValueError: an agent is unknown.
     """
-    inside("alpha", alpha)
+    check_between("alpha", alpha)
     record, other = record_of(table, contender), table.code(baseline)
     chosen = record.opponent == other
     wins = record.wins[chosen]
@@ -101,7 +101,7 @@ def compare_directly(
     test = flip(parts)
     of_both = np.intersect1d(table.pairs_of(contender), table.pairs_of(baseline))
     rate = rate_of(agree(parts.alone, test.p_value <= alpha))
-    return Duel(
+    return HeadToHead(
         contender=contender,
         baseline=baseline,
         pairs=pairs,
@@ -117,7 +117,7 @@ def compare_directly(
     )
 
 
-def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float) -> Parts:
+def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confidence: float) -> ErrorContributions:
     """Of the lead over one half."""
     numbers, unit = np.unique(cluster, return_inverse=True)
     rate = rate_interval(np.bincount(unit, wins), 2 * np.bincount(unit), confidence=confidence)
@@ -131,4 +131,4 @@ def _parts(cluster: Ints, wins: Ints, pairs: PairCounts, pool: int | None, confi
     )
     unseen = 1 - pairs.n / pool if pool else 1.0
     step = 1 / (4 * pool) if pool and unseen else 0.0
-    return Parts(numbers, parts, scores, numbers.size, unseen, step, alone)
+    return ErrorContributions(numbers, parts, scores, numbers.size, unseen, step, alone)

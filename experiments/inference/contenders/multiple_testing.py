@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from experiments.inference.argument_checks import Floats, inside, shares
-from experiments.inference.cluster_intervals import Interval, Parts, agree, stretch
+from experiments.inference.argument_checks import Floats, check_between, check_shares
+from experiments.inference.cluster_intervals import ErrorContributions, Interval, agree, stretch
 from experiments.inference.contenders.permutation_tests import PermutationTest, score_flip_test
 
 _DRAWS = 20_000
@@ -39,7 +39,7 @@ class Holm:
 
     def rejected(self, alpha: float = 0.05) -> tuple[bool, ...]:
         """Which hypotheses fall when the chance of any false rejection is to stay at `alpha`."""
-        inside("alpha", alpha)
+        check_between("alpha", alpha)
         return tuple(p <= alpha for p in self.adjusted)
 
 
@@ -49,7 +49,7 @@ def holm(p_values: Sequence[float]) -> Holm:
     >>> holm([0.01, 0.04, 0.03]).adjusted
     (0.03, 0.06, 0.06)
     """
-    p = shares("p_values", p_values)
+    p = check_shares("p_values", p_values)
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
@@ -67,7 +67,7 @@ class StepDown:
     intervals: tuple[Interval, ...]
 
 
-def flip(parts: Parts) -> PermutationTest:
+def flip(parts: ErrorContributions) -> PermutationTest:
     """The sign-flip test of a difference by itself; where nothing is uncertain, its sign is all there is to know."""
     total = round(float(parts.score.sum()), 12)
     if not parts.unseen:
@@ -75,13 +75,13 @@ def flip(parts: Parts) -> PermutationTest:
     return score_flip_test(parts.score, math.copysign(_surprise(parts), total))
 
 
-def step_down(claims: Sequence[Parts], p_values: Sequence[float], alpha: float = 0.05) -> StepDown:
+def step_down(claims: Sequence[ErrorContributions], p_values: Sequence[float], alpha: float = 0.05) -> StepDown:
     """Adjust `p_values`, those of each claim by itself, and intervals for each other.
 
     Claims without uncertainty, as after a census, keep what they have and do not count.
     """
-    inside("alpha", alpha)
-    adjusted = shares("p_values", p_values)
+    check_between("alpha", alpha)
+    adjusted = check_shares("p_values", p_values)
     uncertain = [place for place, one in enumerate(claims) if one.unseen and one.score.any()]
     chosen = [claims[place] for place in uncertain]
     wider = np.ones(len(claims))
@@ -97,7 +97,7 @@ def step_down(claims: Sequence[Parts], p_values: Sequence[float], alpha: float =
     return StepDown(tuple(adjusted.tolist()), intervals)
 
 
-def _surprise(one: Parts) -> float:
+def _surprise(one: ErrorContributions) -> float:
     """The sum of scores that is as surprising as the difference, had its openings not come from a finite pool.
 
     Where a share of the variance is left, Student's t is larger by its root; the sum that would have had this t is
@@ -114,7 +114,7 @@ def _surprise(one: Parts) -> float:
     return math.sqrt(squares * many * squared / (many - 1 + squared))
 
 
-def _adjusted(claims: Sequence[Parts], p_values: Floats) -> Floats:
+def _adjusted(claims: Sequence[ErrorContributions], p_values: Floats) -> Floats:
     """By the largest of flipped sums, in units of their own spread, over the claims that are not larger."""
     sizes = np.array([math.sqrt(float((one.score**2).sum())) for one in claims])
     seen = np.array([_surprise(one) for one in claims]) / sizes
@@ -145,7 +145,7 @@ def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
         yield 2 * bits.reshape(flips, openings).astype(np.float64) - 1
 
 
-def _by_cluster(claims: Sequence[Parts], values: Sequence[Floats]) -> Floats:
+def _by_cluster(claims: Sequence[ErrorContributions], values: Sequence[Floats]) -> Floats:
     """Values of each claim's clusters as (clusters of any, claims)."""
     place = np.unique(np.concatenate([one.cluster for one in claims]), return_inverse=True)[1]
     column = np.repeat(np.arange(len(claims)), [one.cluster.size for one in claims])
@@ -154,7 +154,9 @@ def _by_cluster(claims: Sequence[Parts], values: Sequence[Floats]) -> Floats:
     return summed
 
 
-def _widening(claims: Sequence[Parts], is_rejected: npt.NDArray[np.bool_], alpha: float) -> tuple[float, float]:
+def _widening(
+    claims: Sequence[ErrorContributions], is_rejected: npt.NDArray[np.bool_], alpha: float
+) -> tuple[float, float]:
     """How much wider than by itself intervals have to be: those of all claims, and those of what is not rejected.
 
     The largest of several errors that hang together as their openings do is drawn (max-T: Hothorn, Bretz and Westfall,

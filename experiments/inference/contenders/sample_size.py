@@ -9,9 +9,9 @@ from itertools import count
 import numpy as np
 from scipy.special import ndtri
 
-from experiments.inference.argument_checks import Floats, inside, positive
+from experiments.inference.argument_checks import Floats, check_between, positive
 from experiments.inference.contenders.baseline_comparison import Comparison
-from experiments.inference.contenders.head_to_head import Duel
+from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.inference.elo import score_from_elo
 from experiments.inference.pair_intervals import PairCounts
 from experiments.inference.sequential.sprt import Sprt
@@ -80,8 +80,8 @@ def least_variance(effect: float) -> float:
 def _plan(effect: float, power: float, alpha: float, variance: float) -> FixedPlan:
     positive("effect", abs(effect))
     positive("variance", variance)
-    inside("power", power, 0.5)
-    inside("alpha", alpha)
+    check_between("power", power, 0.5)
+    check_between("alpha", alpha)
     needed = variance * (float(ndtri(1 - alpha / 2)) + float(ndtri(power))) ** 2 / effect**2
     return FixedPlan(effect, variance, power, alpha, max(round(needed), 1))
 
@@ -140,7 +140,7 @@ def openings_after_pilot(pilot: Comparison, effect: float, power: float = 0.8, a
 
 
 @dataclass(frozen=True)
-class Reach:
+class DetectableEffect:
     """What a comparison could have shown, and what a difference worth having would cost, at its share of alpha.
 
     `found` is the difference that would have been found with power 0.8, NaN where nothing was played and 1, the largest
@@ -153,20 +153,20 @@ class Reach:
     more: int
 
 
-def reach_of(one: Comparison | Duel, worth: float = WORTH) -> Reach:
+def detectable_effect(one: Comparison | HeadToHead, worth: float = WORTH) -> DetectableEffect:
     """What `one` could have shown, by its own variance; no more after a census, and nothing known without pairs."""
     positive("worth", worth)
     if one.is_empty or one.is_census:
-        return Reach(worth, 0.0 if one.is_census else math.nan, 0)
+        return DetectableEffect(worth, 0.0 if one.is_census else math.nan, 0)
     alpha = one.alpha / one.family
-    if isinstance(one, Duel):
+    if isinstance(one, HeadToHead):
         variance, played = PairCounts(one.pairs.lost + 2, one.pairs.split, one.pairs.won + 2).variance, one.pairs.n
         more = pairs_after_pilot(one.pairs, worth, POWER, alpha).more
     else:
         variance, played = one.variance_per_opening, one.openings
         more = openings_after_pilot(one, worth, POWER, alpha).more
     wanted = float(ndtri(1 - alpha / 2)) + float(ndtri(POWER))
-    return Reach(worth, min(wanted * math.sqrt(variance / played), 1.0), more)
+    return DetectableEffect(worth, min(wanted * math.sqrt(variance / played), 1.0), more)
 
 
 def power_over_every_opponent(one: Comparison, lead: float, power: float = POWER) -> tuple[float, float]:

@@ -21,7 +21,7 @@ _NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class PairCells:
     """One agent's complete pairs by opening (rows, ascending) and opponent (columns)."""
 
     opening: Ints
@@ -35,10 +35,10 @@ class Cells:
         with np.errstate(invalid="ignore"):
             return np.asarray(self.wins / (2 * self.pairs))
 
-    def against(self, opponents: npt.NDArray[np.bool_]) -> Cells:
+    def against(self, opponents: npt.NDArray[np.bool_]) -> PairCells:
         """The chosen columns, and the rows that have a pair in them."""
         rows = self.pairs[:, opponents].any(axis=1)
-        return Cells(
+        return PairCells(
             self.opening[rows], self.cluster[rows], self.wins[rows][:, opponents], self.pairs[rows][:, opponents]
         )
 
@@ -98,9 +98,9 @@ class SharedPlay:
     missing: tuple[str, ...]
     paired: bool
     unshared: int
-    own: Cells
-    base: Cells
-    whole: Cells
+    own: PairCells
+    base: PairCells
+    whole: PairCells
     samples: tuple[Sample, ...]
 
 
@@ -141,7 +141,7 @@ def shared_play(table: PairTable, contender: str, baseline: str, also: Collectio
     )
 
 
-def _samples(own: Cells, base: Cells, whole: Cells, paired: bool) -> tuple[Sample, ...]:
+def _samples(own: PairCells, base: PairCells, whole: PairCells, paired: bool) -> tuple[Sample, ...]:
     if not paired:
         return _rates(own), _rates(base)
     if len(whole.opening) == len(base.opening):
@@ -149,7 +149,7 @@ def _samples(own: Cells, base: Cells, whole: Cells, paired: bool) -> tuple[Sampl
     return (_regressed(own, base, whole),)
 
 
-def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> Cells:
+def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> PairCells:
     """An agent's complete pairs against these opponents."""
     record = record_of(table, agent)
     column = np.full(len(table.agents), -1)
@@ -161,39 +161,39 @@ def _cells(table: PairTable, agent: str, opponents: Sequence[str]) -> Cells:
     shape = (opening.size, len(opponents))
     wins = np.bincount(cell, record.wins[chosen], opening.size * len(opponents)).astype(np.int64)
     pairs = np.bincount(cell, minlength=opening.size * len(opponents))
-    return Cells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
+    return PairCells(opening, record.cluster[chosen][start], wins.reshape(shape), pairs.reshape(shape))
 
 
-def _shared_cells(one: Cells, other: Cells, openings: Ints) -> tuple[Cells, Cells]:
+def _shared_cells(one: PairCells, other: PairCells, openings: Ints) -> tuple[PairCells, PairCells]:
     """Both at the given openings, with only those pairs whose opening and opponent the other has as well."""
     rows = [np.searchsorted(cells.opening, openings) for cells in (one, other)]
     both = (one.pairs[rows[0]] > 0) & (other.pairs[rows[1]] > 0)
     first, second = (
-        Cells(openings, cells.cluster[row], cells.wins[row] * both, cells.pairs[row] * both)
+        PairCells(openings, cells.cluster[row], cells.wins[row] * both, cells.pairs[row] * both)
         for cells, row in zip((one, other), rows, strict=True)
     )
     return first, second
 
 
-def _joined(parts: Sequence[Cells]) -> Cells:
+def _joined(parts: Sequence[PairCells]) -> PairCells:
     """Cells of one player under several names, row below row; an opening played under two of them counts once."""
     seen, kept = parts[0].opening, [parts[0]]
     for cells in parts[1:]:
         new = ~np.isin(cells.opening, seen)
-        kept.append(Cells(cells.opening[new], cells.cluster[new], cells.wins[new], cells.pairs[new]))
+        kept.append(PairCells(cells.opening[new], cells.cluster[new], cells.wins[new], cells.pairs[new]))
         seen = np.concatenate([seen, cells.opening[new]])
-    return Cells(*(np.concatenate([getattr(cells, field.name) for cells in kept]) for field in fields(Cells)))
+    return PairCells(*(np.concatenate([getattr(cells, field.name) for cells in kept]) for field in fields(PairCells)))
 
 
-def _differences(own: Cells, base: Cells) -> Sample:
+def _differences(own: PairCells, base: PairCells) -> Sample:
     return _reduce(own.rates - base.rates, own.cluster)
 
 
-def _rates(cells: Cells) -> Sample:
+def _rates(cells: PairCells) -> Sample:
     return _reduce(cells.rates, cells.cluster)
 
 
-def _regressed(own: Cells, base: Cells, whole: Cells) -> Sample:
+def _regressed(own: PairCells, base: PairCells, whole: PairCells) -> Sample:
     """Differences, where `whole` are `base` and, in further rows, openings that the baseline alone has played.
 
     The contender's rate is that of its openings, less `slope` times what the baseline won there more than elsewhere.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from experiments.inference.argument_checks import Floats, inside, shares, whole
+from experiments.inference.argument_checks import Floats, check_between, check_integer, check_shares
 
 _CANDIDATES = 1000
 _LARGEST_STAKE = 0.5
@@ -57,9 +57,9 @@ def confidence_sequence(values: npt.ArrayLike, confidence: float = 0.95, pool: i
     certain: exhausted, it is exact.
     Ends are rounded outwards to multiples of 1/1000. Differences d in [−1, 1] go in as (1 + d)/2.
     """
-    x = shares("values", values)
-    inside("confidence", confidence)
-    if pool is not None and whole("pool", pool) < x.size:
+    x = check_shares("values", values)
+    check_between("confidence", confidence)
+    if pool is not None and check_integer("pool", pool) < x.size:
         raise ValueError(f"pool must be at least the {x.size} values seen, not {pool}")
     stakes = _stakes(x, 1 - confidence)
     threshold = math.log(2 / (1 - confidence))
@@ -104,9 +104,9 @@ def capital_above(values: npt.ArrayLike, mean: float, alpha: float, pool: int | 
     `confidence_sequence` of confidence 1 − 2α: its lower end has then passed `mean`. For `pool` see there; once no rest
     of the pool could make up for what was seen, it is infinite.
     """
-    x = shares("values", values)
-    inside("mean", mean)
-    stakes, before = _stakes(x, 2 * inside("alpha", alpha, 0, 0.5)), np.cumsum(x) - x
+    x = check_shares("values", values)
+    check_between("mean", mean)
+    stakes, before = _stakes(x, 2 * check_between("alpha", alpha, 0, 0.5)), np.cumsum(x) - x
     means = np.full(x.size, mean)
     if pool is not None:
         means = np.clip((pool * mean - before) / (pool - np.arange(x.size)), _TINY, 1 - _TINY)

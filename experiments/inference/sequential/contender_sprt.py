@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.inference.argument_checks import Floats, Ints
-from experiments.inference.game_pairs import Record
+from experiments.inference.game_pairs import AgentPairs
 from experiments.inference.sequential.sprt import Sprt, SprtPath, sprt_path
 
 
 def duel_path(
-    own: Record, baseline: int, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
+    own: AgentPairs, baseline: int, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
     model: str = "logistic",
 ) -> SprtPath:  # fmt: skip
     """The test of a contender head to head: its pairs with `baseline`, the opponent of that number.
@@ -26,8 +26,8 @@ def duel_path(
 
 
 def gauntlet_path(
-    own: Record, base: Record, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
-    control: Record | None = None,
+    own: AgentPairs, base: AgentPairs, low: float, high: float, alpha: float = 0.05, beta: float = 0.05,
+    control: AgentPairs | None = None,
 ) -> SprtPath:  # fmt: skip
     """The test of a contender beside the baseline, by the `opening_leads`.
 
@@ -40,7 +40,7 @@ def gauntlet_path(
     return sprt_path(leads + most, test, 2 * most + 1)
 
 
-def opening_leads(own: Record, base: Record, control: Record | None = None) -> tuple[Ints | Floats, int]:
+def opening_leads(own: AgentPairs, base: AgentPairs, control: AgentPairs | None = None) -> tuple[Ints | Floats, int]:
     """For each finished opening, games won more than the baseline, and the largest lead there can be.
 
     Only opponents that both have met count: against another, such as each other, one of the two has no result to
@@ -88,7 +88,7 @@ def _in_order(openings: Ints) -> Ints:
     return distinct[np.argsort(first)]
 
 
-def _first_wins(record: Record, openings: Ints, opponents: Ints) -> Ints:
+def _first_wins(record: AgentPairs, openings: Ints, opponents: Ints) -> Ints:
     """Games won of the first pair from each opening (row) against each opponent (column); −1 where there is none."""
     wins = np.full((openings.size, opponents.size), -1)
     chosen = np.flatnonzero(np.isin(record.opening, openings) & np.isin(record.opponent, opponents))[::-1]

@@ -14,14 +14,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from experiments.inference.argument_checks import Floats, Ints, inside
+from experiments.inference.argument_checks import Floats, Ints, check_between
 from experiments.inference.cluster_intervals import Interval
 from experiments.inference.sequential.confidence_sequence import capital_above, confidence_sequence
 
 ALPHA = 0.05
 
 
-def drop_outs(shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, pool: int | None = None) -> Ints:
+def elimination_times(
+    shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, pool: int | None = None
+) -> Ints:
     """For each contender, after how many openings it dropped out; 0 if it is left.
 
     At each checkpoint all who are left are compared with the one who leads. It ends when one is left, or where somebody
@@ -34,7 +36,7 @@ def drop_outs(shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, 
         pool: how many openings there are to draw from, where chance has no part; see `betting.confidence_sequence`.
     """
     after = np.zeros(shares.shape[1], np.int64)
-    allowed = level(shares.shape[1], alpha)
+    allowed = pairwise_alpha(shares.shape[1], alpha)
     for checkpoint in checkpoints:
         left = np.flatnonzero(after == 0)
         seen = shares[:checkpoint]
@@ -47,22 +49,24 @@ def drop_outs(shares: Floats, checkpoints: Iterable[int], alpha: float = ALPHA, 
     return after
 
 
-def behind(leader: Floats, other: Floats, contenders: int, alpha: float = ALPHA, pool: int | None = None) -> Interval:
+def gap_to_leader(
+    leader: Floats, other: Floats, contenders: int, alpha: float = ALPHA, pool: int | None = None
+) -> Interval:
     """By how much larger the leader's share is, over the openings both have played, with the interval drop-outs go by.
 
     Each end of it is false with a chance of at most α/(K − 1) for K contenders, at any time.
     """
     both = ~(np.isnan(leader) | np.isnan(other))
     leads = _leads(leader[both], other[both])
-    confidence = 1 - 2 * level(contenders, alpha)
+    confidence = 1 - 2 * pairwise_alpha(contenders, alpha)
     low, high = confidence_sequence(leads, confidence, pool).last
     mean = 2 * float(leads.mean()) - 1 if leads.size else math.nan
     return Interval(mean, 2 * low - 1, 2 * high - 1, confidence)
 
 
-def level(contenders: int, alpha: float = ALPHA) -> float:
+def pairwise_alpha(contenders: int, alpha: float = ALPHA) -> float:
     """The chance of error allowed to each comparison of two contenders: α/(K − 1)."""
-    return inside("alpha", alpha, 0, 0.5) / max(1, contenders - 1)
+    return check_between("alpha", alpha, 0, 0.5) / max(1, contenders - 1)
 
 
 def _leads(leader: Floats, other: Floats) -> Floats:

@@ -24,8 +24,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from experiments.inference.argument_checks import Floats, Ints, inside, one_of, whole
-from experiments.inference.argument_checks import counts as checked_counts
+from experiments.inference.argument_checks import Floats, Ints, check_between, check_choice, check_integer
+from experiments.inference.argument_checks import check_counts as checked_counts
 from experiments.inference.elo import NORMALIZED_ELO_PER_SIGMA, games_per_outcome, score_from_elo
 from experiments.inference.likelihood import constrain_deviations, constrain_mean
 
@@ -54,14 +54,14 @@ class Sprt:
     model: str = "logistic"
 
     def __post_init__(self) -> None:
-        one_of("model", self.model, MODELS)
-        inside("alpha", self.alpha, 0, 0.5)
-        inside("beta", self.beta, 0, 0.5)
+        check_choice("model", self.model, MODELS)
+        check_between("alpha", self.alpha, 0, 0.5)
+        check_between("beta", self.beta, 0, 0.5)
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ValueError(f"low must be below high, not {self.low!r} and {self.high!r}")
         if self.model == "score":
-            inside("low", self.low)
-            inside("high", self.high)
+            check_between("low", self.low)
+            check_between("high", self.high)
 
     @property
     def lower_bound(self) -> float:
@@ -171,7 +171,7 @@ def sprt_path(outcomes: npt.ArrayLike, sprt: Sprt, classes: int = 3) -> SprtPath
 
     With model "score" they may also lie between classes.
     """
-    whole("classes", classes, 2)
+    check_integer("classes", classes, 2)
     is_score = sprt.model == "score"
     array: Ints | Floats = np.asarray(outcomes, np.float64) if is_score else np.asarray(outcomes, np.int64)
     array = array.ravel()

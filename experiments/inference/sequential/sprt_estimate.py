@@ -24,7 +24,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from experiments.inference.argument_checks import Floats, inside
+from experiments.inference.argument_checks import Floats, check_between
 from experiments.inference.elo import (
     NORMALIZED_ELO_PER_SIGMA,
     elo_from_score,
@@ -58,7 +58,7 @@ def stopped_estimate(path: SprtPath, confidence: float = 0.95) -> StoppedEstimat
 
     Only what the test has read counts: observations that came after its decision do not. None without observations.
     """
-    inside("confidence", confidence)
+    check_between("confidence", confidence)
     n = path.decided_after or path.outcomes.size
     if not n:
         return None

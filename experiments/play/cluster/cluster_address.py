@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 
 ENVIRONMENT_VARIABLE = "DASK_SCHEDULER_ADDRESS"
 """Dask's own; it counts where nothing else says where to play."""
@@ -45,7 +45,7 @@ def scheduler_address(cluster: str) -> str:
         raise ValueError(f"cluster {cluster}: a scheduler's address is written tcp://HOST:PORT or tls://HOST:PORT")
     if not is_file(cluster):
         return f"tcp://{cluster}"
-    file = expanded(cluster)
+    file = expand_path(cluster)
     try:
         address = json.loads(file.read_text(encoding="utf-8"))["address"]
     except FileNotFoundError:

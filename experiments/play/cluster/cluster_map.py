@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from experiments.play.cluster import remote_worker
-from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE, Errand, Hub, Known, Returned, connected
+from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE, Dispatcher, Known, RemoteTask, Returned, connected
 from experiments.play.cluster.remote_worker import Computed, Raised
 from experiments.play.pools.pool import TICK
 from experiments.play.pools.process_map import Result, values_of
@@ -33,7 +33,7 @@ class Connection:
         seconds: a core needs for a call; 0 stands for unknown.
     """
 
-    hub: Hub
+    hub: Dispatcher
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     told: set[str] = field(default_factory=set)
     seconds: float = 0.0
@@ -72,7 +72,7 @@ def _results(cluster: Connection, function: Callable[..., T], left: Iterator[tup
                 break
             number = next(cluster.numbers)
             out.add(number)
-            hub.send(Errand(number, remote_worker.compute, (function, chunk), None))
+            hub.send(RemoteTask(number, remote_worker.compute, (function, chunk), None))
         if not out:
             return
         hub.check()

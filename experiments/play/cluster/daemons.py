@@ -24,7 +24,7 @@ from experiments.play.cluster.cluster_address import (
 )
 from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE
 from isolation.files.temp_folders import temporary_folder
-from isolation.loading.load_user_code import expanded
+from isolation.loading.load_user_code import expand_path
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -157,7 +157,7 @@ async def _play_for(
 
 def _address_now(cluster: str) -> str | None:
     """The scheduler's address; None while its file is not there."""
-    return read_when_there(expanded(cluster)) if is_file(cluster) else scheduler_address(cluster)
+    return read_when_there(expand_path(cluster)) if is_file(cluster) else scheduler_address(cluster)
 
 
 async def _first(*waiting: Coroutine[Any, Any, Any]) -> None:

@@ -18,7 +18,15 @@ import numpy as np
 
 from experiments.plan.schedule import Ids
 from experiments.play.cluster import remote_worker
-from experiments.play.cluster.dispatcher import ERRANDS_A_MACHINE, Errand, Hub, Known, LostError, Returned, connected
+from experiments.play.cluster.dispatcher import (
+    ERRANDS_A_MACHINE,
+    Dispatcher,
+    Known,
+    LostError,
+    RemoteTask,
+    Returned,
+    connected,
+)
 from experiments.play.cluster.file_transfer import parcel_of
 from experiments.play.cluster.remote_worker import Killed, PlayedPart, Raised, Value
 from experiments.play.pools.batch_feed import Pace
@@ -57,7 +65,7 @@ def reached(cluster: str) -> Iterator[MakePool]:
 class DaskPool(Pool):
     """Whatever machines there are at a moment. Errands wait in the hub while there is none."""
 
-    def __init__(self, hub: Hub, numbers: Iterator[int]) -> None:
+    def __init__(self, hub: Dispatcher, numbers: Iterator[int]) -> None:
         self._hub = hub
         self._numbers = numbers
         self._parcel = ("", b"")
@@ -130,7 +138,7 @@ class DaskPool(Pool):
 
     def _send(self, function: Callable[..., remote_worker.Answer], *arguments: object) -> int:
         number = next(self._numbers)
-        self._hub.send(Errand(number, function, (self._parcel[0], *arguments), self._parcel))
+        self._hub.send(RemoteTask(number, function, (self._parcel[0], *arguments), self._parcel))
         return number
 
     def _event(self, returned: Returned) -> Event | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.play.cluster import remote_worker
 from experiments.play.cluster.cluster_address import check_certificates, check_installed, exposure, scheduler_address
-from experiments.play.cluster.remote_worker import Answer, Hello, Left, Unfit
+from experiments.play.cluster.remote_worker import Answer, Cancelled, MachineInfo, MachineUnsuitable
 from experiments.play.pools.pool import UnreachableError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _ALONE = 5.0
 
 
 @contextmanager
-def connected(cluster: str) -> Iterator[Hub]:
+def connected(cluster: str) -> Iterator[Dispatcher]:
     """A hub for as long as it is needed.
 
     Raises:
@@ -50,7 +50,7 @@ def connected(cluster: str) -> Iterator[Hub]:
     _silence_dask()
     address = scheduler_address(cluster)
     check_certificates(address)
-    hub = Hub(address)
+    hub = Dispatcher(address)
     try:
         yield hub
     finally:
@@ -62,7 +62,7 @@ class LostError(RuntimeError):
 
 
 @dataclass(order=True)
-class Errand:
+class RemoteTask:
     """Something to do: a function of `machine` and its arguments, and the parcel it needs. The oldest go first."""
 
     number: int
@@ -77,7 +77,7 @@ class Known:
     """A machine that takes errands: what it has said of itself, since when, its parcel, how many errands it is at."""
 
     address: str
-    hello: Hello
+    hello: MachineInfo
     since: float = field(default_factory=time.monotonic)
     parcel: str = ""
     out: int = 0
@@ -93,7 +93,7 @@ class Returned:
     address: str
 
 
-class Hub:
+class Dispatcher:
     """See the module. One thread uses it; `close` ends the connection."""
 
     def __init__(self, address: str) -> None:
@@ -110,7 +110,7 @@ class Hub:
         self._names: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         self._inbox: queue.SimpleQueue[Returned | None] = queue.SimpleQueue()
-        self._waiting: asyncio.PriorityQueue[Errand] = asyncio.PriorityQueue()
+        self._waiting: asyncio.PriorityQueue[RemoteTask] = asyncio.PriorityQueue()
         self._dropped_below = 0
         self._first: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
@@ -160,7 +160,7 @@ class Hub:
         self._alone_since = now if self.machines else self._alone_since
         return now - self._alone_since > _ALONE
 
-    def send(self, errand: Errand) -> None:
+    def send(self, errand: RemoteTask) -> None:
         """Have a machine do this, as soon as one has time."""
         self._loop.call_soon_threadsafe(self._waiting.put_nowait, errand)
 
@@ -240,19 +240,19 @@ class Hub:
     async def _attend(self, client: Client, address: str) -> None:
         """Greet a machine and send it errands, for as long as it is there."""
         hello = await self._greeted(client, address)
-        if isinstance(hello, Hello):
+        if isinstance(hello, MachineInfo):
             self._names[address] = hello.name
         if why_not := _refusal(hello):
             self._refused[address] = why_not
             return
-        assert isinstance(hello, Hello)
+        assert isinstance(hello, MachineInfo)
         known = self._known[address] = Known(address, hello)
         try:
             await asyncio.gather(*(self._send_on(client, known) for _ in range(ERRANDS_A_MACHINE)))
         finally:
             del self._known[address]
 
-    async def _greeted(self, client: Client, address: str) -> Hello | Exception:
+    async def _greeted(self, client: Client, address: str) -> MachineInfo | Exception:
         while True:
             try:
                 found = await asyncio.wait_for(
@@ -260,8 +260,8 @@ class Hub:
                 )
             except Exception:  # it may be busy, or about to go
                 found = {}
-            if isinstance(found.get(address), (Hello, ImportError, AttributeError, TypeError)):
-                answer: Hello | Exception = found[address]
+            if isinstance(found.get(address), (MachineInfo, ImportError, AttributeError, TypeError)):
+                answer: MachineInfo | Exception = found[address]
                 return answer
             await asyncio.sleep(_LOOK_EVERY)
 
@@ -274,7 +274,7 @@ class Hub:
             elif errand.number >= self._dropped_below:
                 await self._try(client, known, errand)
 
-    async def _try(self, client: Client, known: Known, errand: Errand) -> None:
+    async def _try(self, client: Client, known: Known, errand: RemoteTask) -> None:
         """Have a machine do an errand, and tell what came of it; otherwise another is to do it."""
         known.out += 1
         try:
@@ -289,15 +289,15 @@ class Hub:
             raise
         finally:
             known.out -= 1
-        if isinstance(answer, Unfit):
+        if isinstance(answer, MachineUnsuitable):
             self.refuse(known.address, answer.why)
-        if isinstance(answer, Unfit | Left):
+        if isinstance(answer, MachineUnsuitable | Cancelled):
             self._put_back(errand, is_lost=False)
             await asyncio.sleep(_LOOK_EVERY)
         else:
             self._inbox.put(Returned(errand.number, answer, known.address))
 
-    async def _equip(self, client: Client, known: Known, errand: Errand) -> None:
+    async def _equip(self, client: Client, known: Known, errand: RemoteTask) -> None:
         """See to it that a machine has the parcel of an errand."""
         async with known.equipping:
             if errand.parcel and known.parcel != errand.parcel[0]:
@@ -306,7 +306,7 @@ class Hub:
                 )
                 known.parcel = errand.parcel[0]
 
-    def _put_back(self, errand: Errand, is_lost: bool) -> None:
+    def _put_back(self, errand: RemoteTask, is_lost: bool) -> None:
         errand.losses += is_lost
         if errand.losses < LOSSES_ALLOWED:
             self._waiting.put_nowait(errand)
@@ -328,7 +328,7 @@ def _silence_dask() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-async def _done(client: Client, address: str, errand: Errand) -> Answer:
+async def _done(client: Client, address: str, errand: RemoteTask) -> Answer:
     future = client.submit(
         errand.function,
         *errand.arguments,
@@ -344,7 +344,7 @@ async def _done(client: Client, address: str, errand: Errand) -> Answer:
         future.release()
 
 
-def _refusal(hello: Hello | Exception) -> str:
+def _refusal(hello: MachineInfo | Exception) -> str:
     """Why a machine may not play; empty if it may."""
     if isinstance(hello, Exception):
         return f"it has another toolkit, or none ({_in_one_line(hello)}): install the same knights-isolation there"

@@ -13,7 +13,7 @@ from pathlib import Path
 from experiments.play.pools.worker import Task
 from experiments.roster import parse_spec
 from isolation.compiling import code_cache
-from isolation.files.atomic_write import write_whole
+from isolation.files.atomic_write import write_atomic
 from isolation.loading.load_user_code import LoadError, content_hash, sources
 
 _FOLDER = "files"
@@ -29,7 +29,7 @@ class UserFile:
 
 
 @dataclass(frozen=True)
-class Parcel:
+class TaskBundle:
     """What a machine must know to play a task, with all the files that the task needs."""
 
     task: Task
@@ -45,7 +45,7 @@ def packed_file(path: str | Path) -> UserFile:
     return UserFile(str(path), content_hash(path), tuple(sorted(sources(path).items())))
 
 
-def placed(file: UserFile) -> Path:
+def install_file(file: UserFile) -> Path:
     """Where the file lies on this machine; it is put into the folder of compiled code if it is not there already.
 
     Raises:
@@ -62,20 +62,20 @@ def placed(file: UserFile) -> Path:
         path = folder / name
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, lambda writable, content=content: writable.write(content))  # type: ignore[misc]
+            write_atomic(path, lambda writable, content=content: writable.write(content))  # type: ignore[misc]
     return folder / there.name
 
 
-def parcel_of(task: Task) -> Parcel:
+def parcel_of(task: Task) -> TaskBundle:
     """A task with the files that its agents come from.
 
     Raises:
         LoadError: one of them is gone.
     """
-    return Parcel(task, files_of(task.specs))
+    return TaskBundle(task, files_of(task.specs))
 
 
-def opened(parcel: Parcel) -> Task:
+def unpack_task(parcel: TaskBundle) -> Task:
     """The task, its specs naming the files where they lie on this machine.
 
     Raises:
@@ -100,7 +100,7 @@ def placed_specs(specs: Iterable[str], files: Iterable[UserFile]) -> tuple[str, 
     Raises:
         OSError: they cannot be written.
     """
-    places = {file.path: str(placed(file)) for file in files}
+    places = {file.path: str(install_file(file)) for file in files}
     return tuple(_renamed(spec, places) for spec in specs)
 
 

@@ -28,8 +28,8 @@ from loky import get_reusable_executor
 from numpy.typing import NDArray
 
 from experiments.plan.schedule import Ids, record_points
-from experiments.play.cluster.file_transfer import opened, users_in
-from experiments.play.pools.batch_feed import Feed
+from experiments.play.cluster.file_transfer import unpack_task, users_in
+from experiments.play.pools.batch_feed import BatchFeed
 from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.loky_pool import LokyPool
 from experiments.play.pools.play_loop import play_missing
@@ -39,9 +39,9 @@ from experiments.play.pools.process_map import Result, run, starting_silently
 from experiments.play.pools.recovery import FORFEITED
 from experiments.play.pools.worker import Task
 from experiments.record import log
-from experiments.record.finished_games import Ends, Part, Played, joined
+from experiments.record.finished_games import FinishedGames, GameEndings, LogPart, joined
 from isolation.rules.outcome import Reason
-from isolation.usercode.user_exceptions import told
+from isolation.usercode.user_exceptions import format_exception
 
 _PARCELS_KEPT = 16
 _IDLE = 60
@@ -49,7 +49,7 @@ _IDLE = 60
 
 
 @dataclass(frozen=True)
-class Hello:
+class MachineInfo:
     """What a machine says of itself.
 
     Attributes:
@@ -69,12 +69,12 @@ class Hello:
 
 @dataclass(frozen=True)
 class PlayedPart:
-    """A batch that has been played: the part of the log it makes, and what `Feed` learns from it.
+    """A batch that has been played: the part of the log it makes, and what `BatchFeed` learns from it.
 
     `interpreted` says why agents run interpreted on this machine, by their places in the plan.
     """
 
-    part: Part
+    part: LogPart
     matches: Ids
     seconds: NDArray[np.float64]
     interpreted: dict[int, str]
@@ -108,31 +108,31 @@ class Killed:
 
 
 @dataclass(frozen=True)
-class Unfit:
+class MachineUnsuitable:
     """This machine cannot do what it was asked, and why: others may."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class Left:
+class Cancelled:
     """The errand was cut short, as the machine leaves or nobody wants to know any more."""
 
 
-Answer = PlayedPart | Computed | Value | Raised | Killed | Unfit | Left
+Answer = PlayedPart | Computed | Value | Raised | Killed | MachineUnsuitable | Cancelled
 
 
 # Asked at any time
 
 
-def greet(dask_worker: Any) -> Hello:
+def greet(dask_worker: Any) -> MachineInfo:
     """Who this is."""
     daemon = multiprocessing.current_process().daemon
     why_not = (
         "its dask worker runs under a nanny, and may not start processes: start it with --no-nanny, or set "
         "distributed.worker.daemon to false"
     )
-    return Hello(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
+    return MachineInfo(socket.gethostname(), _cores(dask_worker), _processor(), versions(), why_not if daemon else "")
 
 
 def receive(key: str, parcel: bytes) -> None:
@@ -205,11 +205,11 @@ def compute(function: Callable[..., object], calls: Sequence[tuple[Any, ...]]) -
                     results += [future.result() for future in done]
                     if interrupted():
                         executor.shutdown(kill_workers=True)
-                        return Left()
+                        return Cancelled()
         except OSError as error:
             return _unfit(error)
         except Exception as error:
-            return Raised(error if _is_portable(error) else RuntimeError(told(error)))
+            return Raised(error if _is_portable(error) else RuntimeError(format_exception(error)))
     return Computed(results, (time.monotonic() - began) * min(len(calls), _cores(worker)) / len(calls))
 
 
@@ -245,7 +245,7 @@ class _Batch:
     """A batch that has been played, before it is a part of the log; see `PlayedPart`."""
 
     task: Task
-    played: Played
+    played: FinishedGames
     matches: Ids
     seconds: NDArray[np.float64]
     interpreted: dict[int, str]
@@ -274,26 +274,26 @@ def jobs() -> int:
     return _jobs
 
 
-def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | Unfit | Left:
+def _do(key: str, errand: Callable[[_Session], _Errand]) -> _Errand | MachineUnsuitable | Cancelled:
     worker, interrupted = _interruption(key)
     with _one_at_a_time:
-        answer: _Errand | Unfit | Left
+        answer: _Errand | MachineUnsuitable | Cancelled
         try:
             answer = errand(_session_for(key, _cores(worker), interrupted))
         except Exception as error:
             answer = _unfit(error)
         if interrupted():
-            answer = Left()
-        if isinstance(answer, Unfit | Left):
+            answer = Cancelled()
+        if isinstance(answer, MachineUnsuitable | Cancelled):
             _close()  # with whatever its processes are still at: the next errand must not receive that
         return answer
 
 
-def _unfit(error: Exception) -> Unfit:
+def _unfit(error: Exception) -> MachineUnsuitable:
     """That an errand cannot be done here because of this, which is reported here as well."""
-    why = str(error) if isinstance(error, ValueError) else told(error)
+    why = str(error) if isinstance(error, ValueError) else format_exception(error)
     _say(f"This machine plays no further in this run: {why}")
-    return Unfit(why)
+    return MachineUnsuitable(why)
 
 
 def _interruption(key: str) -> tuple[Any, Interrupted]:
@@ -318,7 +318,7 @@ def _session_for(key: str, jobs: int, interrupted: Interrupted) -> _Session:
     """The processes, at work on the task of this key, its agents compiled."""
     global _session
     if _session is None or _session.key != key:
-        task = opened(pickle.loads(_parcels[key]))
+        task = unpack_task(pickle.loads(_parcels[key]))
         pool = _session.pool if _session else LokyPool(jobs)
         pool.assign(task)
         _session = _Session(pool, jobs, key, task, interrupted, np.full(len(task.schedule.matches), np.nan))
@@ -343,14 +343,14 @@ class _Tray:
     """Where the games of a batch are gathered; what `play_missing` knows as a record."""
 
     def __init__(self, session: _Session, points: NDArray[np.int8]) -> None:
-        self.played: list[Played] = []
+        self.played: list[FinishedGames] = []
         self._session = session
         self._points = points
         self._users = users_in(session.task.specs)
 
-    def add(self, played: Played | Part) -> None:
+    def add(self, played: FinishedGames | LogPart) -> None:
         """Take finished games."""
-        assert isinstance(played, Played)
+        assert isinstance(played, FinishedGames)
         record_points(self._points, played.ids, played.games.winner)
         self.played.append(played)
 
@@ -366,17 +366,17 @@ class _Tray:
         return agent in self._users
 
 
-def _played(session: _Session, ids: Ids) -> _Batch | Left:
+def _played(session: _Session, ids: Ids) -> _Batch | Cancelled:
     schedule = session.task.schedule
     # As if all other games had been played.
     points = np.zeros((schedule.rounds, len(schedule.matches), 2), np.int8)
     points.reshape(-1)[ids] = -1
-    feed = Feed(schedule, points, session.jobs)
+    feed = BatchFeed(schedule, points, session.jobs)
     feed.seconds = session.seconds
     tray = _Tray(session, points)
     play_missing(session.pool, feed, tray, session.interrupted, lambda: None)
     if session.interrupted():
-        return Left()
+        return Cancelled()
     played = joined(tray.played)
     games = played.games
     forfeits = [place for place in np.flatnonzero(games.reason == Reason.ERROR) if games.detail[place] == FORFEITED]
@@ -388,8 +388,8 @@ def _played(session: _Session, ids: Ids) -> _Batch | Left:
 
 def _packed(batch: _Batch) -> PlayedPart:
     games = batch.played.games
-    data = log.packed(log.games_table(batch.task.schedule, batch.task.settings, batch.played))
-    part = Part(batch.played.ids, Ends(games.winner, games.reason, games.detail), data)
+    data = log.encode_part(log.games_table(batch.task.schedule, batch.task.settings, batch.played))
+    part = LogPart(batch.played.ids, GameEndings(games.winner, games.reason, games.detail), data)
     return PlayedPart(part, batch.matches, batch.seconds, batch.interpreted)
 
 
@@ -406,10 +406,10 @@ def _answer_of(session: _Session, number: int) -> Answer:
                 case Failed(OSError() as error):  # such as a full disk
                     raise error
                 case Failed(error):
-                    return Raised(error if _is_portable(error) else RuntimeError(told(error)))
+                    return Raised(error if _is_portable(error) else RuntimeError(format_exception(error)))
                 case Died():
                     return Killed()
-    return Left()
+    return Cancelled()
 
 
 def _is_portable(error: BaseException) -> bool:

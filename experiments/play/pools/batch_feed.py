@@ -35,7 +35,7 @@ class Pace:
     longest: float = field(default_factory=lambda: LONGEST_BATCH)
 
 
-class Feed:
+class BatchFeed:
     """The games still to be played. A game is handed out once; `give_back` returns one that was not played after all.
 
     A stop rule is asked at fixed checkpoints of the schedule, about every eighth of what has been played, once all

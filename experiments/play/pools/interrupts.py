@@ -95,7 +95,7 @@ def _hear_with(ear: _Ear) -> None:
 
 
 @contextmanager
-def heard_once() -> Iterator[None]:
+def single_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt for the first Ctrl-C, and not for others right behind it, which would cut short the end.
 
     Outside the main thread, where no signal is heard, nothing is changed.
@@ -117,7 +117,7 @@ def heard_once() -> Iterator[None]:
 @contextmanager
 def asked() -> Iterator[Interrupted]:
     """Raise nothing: gives a function that says whether Ctrl-C was pressed."""
-    with heard_once():
+    with single_interrupt():
         ear = _ear if threading.current_thread() is threading.main_thread() else None
         if ear is None:
             yield lambda: False

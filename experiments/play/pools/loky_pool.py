@@ -36,7 +36,7 @@ from experiments.play.pools.crash_markers import (
 )
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.process_map import end_with, starting_silently
-from experiments.play.pools.stall_detection import Watch
+from experiments.play.pools.stall_detection import StallDetector
 from experiments.play.pools.worker import Batch, Task, Worker
 from isolation.compiling import code_cache
 from isolation.files.temp_folders import temporary_folder
@@ -79,7 +79,7 @@ class LokyPool(Pool):
         self._out: dict[Future[Any], _SentBatch | _SentCall] = {}
         self._calls = 0
         self._dead: set[int] = set()
-        self._watch = Watch(self._markers)
+        self._watch = StallDetector(self._markers)
         self._hung: dict[int, Suspect] = {}
         self._stopped: dict[int, int] = {}
 

@@ -9,33 +9,33 @@ from typing import Protocol
 import numpy as np
 
 from experiments.plan.schedule import Ids
-from experiments.play.pools.batch_feed import Feed
+from experiments.play.pools.batch_feed import BatchFeed
 from experiments.play.pools.crash_markers import Suspect
 from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.pool import TICK, Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.recovery import (
     FORFEITED,
     KILLED,
+    CrashCounts,
     EndRun,
-    GiveBack,
     Instruction,
-    Killers,
-    Lose,
     PlayAlone,
+    RecordLoss,
     Recovery,
+    Requeue,
     died_alone,
     guilty,
     hung_detail,
 )
 from experiments.play.pools.worker import Worker
-from experiments.record.finished_games import Part, Played, joined, lost_unplayed
+from experiments.record.finished_games import FinishedGames, LogPart, forfeited_game, joined
 from isolation.rules.outcome import Reason
 
 
-class Record(Protocol):
+class Recorder(Protocol):
     """Where finished games go, and what must be known of those before and of the agents."""
 
-    def add(self, played: Played | Part) -> None:
+    def add(self, played: FinishedGames | LogPart) -> None:
         """Take finished games."""
 
     def write_if_due(self) -> None:
@@ -48,7 +48,9 @@ class Record(Protocol):
         """Whether an agent runs code that does not ship with the toolkit."""
 
 
-def play_missing(pool: Pool, feed: Feed, ledger: Record, interrupted: Interrupted, report: Callable[[], None]) -> None:
+def play_missing(
+    pool: Pool, feed: BatchFeed, ledger: Recorder, interrupted: Interrupted, report: Callable[[], None]
+) -> None:
     """Play until nothing is missing, or until interrupted; every game that came back is in the ledger afterwards.
 
     Raises:
@@ -56,7 +58,7 @@ def play_missing(pool: Pool, feed: Feed, ledger: Record, interrupted: Interrupte
         ValueError: workers die, or cannot be started, or what a batch says is wrong with the task.
         OSError: the log cannot be written.
     """
-    run = _Run(pool, feed, ledger, interrupted, Recovery(), Killers(ledger.losers_by(FORFEITED)))
+    run = _Run(pool, feed, ledger, interrupted, Recovery(), CrashCounts(ledger.losers_by(FORFEITED)))
     while not interrupted():
         feed.pace = pool.fleet.pace if pool.fleet else feed.pace
         while pool.has_room and len(ids := feed.take()):
@@ -77,11 +79,11 @@ class _Run:
     """All that playing a run goes by."""
 
     pool: Pool
-    feed: Feed
-    ledger: Record
+    feed: BatchFeed
+    ledger: Recorder
     interrupted: Interrupted
     recovery: Recovery
-    killers: Killers
+    killers: CrashCounts
 
     def agents_of(self, game_id: int) -> list[int]:
         """The places in the plan of a game's player 1 and 2."""
@@ -95,7 +97,7 @@ def _without_forfeits(run: _Run, ids: Ids) -> Ids:
         return ids
     losers = [run.killers.forfeiting(run.agents_of(int(id_))) for id_ in ids]
     lost = [
-        lost_unplayed(run.feed.schedule, int(id_), loser, FORFEITED)
+        forfeited_game(run.feed.schedule, int(id_), loser, FORFEITED)
         for id_, loser in zip(ids, losers, strict=True)
         if loser
     ]
@@ -118,7 +120,7 @@ def _take(event: Event, run: _Run) -> list[Instruction]:
     return []
 
 
-def _learn_of_killers(played: Played | Part, run: _Run) -> None:
+def _learn_of_killers(played: FinishedGames | LogPart, run: _Run) -> None:
     """Take note of who came to the end of a game, and of who was found to kill where the games were played."""
     players, games = run.feed.schedule.players(played.ids), played.games
     lost = np.flatnonzero(np.isin(games.reason, (Reason.ERROR, Reason.HANG))).tolist()
@@ -135,7 +137,7 @@ def _learn_of_killers(played: Played | Part, run: _Run) -> None:
 
 def _obey(instruction: Instruction, run: _Run) -> None:
     match instruction:
-        case GiveBack(ids):
+        case Requeue(ids):
             run.feed.give_back(ids)
         case PlayAlone(suspect):
             forfeits = run.killers.forfeiting(run.agents_of(suspect.game_id)) is not None
@@ -144,13 +146,13 @@ def _obey(instruction: Instruction, run: _Run) -> None:
                 run.ledger.add(played)
             else:
                 run.feed.give_back([suspect.game_id])
-        case Lose():
+        case RecordLoss():
             run.ledger.add(_hung(instruction.suspect, run))
         case EndRun(why):
             raise ValueError(why)
 
 
-def _play_alone(attempt: PlayAlone, run: _Run) -> Played | Part | None:
+def _play_alone(attempt: PlayAlone, run: _Run) -> FinishedGames | LogPart | None:
     """Play a game in a worker of its own until it is finished or lost; None if interrupted meanwhile."""
     with run.pool.alone() as alone:
         while not run.interrupted():
@@ -165,13 +167,13 @@ def _play_alone(attempt: PlayAlone, run: _Run) -> Played | Part | None:
                         raise error
                     case Died():
                         next_step = died_alone(attempt, event)
-                        if isinstance(next_step, Lose):
+                        if isinstance(next_step, RecordLoss):
                             return _lost(next_step, alone, run)
                         attempt = next_step
     return None
 
 
-def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
+def _lost(lost: RecordLoss, alone: Pool, run: _Run) -> FinishedGames | None:
     """The game, lost by whose code killed; None if interrupted before that is known."""
     if lost.suspect.silent:
         return _hung(lost.suspect, run)
@@ -183,13 +185,13 @@ def _lost(lost: Lose, alone: Pool, run: _Run) -> Played | None:
         return None
     loser, detail = guilty(lost, users, killing)
     run.killers.killed(agents[loser - 1])
-    return lost_unplayed(run.feed.schedule, game_id, loser, detail)
+    return forfeited_game(run.feed.schedule, game_id, loser, detail)
 
 
-def _hung(suspect: Suspect, run: _Run) -> Played:
+def _hung(suspect: Suspect, run: _Run) -> FinishedGames:
     """The game, lost by the mover, who did not answer."""
     run.killers.killed(run.agents_of(suspect.game_id)[suspect.mover - 1])
-    return lost_unplayed(run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG)
+    return forfeited_game(run.feed.schedule, suspect.game_id, suspect.mover, hung_detail(suspect), reason=Reason.HANG)
 
 
 def _kills(alone: Pool, game_id: int, player: int, interrupted: Interrupted) -> bool:

@@ -11,7 +11,7 @@ from experiments.play.pools.interrupts import Interrupted
 from experiments.play.pools.pool import TICK, Answered, Died, Failed, Pool
 from experiments.play.pools.worker import Worker
 from isolation.players.agents import code_hash
-from isolation.usercode.user_exceptions import told
+from isolation.usercode.user_exceptions import format_exception
 
 if TYPE_CHECKING:
     from isolation.players.agents import Agent
@@ -79,7 +79,7 @@ def measure_in(pool: Pool, names: Sequence[str], interrupted: Interrupted) -> Co
                 case Answered(_, costs):
                     return dict(costs)
                 case Failed(error):
-                    return dict.fromkeys(names, told(error))
+                    return dict.fromkeys(names, format_exception(error))
                 case Died():
                     return dict.fromkeys(names, "the process that measured all agents died")
     return {}

@@ -18,15 +18,15 @@ from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from experiments.plan.config import check_jobs
-from isolation.usercode.output_capture import Printed, hushed
+from isolation.usercode.output_capture import CapturedOutput, capture_output
 from isolation.usercode.process_lifetime import die_with_parent
 
 T = TypeVar("T")
-Result = tuple[T, Printed]
+Result = tuple[T, CapturedOutput]
 """What a call has returned, and what it has printed."""
 
 
-def as_they_come(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
+def map_unordered(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[T]:
     """The results of `function(*call)` for every call, in no order; with one job in this process.
 
     What the calls print is not shown; a warning says how much it was.
@@ -89,9 +89,9 @@ def _end_workers() -> None:
 
 def values_of(results: Iterable[Result[T]]) -> Iterator[T]:
     """What calls have returned; in the end a warning says how much they printed."""
-    all_printed = Printed()
+    all_printed = CapturedOutput()
     for result, printed in results:
-        all_printed = Printed(all_printed.lines + printed.lines, all_printed.first or printed.first)
+        all_printed = CapturedOutput(all_printed.lines + printed.lines, all_printed.first or printed.first)
         yield result
     if told := all_printed.sentence("the code"):
         warnings.warn(told, stacklevel=2)
@@ -109,7 +109,7 @@ def run(parent: int, function: Callable[..., T], call: tuple[Any, ...]) -> Resul
     """Call a function in a process that ends with its parent; what it prints comes back beside the result."""
     if os.getpid() != parent:
         _watch(parent)
-    with hushed() as printed:
+    with capture_output() as printed:
         return function(*call), printed
 
 

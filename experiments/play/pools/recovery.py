@@ -4,7 +4,7 @@ A game that was on when its worker died is played again alone, and interpreted, 
 that goes well, or its worker was merely ended from outside, nothing has happened. A game that goes on killing is lost
 by the player whose code it is (see `guilty`); one in which a player did not answer, at once and by that player. Games
 that were only in the way are played again with all others. A player that goes on killing, game after game, forfeits the
-rest (see `Killers`).
+rest (see `CrashCounts`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORFEITED = f"{KILLED} in {GAMES_ALLOWED} games in a row, so that this one was n
 
 
 @dataclass(frozen=True)
-class GiveBack:
+class Requeue:
     """Play these games again, with all others."""
 
     ids: tuple[int, ...]
@@ -44,7 +44,7 @@ class PlayAlone:
 
 
 @dataclass(frozen=True)
-class Lose:
+class RecordLoss:
     """Record a game as lost: its worker has died too often, or the suspect has not answered."""
 
     suspect: Suspect
@@ -58,7 +58,7 @@ class EndRun:
     why: str
 
 
-Instruction = GiveBack | PlayAlone | Lose | EndRun
+Instruction = Requeue | PlayAlone | RecordLoss | EndRun
 
 
 class Recovery:
@@ -78,18 +78,18 @@ class Recovery:
             return [EndRun("worker processes die before they play a game")]
         suspects = {suspect.game_id for suspect in death.suspects}
         innocent = tuple(id_ for id_ in death.lost if id_ not in suspects)
-        attempts = [Lose(suspect, 1) if suspect.silent else PlayAlone(suspect, 1) for suspect in death.suspects]
-        return [GiveBack(innocent), *attempts]
+        attempts = [RecordLoss(suspect, 1) if suspect.silent else PlayAlone(suspect, 1) for suspect in death.suspects]
+        return [Requeue(innocent), *attempts]
 
 
-def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | Lose:
+def died_alone(attempt: PlayAlone, death: Died) -> PlayAlone | RecordLoss:
     """What to do about a death in a game that is played alone: it is that game's, even if nobody is suspect.
 
     The last who is known to have been on the move is to blame.
     """
     suspect = next(iter(death.suspects), attempt.suspect)
     deaths = attempt.deaths + 1
-    return Lose(suspect, deaths) if suspect.silent or deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
+    return RecordLoss(suspect, deaths) if suspect.silent or deaths == DEATHS_ALLOWED else PlayAlone(suspect, deaths)
 
 
 def hung_detail(suspect: Suspect) -> str:
@@ -97,7 +97,7 @@ def hung_detail(suspect: Suspect) -> str:
     return f"{KILLED}: it was ended after {suspect.silent:g} s without an answer"
 
 
-def guilty(lost: Lose, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
+def guilty(lost: RecordLoss, users: Collection[int], killing: Collection[int]) -> tuple[int, str]:
     """Who (1 or 2) pays for a game that killed its worker, and what is said of it.
 
     A process may die in the turn of the one whose code did nothing to it, as when the other has closed its files.
@@ -120,7 +120,7 @@ def guilty(lost: Lose, users: Collection[int], killing: Collection[int]) -> tupl
     return mover, f"{detail}, and it was to move; {who} of the two kills it when it meets Random"
 
 
-class Killers:
+class CrashCounts:
     """Counts games in a row, agent by agent (by their places in the plan), that an agent has lost by killing."""
 
     def __init__(self, given_up: Iterable[int] = ()) -> None:

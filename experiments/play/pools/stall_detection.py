@@ -12,7 +12,7 @@ LONGEST_STEP = 1.0
 asleep."""
 
 
-class Watch:
+class StallDetector:
     """Sees from the markers how long each batch has been at the same move. It costs the workers nothing."""
 
     def __init__(self, markers: Markers, clock: Callable[[], float] = time.monotonic) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from experiments.plan.schedule import Ids, Schedule
 from experiments.play.pools.crash_markers import BEATS, GAME, PID, WIDTH
-from experiments.record.finished_games import Part, Played
+from experiments.record.finished_games import FinishedGames, LogPart
 from experiments.roster import make_agent, parse_spec, settings_text, with_program
 from isolation.engines.engine_agent import EngineAgent
 from isolation.loading.integrity import ChangedError, unchanged
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from experiments.plan.tournament_plan import Plan
     from isolation.checks.search_cost import Cost
     from isolation.engines.program import Program
-    from isolation.games.game_batch import Games
-    from isolation.native.move_cache import Memory
+    from isolation.games.game_batch import GameBatch
+    from isolation.native.move_cache import MoveCache
     from isolation.players.agents import Agent
 
 _PLY_US = 2
@@ -71,7 +71,7 @@ def task_of(plan: Plan, errors: str = "") -> Task:
 class Batch:
     """A finished batch, and how many seconds a game of each match took in it."""
 
-    played: Played | Part
+    played: FinishedGames | LogPart
     matches: Ids
     seconds: NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class Worker:
         """
         self.task = task
         self.agents = [_make_unchanged(*pair, task) for pair in zip(task.specs, task.settings, strict=True)]
-        self._memory: Memory | None = None
+        self._memory: MoveCache | None = None
 
     def compile_agents(self, places: Sequence[int]) -> dict[int, str]:
         """Compile or load these agents, or for no place what plays games of compiled agents.
@@ -116,11 +116,11 @@ class Worker:
 
     def refuse_to_compile(self, places: Sequence[int], why: str) -> None:
         """Let these agents run interpreted from now on, in every process of this machine: compiling them does harm."""
-        from isolation.compiling.compile_heuristic import refuse
+        from isolation.compiling.compile_heuristic import mark_uncompilable
 
         for place in places:
             if heuristic := self.agents[place].heuristic:
-                refuse(heuristic, parse_size(self.task.schedule.size), why)
+                mark_uncompilable(heuristic, parse_size(self.task.schedule.size), why)
 
     def measure_costs(self, names: Sequence[str]) -> dict[str, Cost | str]:
         """The costs of these agents, over that of the first; see `cost.measure_costs`.
@@ -143,10 +143,10 @@ class Worker:
             marker: int64[5], kept at the game that is on; see `crash`.
         """
         from isolation.games.match import play_many
-        from isolation.native.move_cache import Memory
+        from isolation.native.move_cache import MoveCache
 
         schedule = self.task.schedule
-        self._memory = self._memory or Memory()
+        self._memory = self._memory or MoveCache()
         marker = np.zeros(WIDTH, np.int64) if marker is None else marker
         marker[:BEATS] = (os.getpid(), ids[0], 0, 0)
         now, began = int(time.time() * 1e6), time.monotonic()
@@ -167,7 +167,7 @@ class Worker:
         marker[PID] = -os.getpid()
         matches, places = np.unique(schedule.match_of(ids), return_inverse=True)
         means = np.bincount(places, seconds) / np.bincount(places)
-        return Batch(Played(ids, games, np.full(len(ids), now)), matches, means)
+        return Batch(FinishedGames(ids, games, np.full(len(ids), now)), matches, means)
 
     def play_one_of_ours(self, game_id: int, player: int) -> None:
         """Have the player (1 or 2) of a game meet the random player from its opening, to see whether that kills us."""
@@ -199,7 +199,7 @@ def _checked(agents: Sequence[Agent]) -> Iterator[None]:
         raise ValueError(f"{', '.join(names)}: {whose} may not play here: {error}") from None
 
 
-def _shares(games: Games, seconds: float) -> NDArray[np.float64]:
+def _shares(games: GameBatch, seconds: float) -> NDArray[np.float64]:
     """What of the seconds that a batch took each of its games took: by its plies' own times, and a bit for each ply.
 
     A game that is lost before its first ply counts as one of one ply.

@@ -10,7 +10,7 @@ from typing import Any
 from isolation.compiling.source.rewrite import Rewrite, at
 
 
-class Alias(Rewrite):
+class ResolveAliases(Rewrite):
     """What is called under a name given once is called under what the name stands for, inner functions included."""
 
     def apply(self, node: ast.FunctionDef) -> None:

@@ -42,7 +42,7 @@ _READABLE |= {"get_legal_moves", "get_blank_spaces", "move_is_legal", "is_loser"
 _READABLE |= {"copy", "forecast_move", "links"}
 
 
-class Play(Rewrite):
+class LowerClassicApi(Rewrite):
     """Private names become public ones, and `g.apply_move(m)` becomes `g = g.forecast_move(m)`."""
 
     def visit_Expr(self, node: ast.Expr) -> Any:

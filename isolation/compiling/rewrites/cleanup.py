@@ -14,7 +14,7 @@ from isolation.compiling.source.rewrite import Rewrite, at, target, written_out
 from isolation.compiling.source.scopes import Callee, Nested
 
 
-class Tidy(Rewrite):
+class CleanUp(Rewrite):
     """Inner definitions and imports become known names; statements without effect on the value go."""
 
     def apply(self, node: ast.FunctionDef) -> None:

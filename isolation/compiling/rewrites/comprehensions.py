@@ -77,7 +77,7 @@ class Stream:
         )
 
 
-class Iterate(Rewrite):
+class LowerComprehensions(Rewrite):
     """A consumer of an iterable and the iterable together become one loop."""
 
     def apply(self, node: ast.FunctionDef) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.function_source import bound_names
 from isolation.compiling.source.rewrite import Rewrite, at, target
-from isolation.compiling.source.scopes import Known, as_callee
+from isolation.compiling.source.scopes import KnownValue, as_callee
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,
@@ -96,18 +96,18 @@ class Fold(Rewrite):
                 break
         return kept[0] if len(kept) == 1 else at(node, ast.BoolOp(node.op, kept))
 
-    def decided(self, node: ast.expr) -> Known | None:
+    def decided(self, node: ast.expr) -> KnownValue | None:
         """Return the value of a test that is known; a comparison that would fail has none."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.decided(node.operand)
-            return None if inner is None else Known(not inner.value)
+            return None if inner is None else KnownValue(not inner.value)
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             left, right = self.decided(node.left), self.decided(node.comparators[0])
             compare = _COMPARISONS.get(type(node.ops[0]))
             if left is None or right is None or compare is None:
                 return None
             try:
-                return Known(compare(left.value, right.value))
+                return KnownValue(compare(left.value, right.value))
             except TypeError:
                 return None
         if isinstance(node, ast.Constant | ast.Name | ast.Attribute):

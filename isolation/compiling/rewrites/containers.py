@@ -13,7 +13,7 @@ from typing import Any
 from isolation.compiling.source.rewrite import Rewrite, at, call, name, support
 
 
-class Contain(Rewrite):
+class LowerContainers(Rewrite):
     """A deque becomes a list, a frozen set a set; `d[k] = d.get(k, 0) + 1` first makes sure of the key."""
 
     def visit_Call(self, node: ast.Call) -> Any:

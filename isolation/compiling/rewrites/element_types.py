@@ -13,7 +13,7 @@ _CELLS = {"get_legal_moves", "get_blank_spaces", "reach"}
 _NUMBERS = {"len", "abs", "round", "int", "sum", "float"}
 
 
-class Fill(Rewrite):
+class TypeEmptyContainers(Rewrite):
     """`found = []` becomes an empty list of cells or numbers, where the function itself puts nothing into it.
 
     What it will hold is told by what is joined to it or assigned instead, and is otherwise taken to be cells, as it

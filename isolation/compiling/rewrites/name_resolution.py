@@ -16,7 +16,7 @@ from isolation.compiling.rewrites import constants
 from isolation.compiling.source.compile_error import CHANCE_AND_TIME, refuse, refuse_unrepeatable
 from isolation.compiling.source.function_source import CHANGING_METHODS, Definition, definition, parameters
 from isolation.compiling.source.rewrite import (
-    Place,
+    FunctionContext,
     Rewrite,
     at,
     call,
@@ -68,10 +68,10 @@ class Writer(Protocol):
         """Write the look-up functions of a dictionary and return the prefix of their names."""
 
 
-class Call(Rewrite):
+class ResolveNames(Rewrite):
     """Names and calls become those of the generated module."""
 
-    def __init__(self, place: Place, writer: Writer) -> None:
+    def __init__(self, place: FunctionContext, writer: Writer) -> None:
         super().__init__(place)
         self.writer = writer
 

@@ -10,7 +10,7 @@ from isolation.compiling.source.function_source import parameters
 from isolation.compiling.source.rewrite import Rewrite, at, support
 
 
-class Present(Rewrite):
+class LowerNoneChecks(Rewrite):
     """`if location is None: return available` becomes an exception, for `location` a parameter.
 
     In compiled code both knights are on the board, and a function gives values of one kind. Where the parameter can be

@@ -35,7 +35,7 @@ _ARRAYS = {"float_array": (float, "float", np.float64, "float64"), "whole_array"
 _DISTANCES = ("euclidean", "cityblock", "chebyshev", "sqeuclidean")
 
 
-class Numbers(Rewrite):
+class LowerNumerics(Rewrite):
     """Numeric constructs that numba lacks or computes otherwise than Python."""
 
     def apply(self, node: ast.FunctionDef) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from isolation.compiling.source.rewrite import Rewrite, at
 
 
-class Widen(Rewrite):
+class PromoteInts(Rewrite):
     """`[0] * 7` becomes `[0.0] * 7`, `{"near": 0}` becomes `{"near": 0.0}`, `[(cell, 1)]` becomes `[(cell, 1.0)]`.
 
     What a list or dictionary of numba's holds is of one kind from the start, and a fraction put into one of whole

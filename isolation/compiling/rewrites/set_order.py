@@ -13,7 +13,7 @@ _ASK_FOR_NO_ORDER = ("sum", "any", "all", "len", "min", "max", "sorted")
 _HAND_ON = ("list", "tuple", "set", "map", "filter")
 
 
-class Order(Rewrite):
+class OrderSets(Rewrite):
     """`kind in KINDS` and `sorted(KINDS)` use the sorted elements; a loop over KINDS is refused.
 
     `constants` refuses what uses such a set in any other way.

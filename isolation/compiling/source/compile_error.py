@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
-from isolation.usercode.user_exceptions import LONGEST_LINE, clean
+from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line
 
 CHANCE_AND_TIME = {
     "random": "chance",
@@ -29,7 +29,7 @@ class CompileError(Exception):
     def __init__(
         self, reason: str, line: int | None = None, is_unrepeatable: bool = False, is_difference: bool = False
     ) -> None:
-        reason = clean(reason, LONGEST_LINE)
+        reason = to_one_line(reason, LONGEST_LINE)
         super().__init__(reason, line)
         self.reason = reason
         self.line = line

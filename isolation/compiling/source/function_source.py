@@ -9,7 +9,7 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from isolation.compiling.source.compile_error import CompileError, refuse
-from isolation.usercode.parsing import parse, reading, unwarned
+from isolation.usercode.parsing import parse, reading, suppress_warnings
 
 Definition = ast.FunctionDef | ast.Lambda
 
@@ -65,7 +65,7 @@ def _parameter_names(code: CodeType) -> list[str]:
 
 def _code(node: ast.AST) -> CodeType:
     assert isinstance(node, ast.Lambda)
-    with unwarned():
+    with suppress_warnings():
         module = compile(ast.Expression(body=node), "<lambda>", "eval")
     return next(constant for constant in module.co_consts if isinstance(constant, CodeType))
 

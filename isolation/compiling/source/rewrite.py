@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from isolation.compiling.source.compile_error import refuse
 from isolation.compiling.source.function_source import Definition
-from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, Known, Nested, Scope, as_callee, builtin_name
+from isolation.compiling.source.scopes import SUPPORT, Callee, Kind, KnownValue, Nested, Scope, as_callee, builtin_name
 from isolation.usercode.parsing import parse
 
 _FRESH = "_v"
@@ -22,7 +22,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass
-class Place:
+class FunctionContext:
     """One function under rewriting: its scope, and fresh names for what rewrites add to it."""
 
     scope: Scope
@@ -58,29 +58,29 @@ class Rewrite(ast.NodeTransformer):
     Inner functions and comprehensions have names of their own: they are met when they are written themselves.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: FunctionContext) -> None:
         self.place = place
         self.scope = place.scope
 
-    def known(self, node: ast.AST) -> Known | None:
+    def known(self, node: ast.AST) -> KnownValue | None:
         """Return the value an expression is known to have: a name, an attribute of a module, a lambda, a constant."""
         if isinstance(node, ast.Constant):
-            return Known(node.value)
+            return KnownValue(node.value)
         if isinstance(node, ast.Name):
             return self.scope.look_up(node.id, node)
         if isinstance(node, ast.Lambda):
-            return Known(Callee(Nested(node, self.scope)))
+            return KnownValue(Callee(Nested(node, self.scope)))
         if isinstance(node, ast.Attribute):
             base = self.known(node.value)
             if base is not None and holds_constants(base.value):
                 if not hasattr(base.value, node.attr):
                     refuse(f"{ast.unparse(node.value)} has no {node.attr}", node)
-                return Known(getattr(base.value, node.attr))
+                return KnownValue(getattr(base.value, node.attr))
         if isinstance(node, ast.Subscript):
             return self._looked_up(node)
         return None
 
-    def _looked_up(self, node: ast.Subscript) -> Known | None:
+    def _looked_up(self, node: ast.Subscript) -> KnownValue | None:
         """Return the function that stands under a known index or key of a list, tuple or dictionary."""
         base = self.known(node.value) if isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript) else None
         index = self.known(node.slice) if isinstance(node.slice, ast.Constant | ast.Name) else None
@@ -91,7 +91,7 @@ class Rewrite(ast.NodeTransformer):
         except (LookupError, TypeError):
             return None
         holds = isinstance(value, list | tuple) and any(map(as_callee, value))
-        return Known(value) if holds or as_callee(value) else None
+        return KnownValue(value) if holds or as_callee(value) else None
 
     def callee(self, node: ast.AST) -> Callee | None:
         """Return the user's function that an expression stands for."""

@@ -23,7 +23,7 @@ _LASTING = "which outlives the call"
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownValue:
     """A value that a name or expression has whenever the function runs."""
 
     value: Any
@@ -61,18 +61,18 @@ class Scope:
     """
 
     names: set[str]
-    find: Callable[[str, ast.AST], Known | None]
+    find: Callable[[str, ast.AST], KnownValue | None]
     known: dict[str, Any]
     kinds: dict[str, Kind]
     file: dict[str, Any]
     parent: Scope | None = None
 
-    def look_up(self, name: str, node: ast.AST) -> Known | None:
+    def look_up(self, name: str, node: ast.AST) -> KnownValue | None:
         """Return the known value of a name, or None for a variable."""
         if name == SUPPORT:
-            return Known(SUPPORT)
+            return KnownValue(SUPPORT)
         if name in self.known:
-            return Known(self.known[name])
+            return KnownValue(self.known[name])
         return None if name in self.names else self.find(name, node)
 
     def kind(self, name: str) -> Kind | None:
@@ -110,19 +110,19 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(child)
 
 
-def _find_outside(function: FunctionType, name: str, node: ast.AST) -> Known:
+def _find_outside(function: FunctionType, name: str, node: ast.AST) -> KnownValue:
     """Look a name up as a module-level function does: its closure, its globals, the builtins."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     if name in cells:
-        return Known(cells[name].cell_contents)
+        return KnownValue(cells[name].cell_contents)
     if name in function.__globals__:
         value = function.__globals__[name]
         changes = {} if _is_code(value) else changed_globals(file_tree(function))
         if name in changes:
             refuse_unrepeatable(f"it reads {name}, which line {changes[name]} changes between calls", node)
-        return Known(value)
+        return KnownValue(value)
     if hasattr(builtins, name):
-        return Known(getattr(builtins, name))
+        return KnownValue(getattr(builtins, name))
     refuse(f"{name} is not defined", node)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from isolation.usercode.user_exceptions import clean
+from isolation.usercode.user_exceptions import to_one_line
 
 LARGEST = 1 << 63
 _SEEN = "_isolation_seen"
@@ -78,4 +78,6 @@ class _Watching(ast.NodeTransformer):
 
 
 def _seen(node: Any, text: str) -> ast.expr:
-    return ast.copy_location(ast.Call(ast.Name(_SEEN, ast.Load()), [node, ast.Constant(clean(text, 60))], []), node)
+    return ast.copy_location(
+        ast.Call(ast.Name(_SEEN, ast.Load()), [node, ast.Constant(to_one_line(text, 60))], []), node
+    )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isolation.boards.board import Board
 
 
-def why_unfit(rows: int, columns: int) -> str:
+def unsupported_size_reason(rows: int, columns: int) -> str:
     """Why a state cannot hold a board of this size; empty if it can."""
     if rows <= HEIGHT and columns <= WIDTH:
         return ""
@@ -42,13 +42,13 @@ def state_of(board: Board) -> Isolation:
     return Isolation(blank, plies, (first, second))
 
 
-def move_to(cell: int, rows: int, columns: int) -> Move:
+def from_state_cell(cell: int, rows: int, columns: int) -> Move:
     """The (row, column) of a state's cell on a board of this size; off the board where the cell is."""
     x, y = cell % STRIDE, cell // STRIDE
     return rows - 1 - (y - (HEIGHT - rows) // 2), columns - 1 - (x - (WIDTH - columns) // 2)
 
 
-def cell_at(row: int, column: int, rows: int, columns: int) -> int:
+def to_state_cell(row: int, column: int, rows: int, columns: int) -> int:
     """A state's cell for a (row, column) of a board of this size.
 
     >>> cell_at(0, 0, 9, 11), cell_at(8, 10, 9, 11), cell_at(3, 3, 7, 7)
@@ -61,9 +61,9 @@ def cell_at(row: int, column: int, rows: int, columns: int) -> int:
 @lru_cache(maxsize=64)
 def _cells(rows: int, columns: int) -> tuple[int, ...]:
     """For each cell of a board of this size, the state's."""
-    if why := why_unfit(rows, columns):
+    if why := unsupported_size_reason(rows, columns):
         raise ValueError(why)
-    return tuple(cell_at(row, column, rows, columns) for row in range(rows) for column in range(columns))
+    return tuple(to_state_cell(row, column, rows, columns) for row in range(rows) for column in range(columns))
 
 
 @lru_cache(maxsize=16)

@@ -14,7 +14,7 @@ from typing import Any
 from isolation.editions.third.conversion import state_of
 
 
-class StateScore:
+class StateHeuristic:
     """A heuristic of a game and a player that asks one of a state.
 
     Attributes:
@@ -33,7 +33,7 @@ class StateScore:
         return self.of_players[game._index_of(player)](state_of(game), **parameters)
 
 
-def score_of_states(value: Any, owner: type | None) -> StateScore | None:
+def as_heuristic(value: Any, owner: type | None) -> StateHeuristic | None:
     """The heuristic that a function of (state, player_id), or with its owner a method of (self, state), is.
 
     None if it is neither. To ask a method, the owner is made for both players.
@@ -44,9 +44,9 @@ def score_of_states(value: Any, owner: type | None) -> StateScore | None:
     names = _parameters(value)
     if owner is not None and len(names) == 2:
         players = [owner(player_id=seat) for seat in (0, 1)]
-        return StateScore(value, tuple(getattr(player, value.__name__) for player in players))
+        return StateHeuristic(value, tuple(getattr(player, value.__name__) for player in players))
     if owner is None and len(names) == 2 and names[0] == "state":
-        return StateScore(value, tuple(partial(value, **{names[1]: seat}) for seat in (0, 1)))
+        return StateHeuristic(value, tuple(partial(value, **{names[1]: seat}) for seat in (0, 1)))
     return None
 
 

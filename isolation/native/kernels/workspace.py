@@ -35,7 +35,7 @@ RARELY = 200_000
 OFTEN = 50_000
 LONGEST_STRIDE = 8192
 
-mix = inner(seeds.mix)
+mix = inner(seeds.splitmix64)
 
 
 @intrinsic

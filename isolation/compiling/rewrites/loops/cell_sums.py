@@ -54,7 +54,7 @@ class _Sum:
     is_all: bool
 
 
-def weigh(module: ast.Module) -> None:
+def tabulate_cell_sums(module: ast.Module) -> None:
     """Rewrite the sums in a finished module whose entry is `score(game, player, ...)`."""
     written = {part.name: _Written(part) for part in module.body if isinstance(part, ast.FunctionDef)}
     if _ENTRY not in written:

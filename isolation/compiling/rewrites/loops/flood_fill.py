@@ -174,7 +174,7 @@ def _reached(origin: int) -> int:
     return _NEXT
 
 
-def flood(module: ast.Module) -> None:
+def fuse_flood_fills(module: ast.Module) -> None:
     """Rewrite such loops in a finished module, and leave out the functions that nothing calls any more."""
     fresh = count(1)
     known = {function_called(inner) for inner in ast.walk(module)}

@@ -105,7 +105,7 @@ def _reached(origin: int) -> int:
     raise Unlike
 
 
-def claim(module: ast.Module) -> None:
+def fuse_territory_loops(module: ast.Module) -> None:
     """Rewrite such loops in a finished module."""
     fresh = count(1)
     for written in module.body:
