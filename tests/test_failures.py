@@ -160,7 +160,8 @@ def test_try_says_in_how_many_test_positions_a_heuristic_fails_and_shows_the_fir
     path.write_text("def score(game, player):\n    if game.move_count > 20:\n        return None\n    return 1.0\n")
     result = CliRunner().invoke(main, ["try", str(path)])
     assert result.exit_code == 1
-    seen = r"Problem: values: returns None, .* instead of a number \(late.py, lines 3, 4\) at (Board\.from_moves\(.*\)) for "
+    seen = r"Problem: values: returns None, .* instead of a number \(late.py, lines 3, 4\) "
+    seen += r"at (Board\.from_moves\(.*\)) for "
     found = re.search(
         rf"{seen}player 1; it fails in (\d+) of 300 test positions\.\n *(isolation show .*)\n", result.output
     )

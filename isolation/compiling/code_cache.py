@@ -158,7 +158,7 @@ def load_or_make(path: Path, make: Callable[[], bytes]) -> bytes:
 
 
 def load_or_make_locked(path: Path, text: str, make: Callable[[], bytes]) -> bytes:
-    """Like `load_or_make`, for the module with this text at `path`; waits up to a minute for another process to make it.
+    """Like `load_or_make`, for the module with this text at `path`; waits up to 60 s while another process makes it.
 
     So processes that begin with the same want the same once.
     """

@@ -38,8 +38,8 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
     kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
     notes = [
         f"{fit.heuristic} is {kind}. {pluralise(fit.decisions, 'decision')} "
-        f"with {pluralise(fit.pairs, 'pair')} of moves, seen at {fit.at}. Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
-        "significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
+        f"with {pluralise(fit.pairs, 'pair')} of moves, seen at {fit.at}. "
+        "Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
         _ranked("fitted on", fit.ranked),
         _ranked("of openings held out", fit.ranked_held_out),
         *_remarks(fit.parameters),
