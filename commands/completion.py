@@ -150,7 +150,7 @@ def _files() -> Sequence[str]:
 
 
 def _beginning(begun: str, candidates: Iterable[str]) -> list[CompletionItem]:
-    return [CompletionItem(one) for one in candidates if one.startswith(begun)]
+    return [CompletionItem(candidate) for candidate in candidates if candidate.startswith(begun)]
 
 
 COMMANDS = (completion,)

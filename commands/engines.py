@@ -127,13 +127,13 @@ def test_engine(
         findings.append(finding)
         if output == "table":
             click.echo(_told(finding))
-    failed = [one for one in findings if not one.passed]
+    failed = [finding for finding in findings if not finding.passed]
     if output == "table":
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} steps passed.")
         if failed and not any(one.is_needed for one in failed):
             click.echo("It can play here: what it lacks is for other runners.")
     else:
-        print_rows([asdict(one) for one in findings], output)
+        print_rows([asdict(finding) for finding in findings], output)
     if any(one.is_needed for one in failed):
         context.exit(1)
 

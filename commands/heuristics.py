@@ -96,9 +96,9 @@ def list_heuristics(file: Path | None, output: Format) -> None:
         )
         return
     if output != "table":
-        print_rows([asdict(one) for one in listings], output)
+        print_rows([asdict(listing) for listing in listings], output)
         return
-    print_rows([_answer_first(one) for one in listings], output)
+    print_rows([_answer_first(listing) for listing in listings], output)
     names: dict[str, list[str]] = {}
     for one in listings:
         names.setdefault(one.compiles, []).append(one.name)

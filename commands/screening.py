@@ -67,11 +67,11 @@ def screen_agents(
         )  # fmt: skip
     if not others:
         raise ValueError(f"{own.name} is the baseline itself: name a contender, or another --baseline")
-    costs = costs_over_first([own.spec, *(one.spec for one in others)], suite.size)
+    costs = costs_over_first([own.spec, *(other.spec for other in others)], suite.size)
     failing = failing_positions([own, *others], suite.positions)
     found = screen(suite, own, others)
     sections = list(screening_sections(found, known_agreements(suite.name), costs=costs, failing=failing))
-    mistakes = {one.name: worst_mistakes(suite, one, own, MISTAKES) for one in others}
+    mistakes = {other.name: worst_mistakes(suite, other, own, MISTAKES) for other in others}
     if len(others) == 1:
         sections.append(parts_section(others[0].name, own.name, where_it_errs(suite, others[0], own)))
         sections.append(mistakes_section(others[0].name, mistakes[others[0].name], suite.size))

@@ -140,21 +140,21 @@ def findings_text(
         duel_rows=_duel_rows(results),
         duel_openings=pluralise(max(duel.pairs.n for duel in last.duel_verdicts.duels), "opening"),
         is_census=last.duels.is_census,
-        openings=pluralise(max(one.openings for one in last.verdicts.claims), "opening"),
-        baseline_openings=f"{max(one.baseline_openings for one in last.verdicts.claims):,}",
+        openings=pluralise(max(claim.openings for claim in last.verdicts.claims), "opening"),
+        baseline_openings=f"{max(claim.baseline_openings for claim in last.verdicts.claims):,}",
         games=f"{_games([priced, *(run for result in results for run in (result.gauntlet, result.duels))]):,}",
         colours=[(f"{result.nodes:,}", *_colour_shares(result.duels)) for result in results],
         controls=[
-            (f"{result.nodes:,}", control_sentence(one))
+            (f"{result.nodes:,}", control_sentence(comparison))
             for result in results
-            for one in result.verdicts.comparisons
-            if one.contender in result.verdicts.controls
+            for comparison in result.verdicts.comparisons
+            if comparison.contender in result.verdicts.controls
         ],
         every=[(f"{result.nodes:,}", _against_every(result)) for result in results],
         claims=[_claim_row(claim, results) for claim in _each_once(published)],
         fallen=[claim_words(claim) for claim in published.claims if claim.published != "equal" and not claim.stands],
         standing=[claim for claim in published.claims if claim.stands],
-        repetitions=[repetition_words(one) for one in published.repetitions],
+        repetitions=[repetition_words(repetition) for repetition in published.repetitions],
         baseline=last.verdicts.baseline,
     )
 
@@ -175,23 +175,25 @@ def _in_words(nodes: int, verdicts: Verdicts) -> dict[str, Any]:
 
     def those(verdict: str) -> list[str]:
         return [
-            f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).shown}"
-            for one in claims
-            if one.verdict == verdict
+            f"`{_bare(claim.contender)}` by {estimate_of(claim.jointly, Points).shown}"
+            for claim in claims
+            if claim.verdict == verdict
         ]
 
     return {
         "limit": f"{nodes:,}",
         "better": ", ".join(those("better")),
         "worse": ", ".join(reversed(those("worse"))),
-        "open": ", ".join(f"`{_bare(one.contender)}`" for one in claims if one.verdict == "no significant difference"),
+        "open": ", ".join(
+            f"`{_bare(claim.contender)}`" for claim in claims if claim.verdict == "no significant difference"
+        ),
     }
 
 
 def _no_longer_better(last: AtLimit, priced: Verdicts) -> str:
     """Those better at equal nodes of whom nobody can say so at equal cost."""
-    better = {one.contender for one in last.verdicts.claims if one.verdict == "better"}
-    there = [one for one in priced.claims if one.contender in better and one.verdict != "better"]
+    better = {claim.contender for claim in last.verdicts.claims if claim.verdict == "better"}
+    there = [claim for claim in priced.claims if claim.contender in better and claim.verdict != "better"]
     there.sort(key=lambda one: one.jointly.estimate)
     return ", ".join(f"`{_bare(one.contender)}` by {estimate_of(one.jointly, Points).shown}" for one in there)
 
@@ -202,7 +204,7 @@ def _games(runs: Sequence[RunResults]) -> int:
 
 def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
     """Published and new heuristics by how often they are better or worse, in words."""
-    verdicts = [{one.contender: one.verdict for one in result.verdicts.claims} for result in results]
+    verdicts = [{claim.contender: claim.verdict for claim in result.verdicts.claims} for result in results]
     groups: dict[tuple[str, str], list[str]] = {}
     for name in verdicts[0]:
         kind = "new here" if _bare(name) in NEW else "published"
@@ -223,9 +225,9 @@ def _in_short(results: Sequence[AtLimit]) -> list[tuple[str, str]]:
 
 def _gauntlet_rows(results: Sequence[AtLimit], priced: Verdicts, timed: RunResults) -> list[list[str]]:
     """By contender: the difference at each limit, that at equal cost, and the cost of a node in a run of all."""
-    fair = {one.contender: one for one in priced.claims}
+    fair = {claim.contender: claim for claim in priced.claims}
     costs = relative_costs(timed)
-    by_limit = [{one.contender: one for one in result.verdicts.claims} for result in results]
+    by_limit = [{claim.contender: claim for claim in result.verdicts.claims} for result in results]
     order = sorted(by_limit[-1].values(), key=lambda one: -one.jointly.estimate)
     return [
         [
@@ -254,7 +256,7 @@ def _duel_cell(duel: HeadToHead) -> str:
 
 
 def _against_every(result: AtLimit) -> str:
-    names = [f"`{_bare(one.contender)}`" for one in result.verdicts.claims if one.better_against_every_opponent]
+    names = [f"`{_bare(claim.contender)}`" for claim in result.verdicts.claims if claim.better_against_every_opponent]
     return ", ".join(names) or "none"
 
 
@@ -272,7 +274,7 @@ def _each_once(published: PublishedAnalysis) -> list[Claim]:
 
 def _claim_row(claim: Claim, results: Sequence[AtLimit]) -> list[str]:
     """What was published, whether it stands on its own numbers, and what was found here at the highest limit."""
-    ours = {one.contender: one for one in results[-1].verdicts.claims}
+    ours = {claim.contender: claim for claim in results[-1].verdicts.claims}
     here = ours.get(PUBLISHED_NAMES.get(claim.agent, ""))
     return [
         f"`{claim.agent}`, {' and '.join(claim.tables)}",

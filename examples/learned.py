@@ -117,7 +117,7 @@ def page_text(scale: Scale, home: Path, jobs: int) -> str:
     )  # fmt: skip
     return templates.get_template("learned.md.jinja").render(
         costs=[f"{cost:,}" for cost in scale.costs],
-        meetings=[_meeting_row(one) for one in meetings],
+        meetings=[_meeting_row(meeting) for meeting in meetings],
         tried=[(name, why, *_meeting_row(one)) for name, why, one in tried],
         tried_at=f"{scale.tried:,}",
         boards=[(board, [Share(one.rate.estimate).shown for one in found]) for board, found in boards],
@@ -206,16 +206,16 @@ def _chosen_rows(selection: Selection) -> list[list[str]]:
 
 
 def _tuned_rows(tuning: Tuning) -> list[list[str]]:
-    shipped = {one.name: one.default for one in _parameters()}
+    shipped = {parameter.name: parameter.default for parameter in _parameters()}
     return [
         [
-            one.name,
-            f"{one.before:.3g}",
-            f"{one.after:.3g}",
-            f"{one.low:.3g} to {one.high:.3g}",
-            f"{shipped[one.name]:g}",
+            parameter.name,
+            f"{parameter.before:.3g}",
+            f"{parameter.after:.3g}",
+            f"{parameter.low:.3g} to {parameter.high:.3g}",
+            f"{shipped[parameter.name]:g}",
         ]
-        for one in tuning.parameters
+        for parameter in tuning.parameters
     ]
 
 

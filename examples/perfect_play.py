@@ -183,8 +183,8 @@ def _ranking(home: Path, scale: Scale, depth: int, fresh: pd.DataFrame, jobs: in
     }
     run = played(home / f"round-robin-{depth}", keys)
     facts = {name: agent.heuristic for name, agent in run.agents.items()}
-    scores = {str(facts[one.agent]): one.rate.estimate for one in standings(run.pairs)}
-    kept = {one.heuristic: one.kept.estimate for one in accuracies(fresh[fresh["depth"] == depth])}
+    scores = {str(facts[standing.agent]): standing.rate.estimate for standing in standings(run.pairs)}
+    kept = {accuracy.heuristic: accuracy.kept.estimate for accuracy in accuracies(fresh[fresh["depth"] == depth])}
     names = sorted(kept)
     found = spearmanr([kept[name] for name in names], [scores[name] for name in names])
     return Ranking(depth, len(run.games), float(found.statistic))
@@ -241,8 +241,13 @@ def _band_rows(decisions: pd.DataFrame, measured: set[str]) -> list[list[str]]:
     """By band of seven plies: the measured agents' moves, how many were telling, and how many of those kept the win."""
     together = decisions[decisions["agent"].isin(measured)].assign(agent="all")
     return [
-        [f"{one.first + 1}–{one.last + 1}", f"{one.decisions:,}", f"{one.eligible:,}", estimate_of(one.kept).shown]
-        for one in accuracies(together, 7)
+        [
+            f"{accuracy.first + 1}–{accuracy.last + 1}",
+            f"{accuracy.decisions:,}",
+            f"{accuracy.eligible:,}",
+            estimate_of(accuracy.kept).shown,
+        ]
+        for accuracy in accuracies(together, 7)
     ]
 
 

@@ -103,7 +103,12 @@ def page_text(scale: Scale, suite: Suite, results: Sequence[AtLimit]) -> str:
         screen_orbits=len(np.unique(suite.orbit)),
         field=", ".join(f"`{spec}`" for spec in suite.field),
         agreement_rows=[_agreement_row(result, suite, scale.draws) for result in results],
-        other_rows=[_other_row(one) for name in shipped_suites() if name != SIZE for one in known_agreements(name)],
+        other_rows=[
+            _other_row(known_agreement)
+            for name in shipped_suites()
+            if name != SIZE
+            for known_agreement in known_agreements(name)
+        ],
         ranks=[_rank_row(result, "ID_Horizon") for result in results if "ID_Horizon" in result.gauntlet.measured],
         information=[_information_row(result) for result in results],
         nodes=f"{scale.nodes:,}",
@@ -122,7 +127,7 @@ def _at_limit(home: Path, suite: Suite, scale: Scale, nodes: int, pairs: int, jo
     gauntlet = played(path, {"contenders": scale.contenders, "limit": f"nodes={nodes}", "pairs": pairs, "jobs": jobs})
     cores = jobs or os.cpu_count() or 1
     facts = [gauntlet.agents[name] for name in gauntlet.having("baseline", "contender")]
-    asked = collect_answers([one.spec for one in facts], suite.positions, jobs=cores)
+    asked = collect_answers([fact.spec for fact in facts], suite.positions, jobs=cores)
     own = next(one for one in asked if one.name == gauntlet.baseline)
     others = [one for one in asked if one is not own]
     agreement = agreement_with(path, suite, cores)
@@ -243,14 +248,18 @@ def _information_row(result: AtLimit) -> list[str]:
 
     Summed over contenders; a gauntlet's nodes are all that its games searched, for each agent that is measured.
     """
-    effects = [one.difference for one in result.verdicts.comparisons if one.contender not in result.verdicts.controls]
+    effects = [
+        comparison.difference
+        for comparison in result.verdicts.comparisons
+        if comparison.contender not in result.verdicts.controls
+    ]
     screened = [against.both for _, against in result.screening.contenders]
     spent = [
         sum(int(part["nodes"].combine_chunks().flatten().sum()) for part in (_nodes(result),))
         / len(result.gauntlet.measured),
         sum(float(one.answers.nodes.sum()) for one in result.asked) / len(result.asked),
     ]
-    told = [sum(_signal(one) for one in intervals) / len(effects) for intervals in (effects, screened)]
+    told = [sum(_signal(interval) for interval in intervals) / len(effects) for intervals in (effects, screened)]
     ratio = (told[1] / spent[1]) / (told[0] / spent[0])
     return [
         f"{result.nodes:,}", *(f"{value:,.0f}" for value in told), *(f"{value / 1e6:,.1f}" for value in spent),
@@ -269,10 +278,10 @@ def _signal(interval: Interval) -> float:
 
 def _found(result: AtLimit) -> dict[str, Any]:
     """Who is better than the baseline by the gauntlet and by the screening."""
-    by_games = {one.contender for one in result.verdicts.claims if one.verdict == "better"}
+    by_games = {claim.contender for claim in result.verdicts.claims if claim.verdict == "better"}
     by_moves = {score.agent for score, against in result.screening.contenders if verdict(against) == "better"}
     worse = [
-        {one.contender for one in result.verdicts.claims if one.verdict == "worse"},
+        {claim.contender for claim in result.verdicts.claims if claim.verdict == "worse"},
         {score.agent for score, against in result.screening.contenders if verdict(against) == "worse"},
     ]
     return {

@@ -175,8 +175,8 @@ def test_a_won_position_is_converted_if_the_game_was_won():
 def test_bands_share_out_the_plies():
     frame = decisions([(0, ply, 1, 1, 2, ply % 2, True) for ply in range(2, 30)])
     bands = accuracies(frame, 7)
-    assert [(one.first, one.last) for one in bands] == [(0, 6), (7, 13), (14, 20), (21, 27), (28, 34)]
-    assert sum(one.eligible for one in bands) == accuracies(frame)[0].eligible == 28
+    assert [(band.first, band.last) for band in bands] == [(0, 6), (7, 13), (14, 20), (21, 27), (28, 34)]
+    assert sum(band.eligible for band in bands) == accuracies(frame)[0].eligible == 28
     assert bands[0].kept.estimate == pytest.approx(2 / 5)
 
 
@@ -209,7 +209,7 @@ def test_players_are_judged_in_the_middle_of_games_against_the_field(sparring):
 
 
 def test_enough_decisions_are_eligible_and_better_players_keep_more(sparring):
-    found = {one.agent: one for one in accuracies(sparring)}
+    found = {accuracy.agent: accuracy for accuracy in accuracies(sparring)}
     assert all(one.eligible >= 40 for one in found.values())
     assert found["territory at depth 3"].kept.low > found["null at depth 1"].kept.high
     assert found["null at depth 1"].depth == 1

@@ -75,11 +75,11 @@ def test_what_is_read_from_the_log_is_what_the_stop_rule_found(run: Path) -> Non
     rule = stop_rule(plan)
     assert rule is not None
     stopped = {plan.schedule.agents[plan.schedule.matches[match].first] for match in rule(pair_points(points))}
-    out = {one.contender for one in contest.contestants if one.out_after}
+    out = {contestant.contender for contestant in contest.contestants if contestant.out_after}
     assert "Random" in out
     assert out == stopped or len(contest.left) == 1
-    assert [one.out_after == 0 for one in contest.contestants] == sorted(
-        (one.out_after == 0 for one in contest.contestants), reverse=True
+    assert [contestant.out_after == 0 for contestant in contest.contestants] == sorted(
+        (contestant.out_after == 0 for contestant in contest.contestants), reverse=True
     )
 
 
@@ -99,7 +99,7 @@ def test_compare_report_and_summary_say_who_is_left(run: Path, tmp_path: Path) -
     assert rows[0]["state"] == "leads"
     contest = read_contest(findings)
     assert contest is not None
-    (random,) = (one for one in contest.contestants if one.contender == "Random")
+    (random,) = (contestant for contestant in contest.contestants if contestant.contender == "Random")
     assert 0 < random.out_after < random.openings
     assert state["Random"] == f"out after {random.out_after}, {random.openings} played"
     (note,) = (note for note in compare_sections(findings)[0].notes if note.startswith(("Best: ", "Left of 4: ")))

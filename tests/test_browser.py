@@ -525,7 +525,7 @@ def blunder():
         while cells := board.legal_cells():
             if board.move_count >= 6 and not found:
                 solution = solve(board)
-                lost = [one for one in cells if one not in solution.moves]
+                lost = [cell for cell in cells if cell not in solution.moves]
                 if solution.winner == board.active_index + 1 and lost:
                     found = board.move_count + 1, solution.moves, lost
                     board.play_cell(lost[0])
@@ -537,7 +537,7 @@ def blunder():
 
 def test_a_game_is_reviewed_and_a_mistake_tried_again(visit, address):
     moves, (ply, kept, lost) = blunder()
-    names = [cell_name(one, 5) for one in moves]
+    names = [cell_name(move, 5) for move in moves]
     page = visit(f"{address}#board=5x5&moves={','.join(names)}")
     page.get_by_role("button", name="Review this game").click()
     mistake = page.locator("#mistakes button").filter(has_text=f"{ply}. {names[ply - 1]} lost a won game; ")

@@ -60,8 +60,8 @@ def talk():
         return talks[-1]
 
     yield begin
-    for one in talks:
-        one.end()
+    for talk in talks:
+        talk.end()
 
 
 def test_both_languages_are_greeted_in(talk):

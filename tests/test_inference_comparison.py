@@ -385,8 +385,8 @@ def test_joint_intervals_hold_together_where_single_ones_do_not():
     for _ in range(100):
         values = rng.normal(size=(40, 1)) / 40 + rng.normal(size=(40, 8)) / 40
         claims = [mean_parts(column, 100) for column in values.T]
-        jointly = step_down(claims, [flip(one).p_value for one in claims]).intervals
-        alone += all(one.alone.low <= 0 <= one.alone.high for one in claims)
+        jointly = step_down(claims, [flip(claim).p_value for claim in claims]).intervals
+        alone += all(claim.alone.low <= 0 <= claim.alone.high for claim in claims)
         together += all(one.low <= 0 <= one.high for one in jointly)
     assert alone < 0.9 * 100
     assert together >= 0.92 * 100
@@ -400,7 +400,7 @@ def test_what_errs_together_needs_less_stretching_and_one_alone_none():
 
     def wider(columns):
         claims = [mean_parts(column, 100) for column in columns]
-        (joint, *_) = step_down(claims, [flip(one).p_value for one in claims]).intervals
+        (joint, *_) = step_down(claims, [flip(claim).p_value for claim in claims]).intervals
         return (joint.high - joint.low) / (claims[0].alone.high - claims[0].alone.low)
 
     apart = list(noise.T)
@@ -503,7 +503,7 @@ def test_a_control_is_no_claim_and_leaves_the_family_as_it_was():
     assert (with_control[0], with_control[2]) == claims
     control = with_control[1]
     assert (control.family, control.adjusted_p) == (1, control.p_value)
-    assert {one.family for one in claims} == {2}
+    assert {claim.family for claim in claims} == {2}
 
 
 def test_unfinished_pairs_are_counted_and_left_out():
@@ -613,7 +613,10 @@ def test_a_pair_that_lacks_a_game_counts_its_one_game_for_either_agent():
     table = pairs_in(games[games["game_id"] != "new/MM/1/2"])
     (ours,), (theirs,) = matchups(table, "new"), matchups(table, "MM")
     assert [(one.wins, one.games, one.pairs.n) for one in (ours, theirs)] == [(2, 3, 1), (1, 3, 1)]
-    assert {one.agent: (one.wins, one.games) for one in standings(table)} == {"new": (2, 3), "MM": (1, 3)}
+    assert {standing.agent: (standing.wins, standing.games) for standing in standings(table)} == {
+        "new": (2, 3),
+        "MM": (1, 3),
+    }
 
 
 def test_the_interval_against_one_opponent_knows_which_openings_are_alike():

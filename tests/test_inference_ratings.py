@@ -206,7 +206,7 @@ def test_who_is_above_whom_does_not_depend_on_rounding(monkeypatch):
     monkeypatch.setattr(ratings_module, "fit_ratings", rounded)
     matrices = []
     for found in (exact, rate_agents(table)):
-        order = np.argsort([one.agent for one in found.ratings])
+        order = np.argsort([rating.agent for rating in found.ratings])
         matrices.append(np.array(found.superiority)[np.ix_(order, order)].tolist())
     assert matrices[0] == matrices[1]
 

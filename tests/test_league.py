@@ -184,7 +184,7 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     (tmp_path / "none").mkdir()
     (tmp_path / "loose.py").write_text(player)
     found = find_submissions(tmp_path)
-    assert [one.name for one in found.players] == ["alice", "bob_smith", "bob_smith-2"]
+    assert [player.name for player in found.players] == ["alice", "bob_smith", "bob_smith-2"]
     assert found.players[1].file == tmp_path / "bob smith/project/isolation-master/my_custom_player.py"
     whys = {one.name: one.why for one in found.skipped}
     assert whys.keys() == {"broken", "deep", "engine", "huge", "two", "none", "loose.py"}
@@ -225,7 +225,7 @@ def test_links_and_what_is_no_file_play_nobody_elses_player(tmp_path: Path) -> N
     (home / "null/game_agent.py").write_bytes(b"x = 1\0")
     (home / "deep/game_agent.py").write_text("x = " + "-" * 50_000 + "1")
     found = find_submissions(home)
-    assert [one.name for one in found.players] == ["ann"]
+    assert [player.name for player in found.players] == ["ann"]
     leads_out = "is reached by a link that leads out of its folder"
     assert {one.name: one.why for one in found.skipped} == {
         "loop": "is a link, and what it leads to is somebody else's",
@@ -248,7 +248,7 @@ def test_a_folder_whose_name_is_not_utf_8_is_left_out_by_name(tmp_path: Path) ->
     except OSError:
         pytest.skip("this file system has no such names")
     found = find_submissions(tmp_path)
-    assert [one.name for one in found.players] == ["ann"]
+    assert [player.name for player in found.players] == ["ann"]
     (skipped,) = found.skipped
     assert (skipped.name, skipped.why) == ("caf\\udce9", "its name is not UTF-8: rename it")
 
@@ -442,7 +442,7 @@ def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(hom
 
 
 def test_a_player_that_kills_again_and_again_forfeits_the_rest(home: Path) -> None:
-    lost = [one for one in read_results(home / "run").forfeits if one.agent == "dies"]
+    lost = [forfeit for forfeit in read_results(home / "run").forfeits if forfeit.agent == "dies"]
     assert {one.detail for one in lost} == {
         "its process died",
         "its process died in 3 games in a row, so that this one was not played",
@@ -596,8 +596,10 @@ def test_a_class_with_eight_hostile_players_is_played_to_its_end(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     results = read_results(tmp_path / "run")
     assert len(results.games) == 14 * 13
-    assert {one.agent for one in results.forfeits} == set(hostile)
-    assert {(name, BLAMED[name][1]) for name in hostile} <= {(one.agent, one.reason) for one in results.forfeits}
+    assert {forfeit.agent for forfeit in results.forfeits} == set(hostile)
+    assert {(name, BLAMED[name][1]) for name in hostile} <= {
+        (forfeit.agent, forfeit.reason) for forfeit in results.forfeits
+    }
     book = read_book(tmp_path / "run")
     assert book is not None
     assert [(one.name, one.why) for one in book.skipped] == [("hangs", "its import takes longer than 10 s")]

@@ -125,12 +125,12 @@ def test_a_linear_heuristic_finds_the_weights_that_judged(suite: Suite) -> None:
     found = fitted(linear, judged_by(suite, linear, own=-1.5, reach=0.5, idle=0.0))
     assert found.is_linear
     for name, value in (("own", -1.5), ("reach", 0.5)):
-        one = next(one for one in found.parameters if one.name == name)
+        one = next(parameter for parameter in found.parameters if parameter.name == name)
         assert one.low < value < one.high
         assert one.high - one.low < 2
     assert found.ranked[1] > found.ranked[0] + 0.2
-    assert [one.matters for one in found.parameters] == [True, True, False]
-    assert [one.differs for one in found.parameters] == [True, True, False]
+    assert [parameter.matters for parameter in found.parameters] == [True, True, False]
+    assert [parameter.differs for parameter in found.parameters] == [True, True, False]
     idle = found.parameters[2]
     assert idle.after == 1.0
     assert idle.high - idle.low > 15
@@ -138,10 +138,10 @@ def test_a_linear_heuristic_finds_the_weights_that_judged(suite: Suite) -> None:
 
 @pytest.mark.parametrize("values", [{"own": -1.5, "reach": 0.5, "idle": 0.0}, {"own": 7.9, "reach": 7.9, "idle": 0.0}])
 def test_intervals_hold_the_values_that_are_not_significantly_worse(suite: Suite, values: dict[str, float]) -> None:
-    for one in fitted(linear, judged_by(suite, linear, **values)).parameters:
-        for value, worse in one.profile:
-            assert (one.low <= value <= one.high) == (worse < chdtri(1, 0.05))
-        assert one.low <= one.after <= one.high
+    for parameter in fitted(linear, judged_by(suite, linear, **values)).parameters:
+        for value, worse in parameter.profile:
+            assert (parameter.low <= value <= parameter.high) == (worse < chdtri(1, 0.05))
+        assert parameter.low <= parameter.after <= parameter.high
 
 
 def test_an_interval_around_a_fitted_end_of_the_range_is_the_profile_s(suite: Suite) -> None:
@@ -252,9 +252,9 @@ def test_git_applies_a_patch_from_where_it_was_made(
 
 def test_values_that_were_right_before_matter_and_do_not_differ(suite: Suite) -> None:
     found = fitted(linear, judged_by(suite, linear, own=1.0, reach=0.0, idle=1.0))
-    assert [one.matters for one in found.parameters] == [True, True, False]
-    assert all(one.after != one.before for one in found.parameters[:2])
-    assert [one.differs for one in found.parameters] == [False] * 3
+    assert [parameter.matters for parameter in found.parameters] == [True, True, False]
+    assert all(parameter.after != parameter.before for parameter in found.parameters[:2])
+    assert [parameter.differs for parameter in found.parameters] == [False] * 3
 
 
 def test_a_patch_is_written_for_values_judged_better_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

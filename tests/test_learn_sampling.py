@@ -108,7 +108,7 @@ def test_what_is_best_is_found(spec: str, without_games: list[Batch], opponent: 
     assert found.games == sum(2 * len(batch.numbers) for batch in without_games)
     assert [one.done for one in seen] == list(range(9))
     assert {dict(parse_spec(batch.first).parameters).get("count", 2) for batch in without_games} == {0, 1, 2, 3, 4}
-    assert {one.second.split("=")[0] for one in without_games} == {
+    assert {without_game.second.split("=")[0] for without_game in without_games} == {
         "ID_Improved_40nodes" if opponent else "ID_mine.score_40nodes"
     }
 
@@ -121,7 +121,7 @@ def test_the_values_as_they_are_stay_if_they_are_best_and_do_not_meet_themselves
     found = sample(question(spec, SpsaPlan(4, 4, 20, 1), wanted=("jumps",)))
     assert found.values == {}
     finals = [dict(parse_spec(batch.first).parameters) for batch in without_games[-3:]]
-    assert sorted(one["jumps"] for one in finals) == [2, 3, 5]
+    assert sorted(final["jumps"] for final in finals) == [2, 3, 5]
     assert len(without_games) == 4 * 4 + 3
 
 

@@ -95,7 +95,7 @@ def test_of_a_run_that_says_something_no_column_is_left_empty(findings, function
 def test_verdicts_as_a_frame_are_those_of_the_report(findings) -> None:
     found = experiments.judge(findings)
     frame = experiments.verdict_frame(findings).set_index("contender")
-    assert list(frame.index) == [one.contender for one in found.comparisons]
+    assert list(frame.index) == [comparison.contender for comparison in found.comparisons]
     for one in found.comparisons:
         row = frame.loc[one.contender]
         assert (row["estimate"], row["low"], row["high"]) == (

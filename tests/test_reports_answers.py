@@ -80,7 +80,7 @@ def test_a_group_that_never_lost_to_the_other_is_told_from_agents_whose_interval
 def test_few_openings_open_intervals_of_agents_that_needed_no_help_and_they_are_named(tmp_path):
     run = everybody_meets("abc", 1, lambda one, other: 1)
     findings = load_findings([run.write(tmp_path / "run")])
-    opened = [one.agent for one in rate(findings).ratings if math.inf in (-one.low, one.high)]
+    opened = [rating.agent for rating in rate(findings).ratings if math.inf in (-rating.low, rating.high)]
     assert opened == ["b", "c"]
     notes = tables(rating_sections(findings))["notes"]
     assert not any("half a game won" in note for note in notes)

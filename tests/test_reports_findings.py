@@ -61,8 +61,8 @@ def test_a_round_robin_with_a_baseline_named_is_compared_with_that(tmp_path):
 
 def test_a_round_robin_is_a_pilot_for_every_two_of_its_agents(tmp_path):
     plans = plan_contenders(load_findings([robin().write(tmp_path / "run")]), 0.05)
-    assert {one.contender for one in plans} == {"A – B", "C – A", "B – C"}
-    assert [one.plan.alpha for one in plans] == pytest.approx([0.05 / 3] * 3)
+    assert {plan.contender for plan in plans} == {"A – B", "C – A", "B – C"}
+    assert [plan.plan.alpha for plan in plans] == pytest.approx([0.05 / 3] * 3)
 
 
 def test_forfeits_stand_before_all_that_is_said_of_a_run(tmp_path):
@@ -216,7 +216,10 @@ def test_a_census_is_one_only_when_all_of_it_is_played(tmp_path):
 
 def test_a_clear_winner_is_called_better_and_who_wins_as_often_is_not(tmp_path):
     run = gauntlet(60, good_and_alike, contenders=("Good", "Alike"))
-    verdicts = {one.contender: one for one in judge(load_findings([run.write(tmp_path / "run")])).comparisons}
+    verdicts = {
+        comparison.contender: comparison
+        for comparison in judge(load_findings([run.write(tmp_path / "run")])).comparisons
+    }
     assert verdicts["Good"].verdict == "better"
     assert verdicts["Good"].better_against_every_opponent
     assert verdicts["Alike"].verdict == "no significant difference"
@@ -262,7 +265,7 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
     grid = differences(findings, leads(findings, verdicts), {})
     rows = dict(grid.rows)
     shown = {other: cell.text for other, cell in zip(grid.columns, rows["Good"], strict=True)}
-    assert shown == {one.opponent: Points(one.difference.estimate).shown for one in good.effects}
+    assert shown == {effect.opponent: Points(effect.difference.estimate).shown for effect in good.effects}
     # 20 pairs with one game won, 30 with both or none
     assert dict(zip(grid.columns, [cell.text for cell in rows["Base"]], strict=True)) == {
         "Opp_A": "80.0",
@@ -273,10 +276,10 @@ def test_the_map_of_opponents_shows_the_differences_of_the_comparison(tmp_path):
 def test_a_control_does_not_make_the_verdicts_of_the_others_any_harder(tmp_path):
     runs = (gauntlet(20, good_and_alike), with_control(gauntlet(20, good_and_alike)))
     findings = [load_findings([run.write(tmp_path / str(number))]) for number, run in enumerate(runs)]
-    alone, controlled = (judge(one) for one in findings)
+    alone, controlled = (judge(finding) for finding in findings)
     assert alone.claims == controlled.claims
     assert (alone.family, controlled.family) == (1, 1)
-    plans = [plan_contenders(one, 0.03) for one in findings]
+    plans = [plan_contenders(finding, 0.03) for finding in findings]
     assert plans[0] == plans[1]
     assert [plan.contender for plan in plans[1]] == ["Good"]
     assert [test.contender for test in run_tests(findings[1], 0, 3)] == ["Good"]
@@ -289,7 +292,9 @@ def test_a_control_counts_as_the_baseline_where_its_run_was_designed_so(tmp_path
         found.append(load_findings([run.write(tmp_path / str(pools))]))
     apart, pooled = (judge(findings) for findings in found)
     assert [one.baseline_openings for one in (*apart.claims, *pooled.claims)] == [20, 40]
-    assert [one.baseline_openings for one in pooled.comparisons if one.contender == "Base_control"] == [20]
+    assert [
+        comparison.baseline_openings for comparison in pooled.comparisons if comparison.contender == "Base_control"
+    ] == [20]
     notes = [compare_sections(findings)[0].notes for findings in found]
     assert not any("with those of its control" in note for note in notes[0])
     assert any("from 20 openings, Base's 40 with those of its control" in note for note in notes[1])

@@ -152,8 +152,8 @@ def test_an_interval_without_bound_runs_out_of_the_chart_with_an_arrow(tmp_path)
     best, *others = chart.rows
     assert (best.name, best.open_at, best.ends[1]) == ("A", (100,), 100)
     assert 0 < best.ends[0] < best.at < 100
-    assert [one.open_at for one in others] == [(), ()]
-    assert all(0 < end < 100 for one in others for end in one.ends)
+    assert [other.open_at for other in others] == [(), ()]
+    assert all(0 < end < 100 for other in others for end in other.ends)
     assert chart.axis.endswith("an arrow: nothing bounds the rating on that side")
     assert report_page(findings).count('class="open"') == 1
 
@@ -248,7 +248,7 @@ def test_the_forest_draws_the_interval_that_the_verdict_is_about(tmp_path):
     findings = findings_of(tmp_path, gauntlet(40, rates, contenders=("Good", "Fair")))
     verdicts = judge(findings)
     chart = forest(findings, verdicts)
-    kinds = {one.contender: one.verdict for one in verdicts.claims}
+    kinds = {claim.contender: claim.verdict for claim in verdicts.claims}
     assert [row.name for row in chart.rows] == [name for name in findings.ranked if name in ("Good", "Fair")]
     for row in chart.rows:
         assert row.wide is None

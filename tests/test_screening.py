@@ -117,7 +117,7 @@ def test_a_call_answers_about_a_quarter_of_a_second_of_positions(seconds, calls,
 def test_boards_of_more_than_a_word_are_asked_alike():
     moves = [(0, 98, 13, 75), (40, 50, 63, 29), (90, 7, 69, 30)]
     agent, positions = parse_agent("random"), Positions.of(moves, "9x11")
-    boards = [Board.from_moves(one, "9x11") for one in moves]
+    boards = [Board.from_moves(move, "9x11") for move in moves]
     for start in range(20):
         found = [agent.choose(board, start + place).move for place, board in enumerate(boards)]
         assert choose_moves(agent, positions, np.arange(start, start + 3, dtype=np.uint64)).cells.tolist() == found
@@ -209,7 +209,7 @@ def test_mistakes_throw_wins_away_that_the_field_keeps(suite):
     null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
     mistakes = worst_mistakes(suite, null, base)
     assert len(mistakes) == 5
-    assert [one.field for one in mistakes] == sorted((one.field for one in mistakes), reverse=True)
+    assert [mistake.field for mistake in mistakes] == sorted((mistake.field for mistake in mistakes), reverse=True)
     for one in mistakes:
         board = Board.from_moves(one.moves, suite.size)
         assert one.winning == solve(board).moves
@@ -220,7 +220,7 @@ def test_a_mistake_is_named_by_its_ply_and_can_be_shown(suite):
     null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
     mistakes = worst_mistakes(suite, null, base)
     assert [row["ply"] for row in mistakes_section("Null", mistakes, "5x5").rows] == [
-        len(one.moves) + 1 for one in mistakes
+        len(mistake.moves) + 1 for mistake in mistakes
     ]
     lines = mistake_texts(mistakes, "5x5").splitlines()
     words = [shlex.split(line)[1:] for line in lines if line.startswith("isolation ")]
@@ -245,7 +245,7 @@ def test_where_wins_are_kept_adds_up(suite):
     null, base = asked("ID:null@nodes=10", suite), asked("ID:improved@nodes=100", suite)
     parts = where_it_errs(suite, null, base)
     kept = screen(suite, base, [null]).contenders[0][0].kept.estimate
-    for chosen in ([one for one in parts if "plies" in one.name], [one for one in parts if "player" in one.name]):
+    for chosen in ([part for part in parts if "plies" in part.name], [part for part in parts if "player" in part.name]):
         counts = [one.positions for one in chosen]
         assert sum(counts) == suite.is_telling.sum()
         assert np.average([one.contender for one in chosen], weights=counts) == pytest.approx(kept)

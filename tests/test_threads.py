@@ -179,7 +179,7 @@ def test_games(interpreted: bool) -> None:
         columns = (played.winner, played.reason, played.offsets, played.moves, played.depth, played.nodes)
         return [column.tolist() for column in columns]
 
-    calls: list[Callable[[], Any]] = [partial(games, one, other) for one in agents for other in agents]
+    calls: list[Callable[[], Any]] = [partial(games, agent, other) for agent in agents for other in agents]
     calls += [partial(found_by, opening, heuristics.get("improved"), Limit(nodes=100_000)) for opening in OPENINGS]
     assert_alike_at_once(calls)
 

@@ -109,7 +109,7 @@ def test_a_verdict_its_p_value_and_its_interval_say_the_same(drawn):
 def test_so_do_the_rows_of_a_round_robin(seed, openings, pool):
     rng = np.random.default_rng(seed)
     names, strength = "abcd", rng.random(4)
-    met = [(one, other) for one in names for other in names if one < other]
+    met = [(name, other) for name in names for other in names if name < other]
     results = {
         (one, other): rng.random((openings, 2)) < 0.5 + (strength[names.index(one)] - strength[names.index(other)]) / 2
         for one, other in met
@@ -143,7 +143,7 @@ def test_what_is_rejected_makes_it_easier_for_the_rest():
     close += 0.026 - close.mean()
     clear = [0.5 + rng.normal(size=60) / 100 for _ in range(19)]
     claims = [mean_parts(close), *map(mean_parts, clear)]
-    p_values = [flip(one).p_value for one in claims]
+    p_values = [flip(claim).p_value for claim in claims]
     among_clear = step_down(claims, p_values)
     assert among_clear.adjusted[0] == pytest.approx(p_values[0], abs=0.005)
     # what is told has intervals that hold with all others', the only one that is not told one by itself
@@ -164,7 +164,7 @@ def test_a_rejected_claim_whose_joint_interval_crosses_0_ends_above_it():
     close = rng.normal(size=60) / 10
     close += 0.03 - close.mean()
     claims = [mean_parts(close), *(mean_parts(0.5 + rng.normal(size=60) / 100) for _ in range(19))]
-    judged = step_down(claims, [flip(one).p_value for one in claims])
+    judged = step_down(claims, [flip(claim).p_value for claim in claims])
     assert judged.adjusted[0] <= 0.05
     assert 0 < judged.intervals[0].low < 1e-6 < judged.intervals[0].high
 
@@ -205,9 +205,9 @@ def test_further_contenders_that_are_as_good_make_no_false_verdict_more_often_th
     for _ in range(200):
         values = (rng.normal(size=(30, 1)) + rng.normal(size=(30, 8))) / 20
         claims = [mean_parts(column, 7) for column in values.T]
-        judged = step_down(claims, [flip(one).p_value for one in claims])
+        judged = step_down(claims, [flip(claim).p_value for claim in claims])
         false += min(judged.adjusted) <= 0.05
-        covered += all(one.low <= 0 <= one.high for one in judged.intervals)
+        covered += all(interval.low <= 0 <= interval.high for interval in judged.intervals)
     assert false + covered == 200
     assert binomtest(false, 200, 0.05, "greater").pvalue > 0.01
     assert isinstance(judged.adjusted[0], float)
@@ -290,7 +290,7 @@ def test_a_census_leaves_who_is_stronger_to_no_chance(tmp_path):
         show(cell) for row in superiority.rows for key, cell in row.items() if key.isdecimal() and cell is not None
     }
     assert shown <= {"0", "50", "100"}
-    assert all(one["rating"].shown == show(one["rating"].value) for one in ratings.rows)
+    assert all(row["rating"].shown == show(row["rating"].value) for row in ratings.rows)
 
 
 def test_a_census_with_a_game_missing_is_exact_in_no_table(tmp_path):
@@ -309,7 +309,7 @@ def test_every_row_of_every_view_agrees_with_itself(tmp_path, seed):
     rates = {name: rng.uniform(0.35, 0.65) for name in ("Base", *names)}
     run = gauntlet(30, random_wins(rates, seed), contenders=names, population=(0, 200, 40, 30)[seed])
     findings = load_findings([run.write(tmp_path / "run")])
-    verdicts = {one.contender: one for one in judge(findings).claims}
+    verdicts = {claim.contender: claim for claim in judge(findings).claims}
     rows = [*compare_sections(findings)[0].rows, *compare_headline(findings).section.rows]
     frame = verdict_frame(findings)
     for row in rows:

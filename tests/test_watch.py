@@ -81,7 +81,8 @@ def test_what_is_told_is_what_the_terminal_shows(tmp_path):
     keys = {"contenders": ["greedy"], "opponents": ["random"], "baseline": "MM:open@depth=1", "pairs": 8, "jobs": 1}
     outcome = play_tournament(load_config(None, {**keys, "out": str(tmp_path / "run")}))
     shown = {
-        one.name: (one.openings, one.rate, one.low, one.high) for one in live_standings(outcome.plan, outcome.points)
+        live_standing.name: (live_standing.openings, live_standing.rate, live_standing.low, live_standing.high)
+        for live_standing in live_standings(outcome.plan, outcome.points)
     }
     state = run_state(outcome.path)
     assert {row["name"]: (row["openings"], row["rate"], row["low"], row["high"]) for row in state["standings"]} == shown

@@ -82,7 +82,7 @@ def module_of(heuristics: Sequence[Written]) -> str:
 
     Together they compile in a third of the time that they take alone.
     """
-    every = [line for one in heuristics for line in one.lines]
+    every = [line for heuristic in heuristics for line in heuristic.lines]
     numbers = ", ".join(map(str, range(len(heuristics))))
     lines = _opening(every)
     for number, one in enumerate(heuristics):

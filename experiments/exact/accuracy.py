@@ -100,7 +100,7 @@ def accuracy_lines(decisions: pd.DataFrame, band: int = 4, fewest: int = 10) -> 
 
     Bands with fewer than so many eligible moves are left out, and agents without any other.
     """
-    bands = [one for one in accuracies(decisions, band) if one.eligible >= fewest]
+    bands = [accuracy for accuracy in accuracies(decisions, band) if accuracy.eligible >= fewest]
     best = sorted(accuracies(decisions), key=lambda one: -one.kept.low) if bands else []
     lines = {one.agent: [found for found in bands if found.agent == one.agent] for one in best}
     return {name: line for name, line in lines.items() if line}

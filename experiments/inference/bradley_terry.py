@@ -94,7 +94,7 @@ class Ratings:
     @property
     def open_ended(self) -> tuple[str, ...]:
         """Those whose intervals are infinite on one side or both, best first."""
-        return tuple(one.agent for one in self.ratings if math.isinf(one.low) or math.isinf(one.high))
+        return tuple(rating.agent for rating in self.ratings if math.isinf(rating.low) or math.isinf(rating.high))
 
 
 def rate_agents(

@@ -185,16 +185,16 @@ def _blunders(run: Path, games: tuple[Game, ...]) -> tuple[tuple[Blunder, ...], 
 def worst_of(results: Results, agent: str) -> tuple[Blunder, ...]:
     """The worst mistakes of an agent, at most one a game."""
     chosen: dict[int, Blunder] = {}
-    for one in results.blunders:
-        if one.player == agent and one.game.id not in chosen:
-            chosen[one.game.id] = one
+    for blunder in results.blunders:
+        if blunder.player == agent and blunder.game.id not in chosen:
+            chosen[blunder.game.id] = blunder
     return tuple(chosen.values())[:MOST_MISTAKES]
 
 
 def forfeited(results: Results, agent: str) -> dict[str, int]:
     """How many games an agent forfeited, by reason."""
     counts: dict[str, int] = {}
-    for one in results.forfeits:
-        if one.agent == agent:
-            counts[one.reason] = counts.get(one.reason, 0) + len(one.games)
+    for forfeit in results.forfeits:
+        if forfeit.agent == agent:
+            counts[forfeit.reason] = counts.get(forfeit.reason, 0) + len(forfeit.games)
     return counts

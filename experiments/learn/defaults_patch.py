@@ -19,7 +19,7 @@ def patch_of_defaults(path: Path, name: str, values: Mapping[str, float]) -> str
     """
     text = path.read_text(encoding="utf-8")
     defaults = _defaults(text, name)
-    missing = [one for one in values if one not in defaults]
+    missing = [value for value in values if value not in defaults]
     if missing:
         raise ValueError(
             f"{path} has no `def {name}` with a default for {missing[0]}, so there is nothing to patch: weights of a "

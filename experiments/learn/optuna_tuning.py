@@ -60,7 +60,7 @@ class Sampling:
     @property
     def values(self) -> dict[str, float]:
         """The new values of the parameters that change."""
-        return {one.name: one.after for one in self.parameters if one.after != one.before}
+        return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
 
 
 def sampling_plan(games: int, seed: int, vectors: int = 8) -> SpsaPlan:
@@ -108,7 +108,7 @@ def sample(
     assert agent.heuristic is not None
     space = space_of(agent.heuristic, question.wanted, with_choices=True)
     pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
-    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, one) for one in others)]  # type: ignore[arg-type]
+    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, other) for other in others)]  # type: ignore[arg-type]
     journal = Journal(out, _described(question, space, settings, len(pool), version))
     with playing(question.size, jobs, cluster) as play:
         field = _Field(question, space, pool, journal, play)
@@ -138,7 +138,7 @@ class _Field:
 
     def meet(self, points: Sequence[Point], first_key: int, first_opening: int, openings: int) -> list[BatchResult]:
         """What becomes of each on the same openings, against the opponent or the values as they are."""
-        texts = [with_values(self.question.spec, self.space.values(np.array(one))) for one in points]
+        texts = [with_values(self.question.spec, self.space.values(np.array(point))) for point in points]
         other = str(self.question.opponent or self.question.spec)
         due = [
             self.pool.batch(first_key + place, text, other, first_opening, openings) for place, text in enumerate(texts)
@@ -237,7 +237,11 @@ def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling
         for name, at, before, after in zip(space.names, space.free, field.start, best, strict=True)
     )
     return Sampling(
-        parameters, promised, vectors, 2 * sum(one.openings for one in tallies), sum(one.forfeits for one in tallies)
+        parameters,
+        promised,
+        vectors,
+        2 * sum(tally.openings for tally in tallies),
+        sum(tally.forfeits for tally in tallies),
     )
 
 

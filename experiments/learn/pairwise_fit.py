@@ -107,7 +107,7 @@ class Fit:
     @property
     def values(self) -> dict[str, float]:
         """The new values by name."""
-        return {one.name: one.after for one in self.parameters}
+        return {parameter.name: parameter.after for parameter in self.parameters}
 
 
 def fit(

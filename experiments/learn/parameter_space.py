@@ -60,7 +60,7 @@ class Space:
 
     def filled(self, vector: Vector) -> Vector:
         """float64, all parameters in their order, those looked through from a vector."""
-        every = np.array([one.default for one in self.parameters], np.float64)
+        every = np.array([parameter.default for parameter in self.parameters], np.float64)
         every[list(self.free)] = vector
         return every
 
@@ -96,7 +96,7 @@ def space_of(
             f"{name} has no parameters: declare some as keyword-only arguments, as in `def {name}(game, player, *, "
             "reach=0.5)`"
         )
-    names = [one.name for one in parameters]
+    names = [parameter.name for parameter in parameters]
     for named in wanted:
         if named not in names:
             raise ParameterError(unknown(heuristic, named))
@@ -105,7 +105,11 @@ def space_of(
         for place, one in enumerate(parameters)
         if (not wanted or one.name in wanted) and (with_choices or not one.choices)
     )
-    left_out = [one.name for one in parameters if one.choices and not with_choices and (one.name in wanted or not free)]
+    left_out = [
+        parameter.name
+        for parameter in parameters
+        if parameter.choices and not with_choices and (parameter.name in wanted or not free)
+    ]
     if left_out:
         raise ParameterError(
             f"{left_out[0]} is a choice, and none of its values is nearer to another: look through it by games, with "

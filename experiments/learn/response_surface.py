@@ -166,7 +166,7 @@ def _top(beta: Floats, edges: Floats, start: Floats) -> Floats:
 
     starts = (np.clip(start, *edges), edges.mean(axis=0))
     bounds = list(zip(*edges, strict=True))
-    found = [minimize(below, one, jac=True, bounds=bounds, method="L-BFGS-B") for one in starts]
+    found = [minimize(below, start, jac=True, bounds=bounds, method="L-BFGS-B") for start in starts]
     return np.asarray(min(found, key=lambda one: one.fun).x, np.float64)
 
 

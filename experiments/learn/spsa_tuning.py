@@ -105,7 +105,7 @@ class Tuning:
     @property
     def values(self) -> dict[str, float]:
         """The new values of the parameters that matter."""
-        return {one.name: one.after for one in self.parameters if one.after != one.before}
+        return {parameter.name: parameter.after for parameter in self.parameters if parameter.after != parameter.before}
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def tune(
     assert agent.heuristic is not None
     space = space_of(agent.heuristic, question.wanted)
     pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
-    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, one) for one in others)]  # type: ignore[arg-type]
+    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, other) for other in others)]  # type: ignore[arg-type]
     journal = Journal(out, _described(question, space, settings, len(pool)))
     path = [_scaled(space, space.start)]
     contests: list[_Contest] = []
@@ -177,14 +177,14 @@ def tune(
             leads = np.array([one.lead for one in played])
             path.append(moved(question.plan, path[-1], signs, leads, round_))
             show(TuningProgress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
-        uppers, lowers = (np.array([getattr(one, end) for one in contests]) for end in ("upper", "lower"))
-        matters = importance(uppers, lowers, np.array([one.lead / one.games for one in contests]))
+        uppers, lowers = (np.array([getattr(contest, end) for contest in contests]) for end in ("upper", "lower"))
+        matters = importance(uppers, lowers, np.array([contest.lead / contest.games for contest in contests]))
         found = _tuned(space, fit_response(_contests(contests, question.opponent is None), path[0], matters))
         promised = _finals(
             question, pool, journal, {one.name: one.after for one in found if one.after != one.before}, play
         )
     tallies = journal.tallies.values()
-    games, forfeits = 2 * sum(one.openings for one in tallies), sum(one.forfeits for one in tallies)
+    games, forfeits = 2 * sum(tally.openings for tally in tallies), sum(tally.forfeits for tally in tallies)
     return Tuning(found, promised, games, forfeits, _unscaled(space, np.array(path)))
 
 
@@ -284,20 +284,20 @@ def _play_round(
 def _contests(contests: Sequence[_Contest], against_itself: bool) -> Contests:
     """What the quadratic is fitted to."""
     if against_itself:
-        rows = [(one.upper, one.lower, one.tallies[0]) for one in contests]
+        rows = [(contest.upper, contest.lower, contest.tallies[0]) for contest in contests]
     else:
         rows = [
             (end, end, tally)
-            for one in contests
-            for end, tally in zip((one.upper, one.lower), one.tallies, strict=True)
+            for contest in contests
+            for end, tally in zip((contest.upper, contest.lower), contest.tallies, strict=True)
         ]
     uppers, lowers, tallies = zip(*rows, strict=True)
     return Contests(
         np.array(uppers),
         np.array(lowers) if against_itself else None,
-        np.array([one.wins for one in tallies], np.float64),
-        np.array([2 * one.openings for one in tallies], np.float64),
-        np.array([one.squares for one in tallies]),
+        np.array([tally.wins for tally in tallies], np.float64),
+        np.array([2 * tally.openings for tally in tallies], np.float64),
+        np.array([tally.squares for tally in tallies]),
     )
 
 

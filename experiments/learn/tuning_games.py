@@ -159,7 +159,7 @@ def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs
         play_games(second, first, batch.openings, seeds, size),
     )
     wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
-    forfeits = sum(int((one.reason != Reason.NO_MOVES).sum()) for one in games)
+    forfeits = sum(int((game.reason != Reason.NO_MOVES).sum()) for game in games)
     return Pairs(batch.key, wins, forfeits)
 
 

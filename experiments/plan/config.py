@@ -316,7 +316,7 @@ def _explain(error: ValidationError) -> str:
     """The first thing wrong, in one line; a key that there is not comes before one that is missing, whose name it
     may be."""
     errors = error.errors(include_url=False, include_context=True)
-    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
+    first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
     message = str(first["msg"]).removeprefix("Value error, ").replace("tuple", "list")
     if not key:

@@ -262,11 +262,11 @@ def _check_contest(entrants: tuple[Entrant, ...], matches: tuple[Match, ...]) ->
     if len(contenders) < 2:
         raise ValueError("contenders: a best-of needs at least two to choose from")
     opponents = {place for place, entrant in enumerate(entrants) if "opponent" in entrant.roles}
-    for one in contenders:
-        if opponents - {match.second for match in matches if match.first == one}:
+    for contender in contenders:
+        if opponents - {match.second for match in matches if match.first == contender}:
             raise ValueError(
-                f"contenders: {entrants[one].agent.name} is an opponent too, and does not meet itself; in a best-of "
-                "all contenders meet the same opponents"
+                f"contenders: {entrants[contender].agent.name} is an opponent too, and does not meet itself; "
+                "in a best-of all contenders meet the same opponents"
             )
 
 
@@ -352,6 +352,6 @@ def _in_their_places(config: Config) -> tuple[Engine, ...] | None:
     if not config.engines:
         return None
     return tuple(
-        one.model_copy(update={"directory": str(expand_path(one.directory or ".").absolute())})
-        for one in config.engines
+        engine.model_copy(update={"directory": str(expand_path(engine.directory or ".").absolute())})
+        for engine in config.engines
     )

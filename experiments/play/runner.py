@@ -329,7 +329,7 @@ def _reporter(ledger: GameRecorder, feed: BatchFeed, notes: list[str], show: Sho
     started = last_game = time.monotonic()
     missing = feed.missing
     cap = ledger.plan.config.hard_cap
-    may_hang = not cap and any(one.agent.is_user_code for one in ledger.plan.entrants)
+    may_hang = not cap and any(entrant.agent.is_user_code for entrant in ledger.plan.entrants)
     hint = _STUCK if cap is None else _STUCK_FOR_GOOD
 
     def report(phase: Phase, detail: str = "", machines: tuple[Machine, ...] | None = None) -> None:

@@ -35,7 +35,7 @@ def best_of_rule(plan: Plan) -> Stop:
         from experiments.inference.sequential.elimination import elimination_times
 
         points = np.where(pairs < 0, np.nan, pairs / 2)
-        shares = np.stack([points[:, first == one].mean(axis=1) for one in contenders], axis=1)
+        shares = np.stack([points[:, first == contender].mean(axis=1) for contender in contenders], axis=1)
         after = elimination_times(shares, checkpoints(schedule.rounds), pool=pool or None)
         if np.count_nonzero(after == 0) == 1:
             return range(len(schedule.matches))

@@ -147,7 +147,7 @@ def analyse_published(
             continue
         bases = [result for result in own if result.agent == name]
         contenders = [result for result in own if result.agent != name]
-        claims += _adjust([_claim([one], bases, confidence, alpha) for one in contenders])
+        claims += _adjust([_claim([contender], bases, confidence, alpha) for contender in contenders])
         runs_of = _by_agent(contenders)
         if any(len(runs) > 1 for runs in runs_of.values()):
             pooled += _adjust([_claim(runs, bases, confidence, alpha) for runs in runs_of.values()])

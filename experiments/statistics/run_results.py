@@ -109,7 +109,7 @@ class RunResults:
     @cached_property
     def ranked(self) -> tuple[str, ...]:
         """Whoever has played, by the share of games won in complete pairs, best first: the order of tables."""
-        return tuple(one.agent for one in self.standings)
+        return tuple(standing.agent for standing in self.standings)
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:

@@ -42,11 +42,16 @@ def by_limit(runs: Sequence[RunResults]) -> list[tuple[AtLimit, ...]]:
 
 
 def _points(run: RunResults) -> Iterator[AtLimit]:
-    for one in standings(run.pairs):
-        facts = run.agents.get(one.agent)
-        if facts is None or facts.limit is None or one.agent not in run.measured or math.isnan(one.rate.estimate):
+    for standing in standings(run.pairs):
+        facts = run.agents.get(standing.agent)
+        if (
+            facts is None
+            or facts.limit is None
+            or standing.agent not in run.measured
+            or math.isnan(standing.rate.estimate)
+        ):
             continue
         if "control" not in facts.roles:
             unit, value = facts.limit
-            name = one.agent.partition("@")[0]
-            yield AtLimit(facts.apart_from_limit, name, one.agent == run.baseline, unit, value, one.rate)
+            name = standing.agent.partition("@")[0]
+            yield AtLimit(facts.apart_from_limit, name, standing.agent == run.baseline, unit, value, standing.rate)

@@ -37,8 +37,14 @@ def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:
     if size != suite.size or len(facts) < 3:
         raise ValueError(f"{run}: {len(facts)} agents on {size} cannot be compared with a suite of {suite.size}")
     rates = win_rates(run, facts)
-    scores = [score(suite, asked) for asked in collect_answers([one.spec for one in facts], suite.positions, jobs=jobs)]
-    halves = ([one.kept.estimate for one in scores], [one.trouble for one in scores], [one.both for one in scores])
+    scores = [
+        score(suite, asked) for asked in collect_answers([fact.spec for fact in facts], suite.positions, jobs=jobs)
+    ]
+    halves = (
+        [score.kept.estimate for score in scores],
+        [score.trouble for score in scores],
+        [score.both for score in scores],
+    )
     correlations = (float(spearmanr(rates, values).statistic) for values in halves)
     return Agreement(size, facts[0].limit_text, len(facts), int(info.requested["pairs"]), *correlations)
 
@@ -48,7 +54,7 @@ def win_rates(run: str | Path, agents: Sequence[AgentFacts]) -> list[float]:
     games = log.read_games(run, ("agent_1", "agent_2", "winner"))
     names = games[["agent_1", "agent_2"]].astype(str).to_numpy()
     winner = names[np.arange(len(names)), games["winner"].to_numpy() - 1]
-    return [float((winner == one.name).sum() / (names == one.name).any(axis=1).sum()) for one in agents]
+    return [float((winner == agent.name).sum() / (names == agent.name).any(axis=1).sum()) for agent in agents]
 
 
 def write_agreements(runs: Sequence[str]) -> None:

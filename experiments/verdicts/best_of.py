@@ -49,7 +49,7 @@ class BestOfResult:
     @property
     def left(self) -> tuple[BestOfContender, ...]:
         """Who has not dropped out, the leader first."""
-        return tuple(one for one in self.contestants if not one.out_after)
+        return tuple(contestant for contestant in self.contestants if not contestant.out_after)
 
 
 def read_contest(findings: RunResults) -> BestOfResult | None:

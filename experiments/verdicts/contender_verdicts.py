@@ -26,7 +26,7 @@ class Verdicts:
     @property
     def claims(self) -> tuple[Comparison, ...]:
         """The comparisons that are not controls."""
-        return tuple(one for one in self.comparisons if one.contender not in self.controls)
+        return tuple(comparison for comparison in self.comparisons if comparison.contender not in self.controls)
 
     @property
     def family(self) -> int:

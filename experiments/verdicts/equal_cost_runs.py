@@ -34,10 +34,10 @@ def equal_cost_verdicts(findings: RunResults, names: Iterable[str]) -> EqualCost
     wanted = {findings.agents[name].apart_from_limit: name for name in names}
     for info in _beside(findings):
         facts = [run_facts(name, entry) for name, entry in info.agents.items() if "contender" in entry["roles"]]
-        called = {one.name: wanted[one.apart_from_limit] for one in facts if one.apart_from_limit in wanted}
+        called = {fact.name: wanted[fact.apart_from_limit] for fact in facts if fact.apart_from_limit in wanted}
         verdicts = judge(load_findings([info.path])) if called else None
         claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels] if verdicts else []
-        if found := {called[one.contender]: one for one in claims if one.contender in called}:
+        if found := {called[claim.contender]: claim for claim in claims if claim.contender in called}:
             return EqualCost(info.path, found)
     return None
 
@@ -53,5 +53,5 @@ def _beside(findings: RunResults) -> Iterator[RunInfo]:
         asked = info.requested
         baselines = [read_facts(entry["settings"]) for entry in info.agents.values() if "baseline" in entry["roles"]]
         is_same = all(asked.get(key) == first.requested.get(key) for key in _SAME)
-        if asked.get("equal_cost") and is_same and [one.settings for one in baselines] == [baseline.settings]:
+        if asked.get("equal_cost") and is_same and [baseline.settings for baseline in baselines] == [baseline.settings]:
             yield info

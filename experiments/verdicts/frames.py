@@ -44,8 +44,11 @@ def verdict_frame(findings: RunResults, alpha: float = ALPHA) -> pd.DataFrame:
         ValueError: there is no baseline, or nobody to compare with it.
     """
     found = judge(findings, alpha)
-    rows = [_verdict(one, "difference", one.difference, one.openings, found.controls) for one in found.comparisons]
-    rows += [_verdict(one, "score", one.rate, one.pairs.n, found.controls) for one in found.duels]
+    rows = [
+        _verdict(comparison, "difference", comparison.difference, comparison.openings, found.controls)
+        for comparison in found.comparisons
+    ]
+    rows += [_verdict(duel, "score", duel.rate, duel.pairs.n, found.controls) for duel in found.duels]
     return _frame(rows, VERDICTS)
 
 
@@ -58,19 +61,19 @@ def standings_frame(findings: RunResults) -> pd.DataFrame:
     """
     rows = [
         {
-            "agent": one.agent,
-            "wins": one.wins,
-            "games": one.games,
-            "win_rate": one.rate.estimate,
-            "low": one.rate.low,
-            "high": one.rate.high,
-            "both_won": one.pairs.won,
-            "split": one.pairs.split,
-            "both_lost": one.pairs.lost,
-            "unfinished": one.unfinished,
-            "openings": one.openings,
+            "agent": standing.agent,
+            "wins": standing.wins,
+            "games": standing.games,
+            "win_rate": standing.rate.estimate,
+            "low": standing.rate.low,
+            "high": standing.rate.high,
+            "both_won": standing.pairs.won,
+            "split": standing.pairs.split,
+            "both_lost": standing.pairs.lost,
+            "unfinished": standing.unfinished,
+            "openings": standing.openings,
         }
-        for one in findings.standings
+        for standing in findings.standings
     ]
     return _frame(rows, STANDINGS)
 
@@ -88,16 +91,16 @@ def ratings_frame(findings: RunResults, zero: str | None = None) -> pd.DataFrame
     found = rate(findings, zero)
     rows = [
         {
-            "agent": one.agent,
-            "rating": one.elo,
-            "low": one.low,
-            "high": one.high,
-            "wins": one.wins,
-            "games": one.games,
-            "is_zero": one.agent == found.zero,
-            "half_game_added": one.agent in found.half_game_added,
+            "agent": rating.agent,
+            "rating": rating.elo,
+            "low": rating.low,
+            "high": rating.high,
+            "wins": rating.wins,
+            "games": rating.games,
+            "is_zero": rating.agent == found.zero,
+            "half_game_added": rating.agent in found.half_game_added,
         }
-        for one in found.ratings
+        for rating in found.ratings
     ]
     return _frame(rows, RATINGS)
 

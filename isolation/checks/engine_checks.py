@@ -87,8 +87,8 @@ def check_engine(program: Program, start: Start = start_engine) -> Generator[Eng
                 lines = start(program, str(errors))
                 if not all(_take(one, lines).passed for one in opening[:place]):
                     yield from (
-                        EngineCheckResult(one.name, False, "", one.expected, NOT_TRIED, one.is_needed)
-                        for one in steps[place:]
+                        EngineCheckResult(step.name, False, "", step.expected, NOT_TRIED, step.is_needed)
+                        for step in steps[place:]
                     )
                     return
             found = _take(step, lines, errors)

@@ -85,8 +85,11 @@ def samples_of(function: Heuristic, parameters: Sequence[Parameter]) -> list[Heu
     if not parameters:
         return []
     generator = random.Random(1)
-    ends = [{one.name: one.low for one in parameters}, {one.name: one.high for one in parameters}]
-    between = [{one.name: _between(one, generator) for one in parameters} for _ in range(2)]
+    ends = [
+        {parameter.name: parameter.low for parameter in parameters},
+        {parameter.name: parameter.high for parameter in parameters},
+    ]
+    between = [{parameter.name: _between(parameter, generator) for parameter in parameters} for _ in range(2)]
     return [bind_parameters(function, values) for values in (*ends, *between)]
 
 

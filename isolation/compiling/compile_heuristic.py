@@ -205,8 +205,8 @@ def _find_problem(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple
     if problem := _why_not_compiled(compiled, rewritten, size):
         return problem
     others = samples_of(compiled.function, rewritten.parameters)
-    variants = [compiled, *(with_parameters(compiled, one) for one in others)]
-    return compare([(one.function, one.value_of) for one in variants], size)
+    variants = [compiled, *(with_parameters(compiled, other) for other in others)]
+    return compare([(variant.function, variant.value_of) for variant in variants], size)
 
 
 def _why_not_compiled(compiled: CompiledHeuristic, rewritten: Rewritten, size: tuple[int, int]) -> Problem | None:

@@ -143,9 +143,9 @@ def use_integer_ranks(module: llvm.ModuleRef) -> llvm.ModuleRef:
     infinite for `WON` and its negative, which are ranks of no value.
     """
     module.link_in(llvm.parse_assembly(_call_of(module)))
-    for one in module.functions:
-        if not one.is_declaration and one.name != RANK:
-            one.linkage = "internal"
+    for function in module.functions:
+        if not function.is_declaration and function.name != RANK:
+            function.linkage = "internal"
     object_code.optimise(module)
     whole = _in_whole_numbers(str(module))
     if whole is None:
@@ -158,11 +158,11 @@ def use_integer_ranks(module: llvm.ModuleRef) -> llvm.ModuleRef:
 
 def _call_of(module: llvm.ModuleRef) -> str:
     """The text of a module with `RANK`, which calls `SCORE` and has the rank of its value made."""
-    kinds = [str(one.type) for one in module.get_function(SCORE).arguments][2:]
+    kinds = [str(argument.type) for argument in module.get_function(SCORE).arguments][2:]
     padded = ["padded"] if len(kinds) > 6 else []
     names = ["blank", "cell_0", "cell_1", "turn", *padded, "player", "parameters"]
     given = {name: f"{kind} %{name}" for name, kind in zip(names, kinds, strict=True)}
-    tables = [one for one in module.global_variables if one.name.startswith(_MOVES)]
+    tables = [global_variable for global_variable in module.global_variables if global_variable.name.startswith(_MOVES)]
     unless_over = _UNLESS_OVER if tables else "br label %on_{turn}"
     turns = [
         _TURN.format(
@@ -175,7 +175,7 @@ def _call_of(module: llvm.ModuleRef) -> str:
     return _CALL.format(
         kinds=", ".join(kinds),
         arguments=", ".join(given.values()),
-        table="".join(f"@{one.name} = external constant {one.global_value_type}" for one in tables),
+        table="".join(f"@{table.name} = external constant {table.global_value_type}" for table in tables),
         turns="".join(turns),
     )
 

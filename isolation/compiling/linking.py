@@ -79,7 +79,7 @@ def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
     if score is not None:
         alone = llvm.parse_bitcode(score)
         is_small = _size(alone) <= _SMALL
-        compares = any(one.name == RANK for one in module.functions)
+        compares = any(function.name == RANK for function in module.functions)
         module.link_in(_written_in(use_integer_ranks(alone) if compares else alone, is_small))
     module.get_function(_ENTRY).name = symbol
     object_code.optimise(_internal(module, symbol))
@@ -90,7 +90,7 @@ def link(kernel: bytes, score: bytes | None, symbol: str) -> bytes:
 
 def _size(module: Any) -> int:
     """How many instructions a module has."""
-    return sum(len(list(block.instructions)) for one in module.functions for block in one.blocks)
+    return sum(len(list(block.instructions)) for function in module.functions for block in function.blocks)
 
 
 def _written_in(score: Any, is_small: bool) -> Any:
@@ -98,9 +98,9 @@ def _written_in(score: Any, is_small: bool) -> Any:
 
     By its own rule it would call what has more than some fifty instructions.
     """
-    for one in score.functions:
-        if is_small and not one.is_declaration:
-            one.add_function_attribute("alwaysinline")
+    for function in score.functions:
+        if is_small and not function.is_declaration:
+            function.add_function_attribute("alwaysinline")
     return score
 
 
@@ -139,7 +139,7 @@ def _compiled(function: Any, kinds: list[Any]) -> tuple[Any, str]:
         function.compile(tuple(kinds))
     compiled = function.overloads[tuple(kinds)]
     module = merge_ir(compiled.library)
-    if any(one.name.startswith(_ADDRESSES) for one in module.global_variables):
+    if any(global_variable.name.startswith(_ADDRESSES) for global_variable in module.global_variables):
         raise CompileError("its constants are too large to be compiled")
     _resolve(module, function.py_func.__globals__)
     return module, compiled.fndesc.llvm_func_name
@@ -153,8 +153,10 @@ def _resolve(module: Any, compiled: dict[str, Any]) -> None:
     from isolation.compiling.llvm_ir import merge_ir
 
     overloads = [one for known in compiled.values() for one in getattr(known, "overloads", {}).values()]
-    libraries = {one.fndesc.llvm_func_name: one.library for one in overloads}
-    while places := [one.name for one in module.global_variables if _is_unresolved(one)]:
+    libraries = {overload.fndesc.llvm_func_name: overload.library for overload in overloads}
+    while places := [
+        global_variable.name for global_variable in module.global_variables if _is_unresolved(global_variable)
+    ]:
         for place in places:
             symbol = place.removeprefix(_UNRESOLVED)
             if symbol not in libraries:

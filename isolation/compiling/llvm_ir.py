@@ -103,7 +103,7 @@ def _needed(library: Any, seen: set[Any]) -> list[Any]:
 
 def _shared(module: Any) -> Any:
     """The module with functions that others it is linked with may define as well."""
-    for one in module.functions:
-        if not one.is_declaration and one.linkage == llvm.Linkage.external:
-            one.linkage = "linkonce_odr"
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.external:
+            function.linkage = "linkonce_odr"
     return module

@@ -75,7 +75,11 @@ def is_first_edition(player: Any) -> bool:
         parameters = inspect.signature(get_move).parameters.values()
     except (TypeError, ValueError):
         return False
-    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    positional = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
     required = [one for one in positional if one.default is one.empty]
     selves = isinstance(player, type) and not isinstance(inspect.getattr_static(player, "get_move"), staticmethod)
     return len(required) == 3 + selves or any(one.name == "legal_moves" for one in positional)

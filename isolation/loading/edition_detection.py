@@ -47,7 +47,7 @@ def _is_clue(node: ast.AST) -> bool:
 
 
 def _is_about_a_state(function: ast.FunctionDef) -> bool:
-    names = [one.arg for one in function.args.args]
+    names = [arg.arg for arg in function.args.args]
     of_boards = _OF_BOARDS - {"utility"}  # which states have as well
     return names[:2] == ["state", "player_id"] and not any(_is_of_state(node, of_boards) for node in ast.walk(function))
 

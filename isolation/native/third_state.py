@@ -299,8 +299,8 @@ def _contains(steps, number):
         return None
 
     def contains(steps, number):
-        for one in steps:  # noqa: SIM110 -- compiled code knows no generators
-            if one == number:
+        for step in steps:  # noqa: SIM110 -- compiled code knows no generators
+            if step == number:
                 return True
         return False
 

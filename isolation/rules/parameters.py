@@ -307,9 +307,11 @@ def _weights(composite: Any) -> dict[str, Parameter]:
 
 def _declared(function: Any) -> dict[str, Parameter]:
     """The parameters in the signature of a function."""
-    numbers = [one for one in _keywords(function) if _is_number(one.default) and _takes(function, one.name)]
+    numbers = [
+        keyword for keyword in _keywords(function) if _is_number(keyword.default) and _takes(function, keyword.name)
+    ]
     hints = _hints(function) if numbers else {}
-    return {one.name: _parameter(one.name, one.default, hints.get(one.name)) for one in numbers}
+    return {number.name: _parameter(number.name, number.default, hints.get(number.name)) for number in numbers}
 
 
 def _keywords(function: Any) -> list[inspect.Parameter]:
@@ -318,7 +320,7 @@ def _keywords(function: Any) -> list[inspect.Parameter]:
         arguments = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # built-ins that do not tell, and what cannot be called
         return []
-    return [one for one in arguments if one.kind is one.KEYWORD_ONLY]
+    return [argument for argument in arguments if argument.kind is argument.KEYWORD_ONLY]
 
 
 def _takes(function: Any, name: str) -> bool:
@@ -366,7 +368,7 @@ def _parameter(name: str, default: float, hint: Any) -> Parameter:
 
 
 def _choice(name: str, default: float, choices: tuple[Any, ...]) -> Parameter:
-    if not all(type(one) is int for one in choices):
+    if not all(type(choice) is int for choice in choices):
         raise ParameterError(f"the choices of {name} must be whole numbers, as in Literal[2, 3, 5]")
     if default not in choices:
         raise ParameterError(f"the default of {name}, {default:g}, is not among its choices, {choices_text(choices)}")
@@ -390,11 +392,11 @@ def _bounds(constraints: list[Any], is_whole: bool) -> tuple[float, float]:
 
 
 def _unpacked(constraints: list[Any]) -> Iterator[Any]:
-    for one in constraints:
-        if isinstance(one, annotated_types.GroupedMetadata):
-            yield from one
+    for constraint in constraints:
+        if isinstance(constraint, annotated_types.GroupedMetadata):
+            yield from constraint
         else:
-            yield one
+            yield constraint
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ def class_page(run: Path, book: LeagueEntries, results: Results) -> str:
         headline=headline(book, results),
         ladder=chart_specs.ladder(ratings, None) if has_intervals(results) else None,
         ranking=ranking_section(results),
-        links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
+        links={rating.agent: page_of(rating.agent) for rating in results.ratings.ratings},
         forfeits=_reasons(results),
         checks=checks_section(book),
         skipped=skipped_section(book),
@@ -54,7 +54,7 @@ def _facts(results: Results) -> list[tuple[str, str]]:
 
 def _reasons(results: Results) -> Section:
     """Forfeits by player, a column a reason."""
-    reasons = list(Counter(one.reason for one in results.forfeits))
+    reasons = list(Counter(forfeit.reason for forfeit in results.forfeits))
     rows = []
     for one in results.ratings.ratings:
         counts = forfeited(results, one.agent)
@@ -67,7 +67,7 @@ def _reasons(results: Results) -> Section:
 
 def _meetings(results: Results) -> chart_specs.Grid:
     """Who won how many games against whom, both in the order of the ranking."""
-    names = [one.agent for one in results.ratings.ratings]
+    names = [rating.agent for rating in results.ratings.ratings]
     won: Counter[tuple[str, str]] = Counter()
     met: Counter[tuple[str, str]] = Counter()
     for game in results.games:

@@ -19,8 +19,8 @@ def games_page(agent: str, results: Results) -> str:
     """The page, which holds the moves of all games of a player."""
     script = bundle(_SCRIPTS)
     mistakes: dict[int, list[int]] = {}
-    for one in results.blunders:
-        mistakes.setdefault(one.game.id, []).append(one.ply)
+    for blunder in results.blunders:
+        mistakes.setdefault(blunder.game.id, []).append(blunder.ply)
     games = [_as_json(game, agent, mistakes.get(game.id, [])) for game in results.of(agent)]
     return page_template("games.html").render(
         title=f"Games of {agent}",

@@ -42,12 +42,14 @@ def _too_few(results: Results) -> str:
 def forfeits_section(results: Results) -> Section:
     """Who lost how many games by anything but having no move left, by reason, with the commonest detail of each."""
     rows: dict[tuple[str, str], dict[str, object]] = {}
-    for one in results.forfeits:
+    for forfeit in results.forfeits:
         games = sum(
-            len(other.games) for other in results.forfeits if (other.agent, other.reason) == (one.agent, one.reason)
+            len(other.games)
+            for other in results.forfeits
+            if (other.agent, other.reason) == (forfeit.agent, forfeit.reason)
         )
-        row = {"player": one.agent, "reason": one.reason, "games": games, "most often": one.detail}
-        rows.setdefault((one.agent, one.reason), row)
+        row = {"player": forfeit.agent, "reason": forfeit.reason, "games": games, "most often": forfeit.detail}
+        rows.setdefault((forfeit.agent, forfeit.reason), row)
     return Section("forfeits", "Forfeits", tuple(rows.values()))
 
 
@@ -73,9 +75,9 @@ def headline(book: LeagueEntries, results: Results) -> list[str]:
     if not rated:
         return ["No complete pairs of games to judge yet."]
     sentences = [leading(results)]
-    losers = {one.agent for one in results.forfeits}
+    losers = {forfeit.agent for forfeit in results.forfeits}
     if losers:
-        games = sum(len(one.games) for one in results.forfeits)
+        games = sum(len(forfeit.games) for forfeit in results.forfeits)
         sentences.append(
             f"{pluralise(games, 'game')} of {len(results.games):,} were forfeited, "
             f"by {pluralise(len(losers), 'player')}."

@@ -41,11 +41,11 @@ def player_page(agent: str, book: LeagueEntries, results: Results) -> str:
             *_submitted(entry),
         ],
         findings=_findings(entry),
-        forfeits=[_forfeit(one) for one in results.forfeits if one.agent == agent],
+        forfeits=[_forfeit(forfeit) for forfeit in results.forfeits if forfeit.agent == agent],
         blunders=[_blunder(one) for one in worst_of(results, agent)],
         no_blunders=_no_blunders(agent, results),
         opponents=_opponents(agent, results),
-        links={one.agent: page_of(one.agent) for one in results.ratings.ratings},
+        links={rating.agent: page_of(rating.agent) for rating in results.ratings.ratings},
         games=_games(agent, results),
         game_links={game.id: f"{games_of(agent)}#{game.id}" for game in results.of(agent)},
         script=script,
@@ -67,7 +67,10 @@ def _findings(entry: Entry | None) -> list[tuple[str, str, str]]:
     if entry is None:
         return []
     words = {True: "ok", False: "FAIL"}
-    return [("note" if one.is_note else words[one.ok], one.check, one.seen) for one in entry.check.findings]
+    return [
+        ("note" if finding.is_note else words[finding.ok], finding.check, finding.seen)
+        for finding in entry.check.findings
+    ]
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def _no_blunders(agent: str, results: Results) -> str:
 
 def _opponents(agent: str, results: Results) -> Section:
     rows = []
-    for other in (one.agent for one in results.ratings.ratings if one.agent != agent):
+    for other in (rating.agent for rating in results.ratings.ratings if rating.agent != agent):
         games = [game for game in results.of(agent) if other in game.agents]
         if games:
             won = sum(game.agents[2 - game.loser] == agent for game in games)

@@ -119,7 +119,7 @@ class Scatter:
 def forest(findings: RunResults, verdicts: Verdicts) -> RowChart | None:
     """Every contender's lead, with the interval of all contenders together."""
     claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
-    found = {one.contender: one for one in claims if not one.is_empty}
+    found = {claim.contender: claim for claim in claims if not claim.is_empty}
     if not found:
         return None
     rows = []
@@ -223,7 +223,9 @@ class Lead:
 def leads(findings: RunResults, verdicts: Verdicts | None) -> dict[tuple[str, str], Lead]:
     """Each measured agent's lead against each opponent it met, as compared where it was; the baseline's own is 0."""
     agents = findings.in_order(findings.measured)
-    rates = {name: {one.opponent: one.rate.estimate for one in matchups(findings.pairs, name)} for name in agents}
+    rates = {
+        name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.pairs, name)} for name in agents
+    }
     if findings.baseline in rates:
         pooled = matchups(findings.pooled_pairs, findings.baseline)
         rates[findings.baseline] = {one.opponent: one.rate.estimate for one in pooled}
@@ -271,7 +273,7 @@ def running(findings: RunResults, verdicts: Verdicts | None) -> tuple[Panel, ...
     if verdicts is not None and findings.contenders:
         tests = {test.contender: test for test in run_tests(findings, 0, 10) if test.observations}
         claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
-        near = sorted((one for one in claims if one.contender in tests), key=_from_decision)[:_NEAR]
+        near = sorted((claim for claim in claims if claim.contender in tests), key=_from_decision)[:_NEAR]
         chosen = {one.contender: (tests[one.contender].live, not tests[one.contender].is_duel) for one in near}
     else:
         chosen = {}

@@ -41,7 +41,7 @@ def links_to_games(
 ) -> Links:
     """A telling game for each lead and each first placement on the map; one that shows several is listed once."""
     by_opponent = games_by_opponent(findings, leads)
-    by_placement = games_by_placement(findings, [one for one in placements if one.openings >= FEWEST])
+    by_placement = games_by_placement(findings, [placement for placement in placements if placement.openings >= FEWEST])
     games: dict[str, LinkedGame] = {}
     for (agent, opponent), game in by_opponent.items():
         games.setdefault(_anchor(game), _linked(findings, game, _lead_words(findings, game, agent, opponent)))

@@ -170,8 +170,8 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
         return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
     found = {
-        one.contender: (one.verdict, f"{one.contender} by {estimate_of(one.jointly, Points).shown}")
-        for one in sorted(verdicts.claims, key=lambda one: -one.difference.estimate)
+        claim.contender: (claim.verdict, f"{claim.contender} by {estimate_of(claim.jointly, Points).shown}")
+        for claim in sorted(verdicts.claims, key=lambda claim: -claim.difference.estimate)
     }
     found |= {
         duel.contender: (duel.verdict, f"{duel.contender} with {estimate_of(duel.jointly).shown}")
@@ -191,7 +191,11 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
     equal = [name for name, (kind, _) in found.items() if kind == "equal"]
     if equal:
         sentences.append(f"Equal to {verdicts.baseline} on all openings there are: {', '.join(equal)}.")
-    alike = [one.contender for one in verdicts.claims if one.verdict == "no significant difference" and one.plays_alike]
+    alike = [
+        claim.contender
+        for claim in verdicts.claims
+        if claim.verdict == "no significant difference" and claim.plays_alike
+    ]
     if alike:
         sentences.append(f"Play like {verdicts.baseline}, chance aside: {', '.join(alike)}.")
     open_ones = [name for name, (kind, _) in found.items() if kind == "no significant difference" and name not in alike]
@@ -199,7 +203,9 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
         sentences.append(f"No contender differs significantly from {verdicts.baseline} yet.")
     elif open_ones:
         sentences.append(f"No significant difference from {verdicts.baseline} yet: {', '.join(open_ones)}.")
-    sentences += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
+    sentences += [
+        control_sentence(comparison) for comparison in verdicts.comparisons if comparison.contender in verdicts.controls
+    ]
     sentences += _exact(verdicts)
     return sentences
 
@@ -236,12 +242,12 @@ def _verdict_sections(findings: RunResults, verdicts: Verdicts | None, costs: Ma
 def _exact(verdicts: Verdicts) -> list[str]:
     """What a census says of its openings."""
     sentences = []
-    for one in verdicts.comparisons:
-        if one.is_census and one.contender not in verdicts.controls:
-            points = Points(one.difference.estimate).shown
+    for comparison in verdicts.comparisons:
+        if comparison.is_census and comparison.contender not in verdicts.controls:
+            points = Points(comparison.difference.estimate).shown
             sentences.append(
-                f"On these {one.openings:,} openings, all of their kind, {one.contender} is {one.verdict}: {points}, "
-                "without sampling error."
+                f"On these {comparison.openings:,} openings, all of their kind, {comparison.contender} is "
+                f"{comparison.verdict}: {points}, without sampling error."
             )
     for duel in verdicts.duels:
         if duel.is_census:

@@ -54,9 +54,9 @@ def _sides(findings: RunResults) -> str:
     """What the side is worth to those that are measured, from openings of either colour role."""
     sums = {True: [0, 0], False: [0, 0]}
     for name in findings.measured:
-        for one in splits(findings.pairs, name, pool=findings.pool_among(name)):
-            sums[one.placed_first][0] += one.wins
-            sums[one.placed_first][1] += one.games
+        for split in splits(findings.pairs, name, pool=findings.pool_among(name)):
+            sums[split.placed_first][0] += split.wins
+            sums[split.placed_first][1] += split.games
     if not all(games for _, games in sums.values()):
         return ""
     first, second = (Share(won / games).shown for won, games in (sums[True], sums[False]))

@@ -47,7 +47,7 @@ def draw_accuracy_by_ply(decisions: pd.DataFrame) -> Figure:
 def draw_accuracy_by_depth(decisions: pd.DataFrame) -> Figure:
     """For each heuristic, the share of eligible moves that kept the win, by depth of the search."""
     title = "Moves that kept the win, by depth of the search, in per cent"
-    found = [one for one in accuracies(decisions) if one.depth is not None and one.eligible]
+    found = [accuracy for accuracy in accuracies(decisions) if accuracy.depth is not None and accuracy.eligible]
     if not found:
         return no_data(title, "No agent that searches to a fixed depth has labelled moves.")
     lines: dict[str, list[Accuracy]] = {}

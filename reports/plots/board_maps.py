@@ -27,9 +27,9 @@ def draw_placements(findings: RunResults) -> Figure:
     if size is None:
         return no_data(title, "No games yet.")
     shares = np.full((2, size[0] * size[1]), np.nan)
-    for one in placements(findings):
-        if one.openings >= FEWEST:
-            shares[0 if one.placed_first else 1, list(one.cells)] = 100 * one.rate.estimate
+    for placement in placements(findings):
+        if placement.openings >= FEWEST:
+            shares[0 if placement.placed_first else 1, list(placement.cells)] = 100 * placement.rate.estimate
     figure = new_figure(1.1 + 3.4 * min(size[0] / size[1], 1.6))
     axes = figure.subplots(1, 2)
     for player, name in enumerate(("placed first", "placed second")):

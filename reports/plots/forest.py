@@ -78,7 +78,7 @@ def draw_ladder(ratings: Ratings) -> Figure:
     figure = new_figure(1.3 + ROW * len(ratings.ratings))
     axes = figure.add_subplot()
     axes.axvline(0, color=BLACK, linewidth=1)
-    finite = [end for one in ratings.ratings for end in (one.low, one.elo, one.high) if math.isfinite(end)]
+    finite = [end for rating in ratings.ratings for end in (rating.low, rating.elo, rating.high) if math.isfinite(end)]
     margin = 0.05 * (max(finite) - min(finite)) + 1
     widest = min(finite) - margin, max(finite) + margin
     axes.set_xlim(widest)
@@ -89,7 +89,7 @@ def draw_ladder(ratings: Ratings) -> Figure:
         axes.plot(ends, [place, place], color=colour, linewidth=1.6, solid_capstyle="butt")
         axes.plot(one.elo, place, marker="o", color=colour, markersize=5, linestyle="")
         axes.annotate(Elo(one.elo).shown, (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8.5)
-    label_rows(axes, [one.agent for one in ratings.ratings])
+    label_rows(axes, [rating.agent for rating in ratings.ratings])
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
     zero = f"{ratings.zero} is 0" if ratings.zero else "the pool's mean is 0"
@@ -101,8 +101,8 @@ def draw_ladder(ratings: Ratings) -> Figure:
 def _forest_rows(verdicts: Verdicts) -> Sequence[_Row]:
     rows = []
     claims: list[Comparison | HeadToHead] = [*verdicts.comparisons, *verdicts.duels]
-    for one in claims:
-        low, high = one.lead
-        kind = "control" if one.contender in verdicts.controls else one.verdict
-        rows.append(_Row(one.contender, 100 * one.estimate, 100 * low, 100 * high, kind))
+    for claim in claims:
+        low, high = claim.lead
+        kind = "control" if claim.contender in verdicts.controls else claim.verdict
+        rows.append(_Row(claim.contender, 100 * claim.estimate, 100 * low, 100 * high, kind))
     return sorted((row for row in rows if not math.isnan(row.estimate)), key=lambda row: -row.estimate)

@@ -21,9 +21,11 @@ _CELL = 0.62
 def draw_heatmap(findings: RunResults) -> Figure:
     """Win rate in per cent of each measured agent against each opponent, the best agent on top."""
     title = "Win rate by opponent, in per cent"
-    order = [one.agent for one in standings(findings.pairs)]
+    order = [standing.agent for standing in standings(findings.pairs)]
     agents = [name for name in order if name in findings.measured]
-    rates = {name: {one.opponent: one.rate.estimate for one in matchups(findings.pairs, name)} for name in agents}
+    rates = {
+        name: {matchup.opponent: matchup.rate.estimate for matchup in matchups(findings.pairs, name)} for name in agents
+    }
     opponents = [name for name in reversed(order) if any(name in row for row in rates.values())]
     values = np.array([[rates[name].get(other, np.nan) for other in opponents] for name in agents])
     if not values.size or np.isnan(values).all():

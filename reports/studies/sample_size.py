@@ -60,14 +60,15 @@ def _without_pilot(effect: float, elo: float | None, power: float, alpha: float)
 
 def _after_pilot(pilot: RunResults, effect: float, elo: float | None, power: float, alpha: float) -> Section:
     plans = plan_contenders(pilot, effect, power, alpha)
-    if elo is not None and not all(one.is_duel for one in plans):
+    if elo is not None and not all(plan.is_duel for plan in plans):
         raise ValueError("Elo belongs to a head-to-head; a gauntlet is planned by --effect, a difference of win rates")
     speed = games_a_second(pilot, GAMES_A_SECOND)
     rate = f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
     rows = [
-        {**_row(one.contender, elo, one.plan, one.games, speed), "pilot": one.played, "more": one.more} for one in plans
+        {**_row(plan.contender, elo, plan.plan, plan.games, speed), "pilot": plan.played, "more": plan.more}
+        for plan in plans
     ]
-    is_duel = any(one.is_duel for one in plans)
+    is_duel = any(plan.is_duel for plan in plans)
     unit = "pairs" if is_duel else "openings, each met by contender and baseline against every opponent"
     notes = [
         f"Counted in {unit}. Time for what is still to be played, at {rate} games a second: the "

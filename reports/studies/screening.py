@@ -97,14 +97,14 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
     columns = parse_size(size)[1]
     rows = tuple(
         {
-            "ply": len(one.moves) + 1,
-            "played": format_moves([one.played], columns),
-            "winning": format_moves(one.winning, columns),
-            "field_keeps": Share(one.field),
-            "baseline_keeps": one.baseline_keeps,
-            "moves": format_moves(one.moves, columns),
+            "ply": len(mistake.moves) + 1,
+            "played": format_moves([mistake.played], columns),
+            "winning": format_moves(mistake.winning, columns),
+            "field_keeps": Share(mistake.field),
+            "baseline_keeps": mistake.baseline_keeps,
+            "moves": format_moves(mistake.moves, columns),
         }
-        for one in mistakes
+        for mistake in mistakes
     )
     note = "Of the wins it threw away, those that most of the reference field keep. isolation show --moves … draws one."
     title = f"The most telling mistakes of {name}" if rows else f"{name} threw no win away by a move."
@@ -113,7 +113,7 @@ def mistakes_section(name: str, mistakes: Sequence[Mistake], size: str) -> Secti
 
 def mistake_texts(mistakes: Sequence[Mistake], size: str, ascii_only: bool = False) -> str:
     """The mistakes as pictures of text, each with the command that shows its position."""
-    return "\n\n".join(_text(one, Board.from_moves(one.moves, size), ascii_only) for one in mistakes)
+    return "\n\n".join(_text(mistake, Board.from_moves(mistake.moves, size), ascii_only) for mistake in mistakes)
 
 
 def _text(mistake: Mistake, board: Board, ascii_only: bool) -> str:

@@ -26,20 +26,21 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
     """The parameters before and after, and their profiles."""
     rows = tuple(
         {
-            "parameter": one.name,
-            "range": between(*one.range),
-            "before": short(one.before),
-            "after": short(one.after),
-            "interval": f"{short(one.low)} to {short(one.high)}",
-            "differs": one.differs,
+            "parameter": parameter.name,
+            "range": between(*parameter.range),
+            "before": short(parameter.before),
+            "after": short(parameter.after),
+            "interval": f"{short(parameter.low)} to {short(parameter.high)}",
+            "differs": parameter.differs,
         }
-        for one in fit.parameters
+        for parameter in fit.parameters
     )
     kind = "linear in its parameters" if fit.is_linear else "not linear in its parameters: the best of several starts"
     notes = [
         f"{fit.heuristic} is {kind}. {pluralise(fit.decisions, 'decision')} "
         f"with {pluralise(fit.pairs, 'pair')} of moves, seen at {fit.at}. "
-        "Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
+        "Intervals are 95 %, by opening up to symmetry. Differs: whether the value before is "
+        "significantly worse, all others fitted again; at 5 %, Holm-adjusted for the number of parameters.",
         _ranked("fitted on", fit.ranked),
         _ranked("of openings held out", fit.ranked_held_out),
         *_remarks(fit.parameters),
@@ -49,9 +50,9 @@ def fit_sections(fit: Fit) -> tuple[Section, ...]:
 
 def _profiles(fit: Fit) -> Section:
     rows = tuple(
-        {"parameter": one.name, "value": short(value), "worse_by": round(worse, 1)}
-        for one in fit.parameters
-        for value, worse in one.profile
+        {"parameter": parameter.name, "value": short(value), "worse_by": round(worse, 1)}
+        for parameter in fit.parameters
+        for value, worse in parameter.profile
     )
     note = (
         "Each value with all other parameters fitted again. Worse by: twice the loss of log likelihood, as clustered "
@@ -68,15 +69,15 @@ def _ranked(where: str, shares: tuple[float, float]) -> str:
 def _remarks(parameters: Sequence[FittedParameter]) -> list[str]:
     """What to do about parameters that do not matter, and about those that end at a bound."""
     found = [
-        f"{one.name} does not matter: no value of its range is worse than the best by more than chance."
-        for one in parameters
-        if not one.matters
+        f"{parameter.name} does not matter: no value of its range is worse than the best by more than chance."
+        for parameter in parameters
+        if not parameter.matters
     ]
     return found + [
-        f"{one.name} ends at the {one.end} end of its range, {short(one.after)}: a wider range, "
+        f"{parameter.name} ends at the {parameter.end} end of its range, {short(parameter.after)}: a wider range, "
         f"as in Annotated[float, Interval(ge=…, le=…)], may be better."
-        for one in parameters
-        if one.end and one.matters
+        for parameter in parameters
+        if parameter.end and parameter.matters
     ]
 
 
@@ -113,12 +114,12 @@ def tuning_sections(tuning: Tuning | Sampling) -> tuple[Section, ...]:
 def _sampled(sampling: Sampling) -> Section:
     rows = tuple(
         {
-            "parameter": one.name,
-            "range": one.looked_through,
-            "before": short(one.before),
-            "after": short(one.after),
+            "parameter": parameter.name,
+            "range": parameter.looked_through,
+            "before": short(parameter.before),
+            "after": short(parameter.after),
         }
-        for one in sampling.parameters
+        for parameter in sampling.parameters
     )
     notes = [
         f"{sampling.games:,} games: {pluralise(sampling.vectors, 'vector')} of values that Optuna asked for, "
@@ -131,14 +132,14 @@ def _sampled(sampling: Sampling) -> Section:
 def _tuned(tuning: Tuning) -> Section:
     rows = tuple(
         {
-            "parameter": one.name,
-            "range": between(*one.range),
-            "before": short(one.before),
-            "after": short(one.after),
-            "best": f"{short(one.low)} to {short(one.high)}",
-            "adjusted_p": PValue(one.p_value),
+            "parameter": parameter.name,
+            "range": between(*parameter.range),
+            "before": short(parameter.before),
+            "after": short(parameter.after),
+            "best": f"{short(parameter.low)} to {short(parameter.high)}",
+            "adjusted_p": PValue(parameter.p_value),
         }
-        for one in tuning.parameters
+        for parameter in tuning.parameters
     )
     rounds = len(tuning.path) - 1
     notes = [
@@ -234,15 +235,15 @@ def _estimate(interval: Interval | None, is_difference: bool) -> object:
 
 def _told(parameters: Sequence[TunedParameter]) -> list[str]:
     found = [
-        f"Nothing speaks for another value of {one.name}, as far as these games tell."
-        for one in parameters
-        if not one.matters
+        f"Nothing speaks for another value of {parameter.name}, as far as these games tell."
+        for parameter in parameters
+        if not parameter.matters
     ]
     return found + [
-        f"{one.name} ends at the {one.edge} end of what was played, {short(one.after)}: go on from there, or widen its "
-        "range."
-        for one in parameters
-        if one.edge and one.matters
+        f"{parameter.name} ends at the {parameter.edge} end of what was played, {short(parameter.after)}: "
+        "go on from there, or widen its range."
+        for parameter in parameters
+        if parameter.edge and parameter.matters
     ]
 
 

@@ -64,17 +64,17 @@ def theory_section(findings: RunResults) -> Section | None:
     found = {one.agent: one for one in split_by_theory(findings.games, winners, findings.measured)}
     splits = [found[name] for name in findings.in_order(found)]
     seen = {name: share_seen(record_of(findings.pairs, name), findings.pool_among(name)) for name in found}
-    has_unknown = any(one.unknown for one in splits)
+    has_unknown = any(split.unknown for split in splits)
     rows = tuple(
         {
-            "agent": one.agent,
-            "won_openings": one.won,
-            "converted": estimate_of(of_pool(one.converted, seen[one.agent])),
-            "lost_openings": one.lost,
-            "saved": estimate_of(of_pool(one.saved, seen[one.agent])),
-            **({"unknown": one.unknown} if has_unknown else {}),
+            "agent": split.agent,
+            "won_openings": split.won,
+            "converted": estimate_of(of_pool(split.converted, seen[split.agent])),
+            "lost_openings": split.lost,
+            "saved": estimate_of(of_pool(split.saved, seen[split.agent])),
+            **({"unknown": split.unknown} if has_unknown else {}),
         }
-        for one in splits
+        for split in splits
     )
     return Section("theory", "By who wins the opening with perfect play", rows, _THEORY_NOTES)
 

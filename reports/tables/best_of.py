@@ -31,13 +31,13 @@ def contest_rows(contest: BestOfResult) -> tuple[dict[str, Any], ...]:
     leader = contest.contestants[0]
     return tuple(
         {
-            "contender": one.contender,
-            "openings": one.openings,
-            "win_rate": Share(one.rate),
-            "behind": None if one is leader else estimate_of(one.behind, Points),
-            "state": "leads" if one is leader else _state(one),
+            "contender": contestant.contender,
+            "openings": contestant.openings,
+            "win_rate": Share(contestant.rate),
+            "behind": None if contestant is leader else estimate_of(contestant.behind, Points),
+            "state": "leads" if contestant is leader else _state(contestant),
         }
-        for one in contest.contestants
+        for contestant in contest.contestants
     )
 
 

@@ -93,7 +93,7 @@ def verdict_section(
 
 def ranked_comparisons(findings: RunResults, verdicts: Verdicts) -> list[Comparison]:
     """The comparisons in the order of all tables."""
-    found = {one.contender: one for one in verdicts.comparisons}
+    found = {comparison.contender: comparison for comparison in verdicts.comparisons}
     return [found[name] for name in findings.in_order(found)]
 
 
@@ -130,14 +130,14 @@ def effects_section(findings: RunResults, verdicts: Verdicts) -> Section:
         "p: against no better than the baseline, 0.025 or less where the interval lies above 0; not adjusted "
         "for the number of opponents or contenders."
     )
-    notes = (note,) if not all(one.is_census for one in verdicts.comparisons) else ()
+    notes = (note,) if not all(comparison.is_census for comparison in verdicts.comparisons) else ()
     return Section("effects", "Difference to the baseline by opponent", tuple(rows), notes)
 
 
 def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, Cost], worth: float = WORTH) -> Section:
     """One row a contender that met the baseline itself."""
     rows, anytime = [], anytime_cells(findings)
-    found = {one.contender: one for one in verdicts.duels}
+    found = {duel.contender: duel for duel in verdicts.duels}
     for one in map(found.__getitem__, findings.in_order(found)):
         row: dict[str, Any] = {
             "contender": one.contender,
@@ -150,11 +150,11 @@ def duels_section(findings: RunResults, verdicts: Verdicts, costs: Mapping[str, 
             **pair_cells(one.pairs),
         }
         rows.append(row)
-    claims = [one for one in verdicts.duels if one.contender not in verdicts.controls]
+    claims = [duel for duel in verdicts.duels if duel.contender not in verdicts.controls]
     notes = [*run_notes(findings), f"{population_words(findings, verdicts.duels)} A pair is one opening, both sides."]
     notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
-    notes += filter(None, [cost_sentence(costs, [one.contender for one in verdicts.duels])])
+    notes += filter(None, [cost_sentence(costs, [duel.contender for duel in verdicts.duels])])
     for one in verdicts.duels:
         if one.is_census:
             notes.append(f"These {one.pairs.n:,} openings, all of their kind: {one.contender}'s share is exact.")
@@ -208,9 +208,9 @@ def population_words(findings: RunResults, results: Sequence[Comparison | HeadTo
     """Which openings all is about, and whether that is exact, in sentences."""
     size = f"{findings.population:,} " if findings.population else ""
     words = f"All is about the {size}openings of this kind on this board"
-    if results and all(one.is_census for one in results):
+    if results and all(result.is_census for result in results):
         words += ", each of which was played: exact."
-    elif any(one.pool for one in results):
+    elif any(result.pool for result in results):
         words += "; only the unplayed ones, and what is left to chance, are uncertain."
     else:
         words += ", those played as a sample, clustered by symmetry."
@@ -235,15 +235,17 @@ def verdict_notes(
         notes += filter(None, [interval_sentence(claims), excluded_sentence(claims)])
     notes += reach_sentences(claims, worth, findings.population)
     chance = [name for name in findings.pairs.agents if not findings.agents[name].is_deterministic]
-    if chance and not any(one.pool for one in verdicts.comparisons):
+    if chance and not any(comparison.pool for comparison in verdicts.comparisons):
         notes.append(f"{_chance_words(findings, chance)}: no result is exact for these openings.")
     if sentence := against_all_sentence(claims, worth):
         notes.append(sentence)
     if sentence := price_sentence(findings, verdicts, costs):
         notes.append(sentence)
-    notes += [control_sentence(one) for one in verdicts.comparisons if one.contender in verdicts.controls]
+    notes += [
+        control_sentence(comparison) for comparison in verdicts.comparisons if comparison.contender in verdicts.controls
+    ]
     notes += left_out(verdicts.comparisons)
-    notes += filter(None, [cost_sentence(costs, [one.contender for one in verdicts.comparisons])])
+    notes += filter(None, [cost_sentence(costs, [comparison.contender for comparison in verdicts.comparisons])])
     return tuple(notes)
 
 
@@ -262,13 +264,13 @@ def _chance_words(findings: RunResults, names: Sequence[str]) -> str:
 def left_out(comparisons: Sequence[Comparison]) -> list[str]:
     """Which opponents and openings could not be used, and for whom."""
     whom: dict[str, list[str]] = {}
-    for one in comparisons:
-        if one.missing:
-            text = f"{', '.join(one.missing)}, whom only one of the two has finished a pair with"
-            whom.setdefault(text, []).append(one.contender)
-        if one.unshared:
-            text = f"{pluralise(one.unshared, 'opening')} that only one of the two has finished"
-            whom.setdefault(text, []).append(one.contender)
+    for comparison in comparisons:
+        if comparison.missing:
+            text = f"{', '.join(comparison.missing)}, whom only one of the two has finished a pair with"
+            whom.setdefault(text, []).append(comparison.contender)
+        if comparison.unshared:
+            text = f"{pluralise(comparison.unshared, 'opening')} that only one of the two has finished"
+            whom.setdefault(text, []).append(comparison.contender)
     return [f"Left out beside the baseline: {what} ({', '.join(names)})." for what, names in whom.items()]
 
 
@@ -281,7 +283,7 @@ def price_sentence(findings: RunResults, verdicts: Verdicts, costs: Mapping[str,
         return ""
     claims: list[Comparison | HeadToHead] = [*verdicts.claims, *verdicts.duels]
     dear = []
-    for name in findings.in_order(one.contender for one in claims if one.verdict == "better"):
+    for name in findings.in_order(claim.contender for claim in claims if claim.verdict == "better"):
         limit, cost = findings.agents[name].limit, costs.get(name)
         if limit and limit[0] == "nodes" and cost and cost.times >= DEAR:
             dear.append(name)

@@ -63,7 +63,7 @@ def compare_headline(findings: RunResults, worth: float = WORTH, lines: int | No
     verdicts, costs = judge(findings), relative_costs(findings)
     found: Sequence[Comparison | HeadToHead] = ranked_comparisons(findings, verdicts)
     if not found:
-        duels = {one.contender: one for one in verdicts.duels}
+        duels = {duel.contender: duel for duel in verdicts.duels}
         found = [duels[name] for name in findings.in_order(duels)]
     anytime = anytime_cells(findings)
     rows = [
@@ -150,7 +150,7 @@ def _won_most(found: Sequence[Standing], baseline: str | None) -> str:
 
 
 def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: float, lines: int | None) -> Headline:
-    decided = [one for one in duels if one.verdict in ("better", "worse")]
+    decided = [duel for duel in duels if duel.verdict in ("better", "worse")]
     rows = [
         {
             "agent": one.contender,
@@ -226,7 +226,7 @@ def _interval_note(found: Sequence[Comparison | HeadToHead], verdicts: Verdicts)
         return ""
     points = "Percentage points of the win rate, mean over opponents"
     unit = points if verdicts.comparisons else "Shares of games won head to head"
-    if all(one.is_census for one in claims):
+    if all(claim.is_census for claim in claims):
         return f"{unit}, exact for these openings, all of their kind."
     together = f" for all {pluralise(len(claims), 'contender')} at once" if len(claims) > 1 else ""
     by_itself = ", the control's by itself" if together and len(claims) < len(found) else ""

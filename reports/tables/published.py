@@ -18,18 +18,18 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
             "The same baseline measured again: differences that are luck",
             tuple(
                 {
-                    "source": one.source,
-                    "agent": one.agent,
-                    "runs": len(one.runs),
-                    "lowest": Share(min(run.rate.estimate for run in one.runs)),
-                    "highest": Share(max(run.rate.estimate for run in one.runs)),
-                    "p_alike": PValue(one.test.p_value),
+                    "source": repetition.source,
+                    "agent": repetition.agent,
+                    "runs": len(repetition.runs),
+                    "lowest": Share(min(run.rate.estimate for run in repetition.runs)),
+                    "highest": Share(max(run.rate.estimate for run in repetition.runs)),
+                    "p_alike": PValue(repetition.test.p_value),
                 }
-                for one in analysis.repetitions
+                for repetition in analysis.repetitions
             ),
-            tuple(repetition_words(one) for one in analysis.repetitions),
+            tuple(repetition_words(repetition) for repetition in analysis.repetitions),
         ),
-        Section("results", "Results", tuple(row for one in analysis.results for row in _results(one))),
+        Section("results", "Results", tuple(row for result in analysis.results for row in _results(result))),
         Section("words", "In words", (), tuple(claim_words(one) for one in (*analysis.claims, *analysis.pooled))),
     ]
     return tuple(section for section in sections if section.rows or section.notes)
@@ -38,18 +38,18 @@ def published_sections(analysis: PublishedAnalysis) -> tuple[Section, ...]:
 def _claims(claims: tuple[Claim, ...]) -> tuple[dict[str, object], ...]:
     return tuple(
         {
-            "source": one.source,
-            "tables": ", ".join(one.tables),
-            "agent": one.agent,
-            "baseline": one.baseline,
-            "games": one.contender_games,
-            "published": one.published,
-            "difference": estimate_of(one.test.difference, Points),
-            "p": PValue(one.test.p_value),
-            "adjusted_p": PValue(one.adjusted_p),
-            "stands": None if one.published == "equal" else one.stands,
+            "source": claim.source,
+            "tables": ", ".join(claim.tables),
+            "agent": claim.agent,
+            "baseline": claim.baseline,
+            "games": claim.contender_games,
+            "published": claim.published,
+            "difference": estimate_of(claim.test.difference, Points),
+            "p": PValue(claim.test.p_value),
+            "adjusted_p": PValue(claim.adjusted_p),
+            "stands": None if claim.published == "equal" else claim.stands,
         }
-        for one in claims
+        for claim in claims
     )
 
 

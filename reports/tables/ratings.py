@@ -20,7 +20,7 @@ _NUMBERED = "Agents of equal rating, which share a rank, are numbered in their o
 def rating_sections(findings: RunResults, zero: str | None = None) -> tuple[Section, ...]:
     """The ratings, best first, and the matrix of likelihoods of superiority."""
     ratings = rate(findings, zero)
-    names = [one.agent for one in ratings.ratings]
+    names = [rating.agent for rating in ratings.ratings]
     likelihood = Chance if ratings.is_exact else Resampled
     matrix = [
         {"rank": rank, "agent": name}

@@ -48,7 +48,7 @@ def _told(change: DesignChange, place: int) -> str:
 
 
 def _results_section(before: RunResults, after: RunResults, shared: SharedGames) -> Section:
-    rates = [{one.agent: one.rate for one in findings.standings} for findings in (before, after)]
+    rates = [{standing.agent: standing.rate for standing in findings.standings} for findings in (before, after)]
     verdicts = [_verdicts(findings) for findings in (before, after)]
     rows: list[dict[str, Any]] = [
         {
@@ -85,4 +85,4 @@ def _verdicts(findings: RunResults) -> dict[str, str]:
         return {}
     found = judge(findings)
     claims: list[Comparison | HeadToHead] = [*found.claims, *found.duels]
-    return {one.contender: one.verdict for one in claims}
+    return {claim.contender: claim.verdict for claim in claims}

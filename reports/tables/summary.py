@@ -46,18 +46,18 @@ def rate_at_any_time(findings: RunResults, agent: str) -> dict[str, Range]:
 def standings_section(findings: RunResults) -> Section:
     """Every agent's wins, pairs and win rate, best first."""
     rows = []
-    for one in findings.standings:
+    for standing in findings.standings:
         row: dict[str, Any] = {
-            "agent": one.agent,
-            "role": ", ".join(findings.agents[one.agent].roles) if one.agent in findings.agents else "",
-            "games": one.games,
-            "wins": one.wins,
-            "losses": one.games - one.wins,
-            "win_rate": estimate_of(one.rate),
-            **rate_at_any_time(findings, one.agent),
-            **pair_cells(one.pairs),
-            "unfinished": one.unfinished,
-            "openings": one.openings,
+            "agent": standing.agent,
+            "role": ", ".join(findings.agents[standing.agent].roles) if standing.agent in findings.agents else "",
+            "games": standing.games,
+            "wins": standing.wins,
+            "losses": standing.games - standing.wins,
+            "win_rate": estimate_of(standing.rate),
+            **rate_at_any_time(findings, standing.agent),
+            **pair_cells(standing.pairs),
+            "unfinished": standing.unfinished,
+            "openings": standing.openings,
         }
         rows.append(row)
     return Section("standings", "Standings", tuple(rows), (*run_notes(findings), interval_note(findings)))
@@ -74,7 +74,7 @@ def opponents_section(findings: RunResults) -> Section:
     """Each measured agent against each opponent."""
     rows = []
     for agent in findings.in_order(findings.measured):
-        met = {one.opponent: one for one in matchups(findings.pairs, agent)}
+        met = {matchup.opponent: matchup for matchup in matchups(findings.pairs, agent)}
         rows += [_opponent_row(findings, met[opponent]) for opponent in findings.in_order(met)]
     note = "95 % intervals, each by itself, for the openings of this kind on this board"
     if findings.is_census:
@@ -88,16 +88,16 @@ def sides_section(findings: RunResults) -> Section:
     """Each measured agent by side and by the colours of the opening's placements."""
     rows = [
         {
-            "agent": one.agent,
-            "places": "first" if one.placed_first else "second",
-            "colours": "same" if one.same_colour else "other",
-            "games": one.games,
-            "wins": one.wins,
-            "win_rate": estimate_of(one.rate),
+            "agent": split.agent,
+            "places": "first" if split.placed_first else "second",
+            "colours": "same" if split.same_colour else "other",
+            "games": split.games,
+            "wins": split.wins,
+            "win_rate": estimate_of(split.rate),
         }
         for agent in findings.in_order(findings.measured)
-        for one in splits(findings.pairs, agent, pool=findings.pool_among(agent))
-        if one.games
+        for split in splits(findings.pairs, agent, pool=findings.pool_among(agent))
+        if split.games
     ]
     return Section("sides", "By side and colour role of the opening", tuple(rows))
 

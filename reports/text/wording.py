@@ -117,7 +117,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """What is excluded of contenders that cannot be told from the baseline; empty if nothing is."""
-    unsure = [one for one in claims if one.verdict == "no significant difference" and not one.plays_alike]
+    unsure = [claim for claim in claims if claim.verdict == "no significant difference" and not claim.plays_alike]
     bounded = [one for one in unsure if not one.is_empty and not is_too_little(one)]
     if not bounded:
         return ""
@@ -151,10 +151,10 @@ def verdict_cell(one: Comparison | HeadToHead, worth: float = WORTH) -> WordedCe
 
 def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, population: int | None) -> list[str]:
     """What could have been found at all, and what a difference worth having would cost."""
-    open_ones = [one for one in claims if not one.is_empty and not one.is_census]
+    open_ones = [claim for claim in claims if not claim.is_empty and not claim.is_census]
     if not open_ones:
         return []
-    reaches = [detectable_effect(one, worth) for one in open_ones]
+    reaches = [detectable_effect(open_one, worth) for open_one in open_ones]
     found = float(np.median([reach.found for reach in reaches]))
     sentences = [
         f"What could have been found, with power 80 % at the level that {pluralise(len(claims), 'comparison')} leave: "
@@ -165,7 +165,7 @@ def reach_sentences(claims: Sequence[Comparison | HeadToHead], worth: float, pop
         sentences = ["Too little data: with power 80 % not even the largest difference could have been found."]
     unit = "pair" if isinstance(open_ones[0], HeadToHead) else "opening"
     missing = int(np.median([reach.more for reach in reaches]))
-    played = max(one.pairs.n if isinstance(one, HeadToHead) else one.openings for one in open_ones)
+    played = max(open_one.pairs.n if isinstance(open_one, HeadToHead) else open_one.openings for open_one in open_ones)
     wanted = f"One of {_size(worth)} points (--worth says another) takes"
     if not missing:
         sentences.append(f"{wanted} no more than the {pluralise(played, unit)} played, for the typical one.")
@@ -191,7 +191,7 @@ def against_all_cell(one: Comparison) -> WordedCell:
 
 def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
     """What the table's "not shown" is worth: how seldom a contender that is better against all would be shown so."""
-    known = [one for one in claims if one.effects and not one.is_census]
+    known = [claim for claim in claims if claim.effects and not claim.is_census]
     if not known:
         return ""
     power, needed = np.median([power_over_every_opponent(one, worth) for one in known], axis=0).tolist()
@@ -206,7 +206,7 @@ def against_all_sentence(claims: Sequence[Comparison], worth: float) -> str:
 
 def interval_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
     """What intervals and verdicts hold for together, and how they belong to each other."""
-    if all(one.is_census for one in claims):
+    if all(claim.is_census for claim in claims):
         return ""
     confidence = f"{100 * claims[0].jointly.confidence:.0f} %"
     many = len(claims) > 1
@@ -233,8 +233,8 @@ def pooled_sentence(findings: RunResults) -> str:
 
 def baseline_openings_words(claims: Sequence[Comparison]) -> str:
     """How many openings the baseline played beyond the contenders', as a clause; empty if none."""
-    more = max((one.baseline_openings for one in claims if one.paired), default=0)
-    if more <= max((one.openings for one in claims), default=0):
+    more = max((claim.baseline_openings for claim in claims if claim.paired), default=0)
+    if more <= max((claim.openings for claim in claims), default=0):
         return ""
     return (
         f", {claims[0].baseline}'s {more:,} with those of its control, which regression takes into account: "

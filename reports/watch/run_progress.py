@@ -258,7 +258,7 @@ def _on_machines(machines: Sequence[Machine] | None) -> str:
 def standings_table(progress: RunProgress, lines: int) -> Table:
     """The leaders and the baseline, on so many lines; how many more there are is said."""
     found = live_standings(progress.plan, progress.points)
-    baseline = next((one.agent.name for one in progress.plan.entrants if "baseline" in one.roles), None)
+    baseline = next((entrant.agent.name for entrant in progress.plan.entrants if "baseline" in entrant.roles), None)
     shown = found if len(found) <= lines else found[: lines - 1]
     if baseline and baseline not in [one.name for one in shown]:
         shown = [*shown[:-1], *(one for one in found if one.name == baseline)]

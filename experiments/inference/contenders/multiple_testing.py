@@ -116,10 +116,10 @@ def _surprise(one: ErrorContributions) -> float:
 
 def _adjusted(claims: Sequence[ErrorContributions], p_values: Floats) -> Floats:
     """By the largest of flipped sums, in units of their own spread, over the claims that are not larger."""
-    sizes = np.array([math.sqrt(float((one.score**2).sum())) for one in claims])
-    seen = np.array([_surprise(one) for one in claims]) / sizes
+    sizes = np.array([math.sqrt(float((claim.score**2).sum())) for claim in claims])
+    seen = np.array([_surprise(claim) for claim in claims]) / sizes
     order = np.argsort(-seen, kind="stable")
-    scores = (_by_cluster(claims, [one.score for one in claims]) / sizes)[:, order]
+    scores = (_by_cluster(claims, [claim.score for claim in claims]) / sizes)[:, order]
     reached, flips = np.zeros(len(claims)), 0
     for signs in _signs(len(scores)):
         largest = np.maximum.accumulate(np.abs(signs @ scores)[:, ::-1], axis=1)[:, ::-1]
@@ -147,8 +147,8 @@ def _signs(openings: int, seed: int = 0) -> Iterator[Floats]:
 
 def _by_cluster(claims: Sequence[ErrorContributions], values: Sequence[Floats]) -> Floats:
     """Values of each claim's clusters as (clusters of any, claims)."""
-    place = np.unique(np.concatenate([one.cluster for one in claims]), return_inverse=True)[1]
-    column = np.repeat(np.arange(len(claims)), [one.cluster.size for one in claims])
+    place = np.unique(np.concatenate([claim.cluster for claim in claims]), return_inverse=True)[1]
+    column = np.repeat(np.arange(len(claims)), [claim.cluster.size for claim in claims])
     summed = np.zeros((int(place.max()) + 1, len(claims)))
     np.add.at(summed, (place, column), np.concatenate(values))
     return summed
@@ -162,10 +162,10 @@ def _widening(
     The largest of several errors that hang together as their openings do is drawn (max-T: Hothorn, Bretz and Westfall,
     2008): Student's t of the fewest openings, correlated as the parts are. Never more than Bonferroni asks for.
     """
-    parts = _by_cluster(claims, [one.part for one in claims])
+    parts = _by_cluster(claims, [claim.part for claim in claims])
     sizes = np.sqrt((parts**2).sum(axis=0))
     parts = np.divide(parts, sizes, out=np.zeros_like(parts), where=sizes > 0)
-    degrees = max(min(one.clusters for one in claims) - 1, 1)
+    degrees = max(min(claim.clusters for claim in claims) - 1, 1)
     rng = np.random.default_rng(0)
     errors = np.abs(rng.multivariate_normal(np.zeros(len(claims)), parts.T @ parts, _DRAWS, method="eigh"))
     spread = np.sqrt(rng.chisquare(degrees, _DRAWS) / degrees)

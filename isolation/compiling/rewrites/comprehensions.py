@@ -337,7 +337,9 @@ class LowerComprehensions(Rewrite):
             parts["COMBINED"] = call(combine, parts["V_TOTAL"], parts["ELEMENT"])
         written = stream.written_out
         if written is not None:
-            inner = [one for element in written for one in statements(each, **{**parts, "ELEMENT": element})]
+            inner = [
+                statement for element in written for statement in statements(each, **{**parts, "ELEMENT": element})
+            ]
         else:
             inner = self._looped(statements(each, **parts), source, stream)
         body = [*statements(before, **parts), *inner, *statements(after, **parts)]

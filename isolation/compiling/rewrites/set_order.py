@@ -105,4 +105,4 @@ def _over_what_is_outside(node: Any) -> list[ast.comprehension]:
     names = [inner for generator in node.generators for inner in ast.walk(generator.target)]
     own = {inner.id for inner in names if isinstance(inner, ast.Name)}
     first, *others = node.generators
-    return [first, *(one for one in others if not (isinstance(one.iter, ast.Name) and one.iter.id in own))]
+    return [first, *(other for other in others if not (isinstance(other.iter, ast.Name) and other.iter.id in own))]

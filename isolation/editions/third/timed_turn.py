@@ -115,7 +115,11 @@ def _takes_match(player: Any) -> bool:
         parameters = inspect.signature(player.get_action).parameters.values()
     except (TypeError, ValueError):
         return False
-    needed = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]
+    needed = [
+        parameter
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
+    ]
     return len(needed) == 2
 
 

@@ -165,7 +165,7 @@ def _learn_from_assignments(one: _Written) -> None:
 def _times_bound(node: ast.FunctionDef) -> dict[str, int]:
     """How often a function binds each of its variables, parameters included."""
     times: dict[str, int] = defaultdict(int)
-    for bound in [*parameters(node), *(one for statement in node.body for one in bound_names(statement))]:
+    for bound in [*parameters(node), *(bound_name for statement in node.body for bound_name in bound_names(statement))]:
         times[bound] += 1
     return times
 

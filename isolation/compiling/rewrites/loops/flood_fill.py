@@ -258,8 +258,8 @@ def _asked(test: ast.expr) -> str:
 def _may_go_on(written: ast.FunctionDef, before: list[ast.stmt], found: _Flood) -> bool:
     """Whether rounds with an empty front change nothing but counters, which nothing else reads."""
     added: dict[str, list[ast.expr]] = defaultdict(list)
-    for one in found.counts:
-        added[one.target.id].append(one.value)  # type: ignore[union-attr]
+    for counted in found.counts:
+        added[counted.target.id].append(counted.value)  # type: ignore[union-attr]
     counters = {called for called, values in added.items() if all(map(_is_number, values))}
     for called, values in added.items():
         first = value_of(before, called)
@@ -377,7 +377,7 @@ def _mark(statement: ast.stmt) -> str:
 
 def _told(flood: _Flood, cells: ast.expr) -> list[ast.stmt]:
     """What a flood counts in a round, for a front that consists of these cells."""
-    told = [_Filled(cells).visit(copy.deepcopy(one)) for one in flood.counts]
+    told = [_Filled(cells).visit(copy.deepcopy(count)) for count in flood.counts]
     for statement in told:
         statement.is_small = all(map(_is_small, ast.walk(statement)))
     return told

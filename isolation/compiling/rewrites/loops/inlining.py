@@ -53,7 +53,7 @@ def _game(written: ast.FunctionDef) -> str:
         and isinstance(inner.func, ast.Attribute)
         and isinstance(inner.func.value, ast.Name)
     }
-    games = [one for one in parameters(written) if one in asked]
+    games = [parameter for parameter in parameters(written) if parameter in asked]
     return games[0] if len(games) == 1 else ""
 
 
@@ -66,12 +66,12 @@ def _takes_players(written: ast.FunctionDef, game: str) -> bool:
         if isinstance(inner, ast.Call) and ast.unparse(inner.func) in {f"{game}.{one}" for one in _ASKS_FOR_PLAYERS}
         for argument in inner.args
     ]
-    players = [one for one in parameters(written) if one != game]
+    players = [parameter for parameter in parameters(written) if parameter != game]
     return (
         game in parameters(written)
         and not (given.defaults or given.kwonlyargs or given.vararg or given.kwarg)
         and not set(parameters(written)) & bound(written.body)
-        and all(asked.count(one) == times_named(written, one) for one in players)
+        and all(asked.count(player) == times_named(written, player) for player in players)
     )
 
 
@@ -128,7 +128,7 @@ def _gives_players(called: ast.Call, helper: Helper) -> bool:
     taken = parameters(helper.node)
     if len(called.args) != len(taken):
         return False
-    game, players = called.args[taken.index(helper.game)], [inner for one in called.args for inner in ast.walk(one)]
+    game, players = called.args[taken.index(helper.game)], [inner for arg in called.args for inner in ast.walk(arg)]
     return isinstance(game, ast.Name) and all(
         isinstance(inner, ast.Name | ast.Attribute | ast.expr_context)
         or (isinstance(inner, ast.Call) and ast.unparse(inner.func) == f"{game.id}.get_opponent")

@@ -67,7 +67,7 @@ def side_by_side(assignment: ast.Assign) -> tuple[list[str], list[ast.expr]]:
         places, values = place.elts, value.elts
     else:
         places, values = [place], [value]
-    named = [one.id for one in places if isinstance(one, ast.Name)]
+    named = [place.id for place in places if isinstance(place, ast.Name)]
     if len(assignment.targets) != 1 or len(named) != len(places) or len(places) != len(values):
         raise Unlike
     return named, values
@@ -129,7 +129,7 @@ def is_lasting(node: ast.expr) -> bool:
 
 def bound(body: list[ast.stmt]) -> set[str]:
     """The variables that statements give values to."""
-    return {one for statement in body for one in bound_names(statement)}
+    return {bound_name for statement in body for bound_name in bound_names(statement)}
 
 
 def read(node: ast.AST) -> set[str]:

@@ -140,7 +140,7 @@ def _sides(loop: ast.While) -> list[str]:
     """The two sets that a loop goes on for as long as one of them has cells."""
     if loop.orelse or not isinstance(loop.test, ast.BoolOp) or not isinstance(loop.test.op, ast.Or):
         return []
-    asked = [one.id for one in loop.test.values if isinstance(one, ast.Name)]
+    asked = [value.id for value in loop.test.values if isinstance(value, ast.Name)]
     return asked if len(asked) == len(loop.test.values) == 2 else []
 
 
