@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: tournament test slow lint bench newest clean
+.PHONY: tournament test slow lint bench modules newest clean
 
 tournament: $(VENV)/installed
 	$(BIN)/isolation tournament
@@ -22,6 +22,9 @@ lint: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/pytest benchmarks --numprocesses=0 --benchmark-only --benchmark-columns=min,median,rounds
+
+modules: $(VENV)/installed
+	$(BIN)/python docs/list_modules.py
 
 newest:
 	.ci/newest

@@ -3,6 +3,7 @@
 import ast
 import importlib.metadata
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -94,12 +95,19 @@ def test_the_public_names_are_those_that_scripts_rely_on():
     assert result.stdout.split() == ["True", "True"]
 
 
-def test_the_architecture_says_of_every_module_what_it_says_of_itself():
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    missing = []
-    for name, tree in sources(*ROOMS, *COMMANDS):
-        subject = " ".join((ast.get_docstring(tree) or "").partition("\n\n")[0].split())
-        folder, _, file = name.rpartition("/")
-        line = f"**`{folder}/`**: {subject}" if file == "__init__.py" else f"- `{file}`: {subject}"
-        missing += [] if f"{line}\n" in page else [line]
-    assert missing == []
+def test_the_list_of_modules_names_every_module():
+    path = ROOT / "docs" / "list_modules.py"
+    page = runpy.run_path(str(path))["module_list"]()
+    paths = [name.removesuffix("/__init__.py") for name, _ in sources(*ROOMS, *COMMANDS)]
+    assert [path for path in paths if f"](../{path})" not in page] == []
+
+
+def test_links_between_documents_lead_somewhere():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []

@@ -3,25 +3,26 @@
 | module | in the heuristic | in the generated module |
 | --- | --- | --- |
 | aliases | `moves = game.get_legal_moves`, then `moves(player)` | `game.get_legal_moves(player)` |
-| tidying | docstrings, annotations, `print`, logging, imports inside the function | nothing |
-| tidying | `lambda cell, middle=middle: ...` | a variable that holds the default |
-| folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
-| pruning | what follows a `return`, `DEBUG = False`; only where the heuristic does not compile with it | nothing |
-| unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
-| playing | `game.__get_moves__(cell)`, `g = game.copy(); g.apply_move(m)` | `game.reach`, `g = g.forecast_move(m)` |
-| playing | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
+| cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
+| cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
+| constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
+| dead_code | what follows a `return`, `DEBUG = False`; only where the heuristic does not compile with it | nothing |
+| loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
+| classic_api | `game.__get_moves__(cell)`, `g = game.copy()`, `g.apply_move(m)` | `reach`, `g = g.forecast_move(m)` |
+| classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
 | literals | `move in [(0, 0), ...]`, a table of numbers written out in the function | a tuple, a constant |
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
-| ordering | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
-| filling | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
-| widening | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
-| presence | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
-| numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | functions of `support` |
-| iterating | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `reduce`, `map`, `filter`, `set(...)` | loops |
+| set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
+| element_types | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
+| promote_ints | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
+| none_checks | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
+| numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
+| comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
 | walrus | `if over := game.utility(player)` | `over = game.utility(player)`, then `if over` |
-| calling | helpers, lambdas, inner functions, defaults, keywords, constants, dictionaries | functions and constants |
-| weighing | `total += weight * row` for every move; in the whole module, when it is written | a table, without a loop |
+| name_resolution | helpers, lambdas, defaults, keywords, constants, dictionaries | functions and constants |
+| loops.cell_sums | `total += weight * row` for every move; done last, in the whole module | a table |
 
-`sources` finds the syntax tree of a function, `scopes` says what its names mean, `constants` writes values out,
-`support` is what generated modules import.
+In `isolation.compiling.source`, `function_source` finds the syntax tree of a function, `scopes` resolves its names and
+`literals` writes out lists that never change; `constants` writes values out. Generated modules import
+`isolation.native.runtime.runtime_library`.
 """
