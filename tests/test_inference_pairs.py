@@ -15,8 +15,6 @@ from experiments.inference.pair_intervals import (
     agresti_coull_ends,
     count_pairs,
     pair_interval,
-    pool_pairs,
-    sign_test,
 )
 from experiments.inference.proportions import clopper_pearson, wilson
 
@@ -152,7 +150,6 @@ def test_no_pairs_say_nothing():
         assert math.isnan(interval.estimate)
         assert (interval.low, interval.high) == (0, 1)
         assert math.isnan(interval.elo[0])
-    assert sign_test(PairCounts(0, 0, 0)).p_value == 1
 
 
 def test_one_pair_says_little():
@@ -176,15 +173,9 @@ def test_openings_that_decide_games_give_a_narrow_interval_around_a_half():
     assert decided.high - decided.low < (free.high - free.low) / 2
 
 
-def test_the_sign_test_knows_nothing_of_split_pairs():
-    assert sign_test(PairCounts(3, 0, 9)).p_value == sign_test(PairCounts(3, 500, 9)).p_value
-    assert sign_test(PairCounts(0, 10, 0)).p_value == 1
-
-
 def test_pairs_are_counted_from_games_won():
     assert count_pairs([0, 1, 1, 2, 2, 2]) == PairCounts(1, 2, 3)
     assert count_pairs([]) == PairCounts(0, 0, 0)
-    assert pool_pairs([PairCounts(1, 2, 3), PairCounts(4, 5, 6)]) == PairCounts(5, 7, 9)
     with pytest.raises(ValueError, match="3"):
         count_pairs([0, 3])
 

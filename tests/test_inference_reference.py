@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from experiments.inference.contenders.permutation_tests import sign_flip_test
 from experiments.inference.contenders.sample_size import pairs_for_effect, sprt_plan
-from experiments.inference.elo import elo_from_score, estimate_elo, score_from_elo
-from experiments.inference.pair_intervals import PairCounts, pair_interval, sign_test
-from experiments.inference.sequential.sprt import Sprt, log_likelihood_ratio, sprt_result
+from experiments.inference.elo import elo_from_score, score_from_elo
+from experiments.inference.pair_intervals import PairCounts, pair_interval
+from experiments.inference.sequential.sprt import Sprt, log_likelihood_ratio, sprt_crossings
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "statistics.json").read_text("utf-8"))
 PLANNING = REFERENCE["planning"]
@@ -22,29 +24,16 @@ def test_pairs_match_the_reference(case):
     elo, low, high = pair_interval(pairs, method="profile likelihood").elo
     assert elo == pytest.approx(case["elo"], abs=5.1e-4)
     assert [low, high] == pytest.approx(case["elo_profile_ci95"], abs=5.1e-4)
-    assert sign_test(pairs).p_value == pytest.approx(case["sign_test_p"], abs=5.1e-7)
+    decided = np.repeat([-1, 1], [pairs.lost, pairs.won])
+    assert sign_flip_test(decided).p_value == pytest.approx(case["sign_test_p"], abs=5.1e-7)
     assert log_likelihood_ratio(case["pairs"], Sprt(0, 20)) == pytest.approx(case["llr_logistic_0_20"], abs=5.1e-8)
 
 
 @pytest.mark.parametrize("case", REFERENCE["sprt"], ids=lambda case: f"{case['model']} {case['llr']}")
 def test_the_log_likelihood_ratio_matches_published_tests(case):
     sprt = Sprt(case["elo0"], case["elo1"], case["alpha"], case["beta"], case["model"])
-    result = sprt_result(case["pentanomial"], sprt)
-    assert result.llr == pytest.approx(case["llr"], abs=5.1e-8)
-    assert result.decision == {2.2503677: None, 3.0101542: "H1"}.get(case["llr"], "H0")
-
-
-def test_logistic_and_normalized_elo_match_the_reference():
-    pentanomial, games = REFERENCE["elo"]
-    estimate = estimate_elo(pentanomial["pentanomial"])
-    assert estimate.elo == pytest.approx(pentanomial["elo"], abs=5.1e-3)
-    assert estimate.elo_error == pytest.approx(pentanomial["elo_error95"], abs=5.1e-3)
-    assert estimate.normalized_elo == pytest.approx(pentanomial["nelo"], abs=5.1e-3)
-    assert estimate.normalized_elo_error == pytest.approx(pentanomial["nelo_error95"], abs=5.1e-3)
-    single = estimate_elo([games["losses"], games["wins"]])
-    assert single.score == pytest.approx(games["score"], abs=5.1e-4)
-    assert single.normalized_elo == pytest.approx(games["nelo"], abs=5.1e-3)
-    assert single.normalized_elo_error == pytest.approx(games["nelo_error95"], abs=5.1e-3)
+    assert log_likelihood_ratio(case["pentanomial"], sprt) == pytest.approx(case["llr"], abs=5.1e-8)
+    assert sprt_crossings(case["pentanomial"], sprt) == {2.2503677: 0, 3.0101542: 1}.get(case["llr"], -1)
 
 
 @pytest.mark.parametrize("elo", ["0", "10", "20"])

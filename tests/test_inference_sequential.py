@@ -19,7 +19,6 @@ from experiments.inference.sequential.sprt import (
     log_likelihood_ratio,
     sprt_crossings,
     sprt_path,
-    sprt_result,
 )
 
 
@@ -173,7 +172,7 @@ def test_a_test_without_pairs_is_open():
     path = sprt_path([], Sprt(0, 20))
     assert path.decision is None
     assert path.llr.size == 0
-    assert sprt_result([0, 0, 0], Sprt(0, 20)).llr == 0
+    assert log_likelihood_ratio([0, 0, 0], Sprt(0, 20)) == 0
 
 
 def test_single_games_have_two_classes_and_the_ratio_of_wald():

@@ -23,7 +23,6 @@ from isolation.loading.load_user_code import (
     load_heuristic,
     load_module,
     load_player,
-    split_reference,
 )
 
 
@@ -453,14 +452,6 @@ def test_players_of_either_edition_are_accepted(tmp_path, source):
 )
 def test_what_is_not_a_player_is_refused(tmp_path, source, part):
     assert part in message(load_player, write(tmp_path, game_agent=source), "P")
-
-
-def test_a_reference_is_a_path_and_a_name():
-    assert split_reference("a/b.py:f") == ("a/b.py", "f")
-    assert split_reference("a:b/c.py:f") == ("a:b/c.py", "f")
-    for bad in ("a.py", "a.py:", ":f", "a.py:f g", ""):
-        with pytest.raises(LoadError, match=r"path/to/file\.py:name"):
-            split_reference(bad)
 
 
 # What Python warns of

@@ -8,7 +8,6 @@ that of two independent games where openings decide.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -184,27 +183,3 @@ def _guaranteed(pairs: PairCounts, confidence: float) -> tuple[float, float]:
     not_lost = clopper_pearson(pairs.split + pairs.won, pairs.n, level)
     won = clopper_pearson(pairs.won, pairs.n, level)
     return (not_lost.low + won.low) / 2, (not_lost.high + won.high) / 2
-
-
-@dataclass(frozen=True)
-class SignTest:
-    """The exact test that pairs are won twice as often as lost twice."""
-
-    pairs: PairCounts
-    p_value: float
-
-
-def sign_test(pairs: PairCounts) -> SignTest:
-    """The exact two-sided sign test of won against lost pairs; split pairs say nothing. p = 1 when all are split.
-
-    The same as McNemar's exact test of the two games of each pair.
-    """
-    from scipy.stats import binomtest
-
-    decided = pairs.won + pairs.lost
-    return SignTest(pairs, float(binomtest(pairs.won, decided).pvalue) if decided else 1.0)
-
-
-def pool_pairs(counts: Sequence[PairCounts]) -> PairCounts:
-    """The sum of several counts."""
-    return PairCounts(sum(c.lost for c in counts), sum(c.split for c in counts), sum(c.won for c in counts))

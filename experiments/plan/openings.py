@@ -51,11 +51,6 @@ class OpeningSet:
         row = self.cells[index]
         return tuple(int(cell) for cell in row[row != _NOWHERE])
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether these are all the openings of their kind, so that playing them all is a census."""
-        return 0 < self.population == len(self)
-
 
 def random_openings(size: str, plies: int, count: int, seed: int, colours: Colours = "any") -> OpeningSet:
     """At most `count` openings of `plies` random plies, drawn without replacement and distinct as positions.

@@ -9,7 +9,6 @@ without a seal, from before there was one or written by others, are read as they
 
 from __future__ import annotations
 
-import io
 import os
 import zlib
 from collections.abc import Iterator, Sequence
@@ -63,16 +62,6 @@ def encode_checked(table: pa.Table, level: int | None = None) -> bytes:
     start = len(data) - _TAIL - int.from_bytes(data[-_TAIL : -len(_MAGIC)], "little")
     pages, footer = data[:start], data[start:]
     return b"".join((pages, SEAL, _checksum(pages), _checksum(footer), footer))
-
-
-def is_intact(data: bytes) -> bool:
-    """Whether this is what `encode_checked` made, to the last bit."""
-    try:
-        end = _checked_end(io.BytesIO(data))
-        _check_pages(data, end)
-    except pa.ArrowException:
-        return False
-    return bool(end)
 
 
 def write_parquet(path: Path, table: pa.Table, level: int | None = None) -> None:

@@ -71,21 +71,6 @@ class Loaded:
     content_hash: str
 
 
-def split_reference(reference: str) -> tuple[str, str]:
-    """Split ``path/to/file.py:name``.
-
-    >>> split_reference("agents/game_agent.py:CustomPlayer")
-    ('agents/game_agent.py', 'CustomPlayer')
-
-    Raises:
-        LoadError: there is no path or no name.
-    """
-    path, _, name = reference.rpartition(":")
-    if not path or not is_name(name):
-        raise LoadError(f"a file's function or class is written path/to/file.py:name, not {reference!r}")
-    return path, name
-
-
 def is_name(text: str) -> bool:
     """Whether a text can name a value of a file: an identifier, or a class and its method, ``CustomPlayer.score``."""
     return text.count(".") < 2 and all(part.isidentifier() for part in text.split("."))

@@ -17,7 +17,6 @@ ratio itself has the guard: half an observation on either side of the middle bet
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -131,22 +130,6 @@ def _crossings(ratios: Floats, sprt: Sprt) -> npt.NDArray[np.int8]:
     accepted = (ratios >= sprt.upper_bound).all(axis=0)
     rejected = (ratios <= sprt.lower_bound).all(axis=0)
     return np.asarray(accepted.astype(np.int8) - rejected.astype(np.int8), dtype=np.int8)
-
-
-@dataclass(frozen=True)
-class SprtResult:
-    """Where a test stands. `decision` is None while it is open."""
-
-    sprt: Sprt
-    counts: tuple[float, ...]
-    llr: float
-    decision: Decision | None
-
-
-def sprt_result(counts: Sequence[float], sprt: Sprt) -> SprtResult:
-    """The test read once, at its end; a test looked at on the way must be read with `sprt_path`, which stops."""
-    llr, crossing = float(log_likelihood_ratio(counts, sprt)), int(sprt_crossings(counts, sprt))
-    return SprtResult(sprt, tuple(float(c) for c in counts), llr, _DECISIONS[crossing])
 
 
 @dataclass(frozen=True, eq=False)
