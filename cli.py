@@ -23,7 +23,6 @@ from commands import (
     cluster,
     completion,
     engines,
-    features,
     games,
     heuristics,
     league,
@@ -130,7 +129,6 @@ def main() -> None:
 for _subject in (
     heuristics,
     screening,
-    features,
     tuning,
     engines,
     tournaments,

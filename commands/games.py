@@ -74,8 +74,7 @@ def replay_game(
     output: Format,
 ) -> None:  # fmt: skip
     """Step through a game of a run, a saved game, or --moves; or write it as a GIF or a page."""
-    from reports.replay.replay import describe_end, describe_ply, ply_rows
-    from reports.replay.replay_source import find_replay
+    from reports.replay.replay import describe_end, describe_ply, find_replay, ply_rows
 
     if len(source) == 1 and source[0].isdecimal() and not Path(source[0]).exists():
         source = (str(run_or_latest(None)), *source)

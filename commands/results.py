@@ -172,7 +172,7 @@ def plan(
 @format_option
 def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
     """Analyse published results anew: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
-    from experiments.published.published_results import analyse_file
+    from experiments.published.published_claims import analyse_file
     from reports.tables.published import published_sections
 
     print_sections(published_sections(analyse_file(file, baseline)), output, only)

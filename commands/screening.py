@@ -46,8 +46,8 @@ def screen_agents(
     from experiments.roster import parse_limit
     from experiments.suite import read_suite
     from experiments.suite.agent_answers import collect_answers, costs_over_first, failing_positions
+    from experiments.suite.gauntlet_agreement import known_agreements
     from experiments.suite.screening import screen, where_it_errs, worst_mistakes
-    from experiments.suite.shipped_agreement import known_agreements
     from isolation.files.atomic_write import write_text
     from reports.studies.screening import (
         mistake_texts,

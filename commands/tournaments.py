@@ -136,7 +136,7 @@ def watch_run(run: Path | None, port: int, no_open: bool) -> None:
 def list_runs(home: Path | None, output: Format) -> None:
     """List the runs below a directory, runs/ by default: when, what, how many games, finished or not."""
     from experiments.record.run_directory import HOME
-    from reports.tables.runs import run_rows
+    from reports.tables.summary import run_rows
 
     if home and not home.is_dir():
         raise ValueError(f"{home}: no such directory")

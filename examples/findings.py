@@ -19,8 +19,7 @@ from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.plan.config import Config, load_config
 from experiments.play.runner import play_tournament
-from experiments.published.published_claims import Claim, PublishedAnalysis
-from experiments.published.published_results import analyse_file
+from experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
 from experiments.record.run_directory import is_finished, is_run
 from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.run_results import RunResults, load_findings

@@ -25,9 +25,8 @@ from experiments.roster import parse_agent, parse_limit
 from experiments.statistics.run_results import RunResults
 from experiments.suite import Suite, read_suite, shipped_suites
 from experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
-from experiments.suite.gauntlet_agreement import agreement_with, win_rates
+from experiments.suite.gauntlet_agreement import Agreement, agreement_with, known_agreements, win_rates
 from experiments.suite.screening import Screening, answer_values, score, screen
-from experiments.suite.shipped_agreement import Agreement, known_agreements
 from experiments.verdicts.contender_verdicts import Verdicts, judge
 from reports.studies.screening import verdict
 from reports.text.cell_values import Points, Share, pluralise

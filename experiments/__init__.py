@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from experiments.roster import parse_agent
     from experiments.statistics.effort import measure_effort
     from experiments.statistics.run_results import load_findings
-    from experiments.verdicts.contender_verdicts import judge
+    from experiments.verdicts.contender_verdicts import judge, rate
     from experiments.verdicts.frames import ratings_frame, standings_frame, verdict_frame
-    from experiments.verdicts.ratings import rate
     from experiments.verdicts.sprt_tests import run_tests
 
 __version__: str
@@ -65,7 +64,7 @@ _HOMES = {
     "measure_effort": "experiments.statistics.effort",
     "parse_agent": "experiments.roster",
     "play_tournament": "experiments.play.runner",
-    "rate": "experiments.verdicts.ratings",
+    "rate": "experiments.verdicts.contender_verdicts",
     "ratings_frame": "experiments.verdicts.frames",
     "read_games": "experiments.record.log",
     "run_decisions": "experiments.exact.accuracy",

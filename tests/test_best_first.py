@@ -9,7 +9,7 @@ from random_games import positions
 
 import heuristics
 from isolation import Board, Limit, search, solve
-from isolation.native.preference import is_more_promising, is_safer
+from isolation.native.tree_policy import is_more_promising, is_safer
 
 IMPROVED = heuristics.get("improved")
 WIN, LOSS = math.inf, -math.inf

@@ -22,8 +22,7 @@ from isolation import Board
 from isolation.players.agents import GreedyAgent, RandomAgent
 from isolation.search.interpreted import value_of_move
 from reports.board.board_processes import ROOM
-from reports.board.exploring import explored
-from reports.board.handlers import exact, move_values, opposing, position_value, safe_agent
+from reports.board.handlers import exact, explored, move_values, opposing, position_value, safe_agent
 from reports.board.request_guard import IMPORT, MOST_BYTES, MOST_BYTES_IMPORTED, refusal
 from reports.board.request_models import (
     ExploreQuestion,

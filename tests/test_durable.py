@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from experiments.record.checked_parquet import write_parquet
-from experiments.record.run_lock import RunLockedError, locked
+from experiments.record.run_directory import RunLockedError, locked
 from isolation.files.atomic_write import make_folder, sweep, write_atomic, write_text
 
 
@@ -96,7 +96,7 @@ def test_a_table_is_written_with_its_folder_or_refused_in_one_line(tmp_path: Pat
 
 def test_a_lock_keeps_another_process_out_until_its_holder_has_died(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from experiments.record.run_lock import locked\n"
+        "import sys; from pathlib import Path; from experiments.record.run_directory import locked\n"
         "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    input()"
     )
     holder = subprocess.Popen(

@@ -16,8 +16,7 @@ from isolation.engines.protocol import Info, add_info, parse_pv, variant_of, var
 from isolation.engines.session import Timeouts
 from isolation.players.agents import ForfeitError, opened_player
 from isolation.processes import supervisor
-from isolation.processes.idle_processes import Idle
-from isolation.processes.transport import LineTooLong, TransportClosed, TransportTimeout
+from isolation.processes.transport import Idle, LineTooLong, TransportClosed, TransportTimeout
 from isolation.rules.outcome import Reason
 from isolation.search.result import is_well_formed
 

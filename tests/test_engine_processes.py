@@ -24,7 +24,7 @@ from isolation.engines.engine_agent import EngineAgent
 from isolation.engines.program import Program
 from isolation.engines.session import Timeouts
 from isolation.players.agents import RandomAgent
-from isolation.processes.idle_processes import Idle
+from isolation.processes.transport import Idle
 
 ROOT = Path(__file__).parent.parent
 IMPATIENT = Timeouts(start=0.7, ready=0.7, move=0.7, silence=0.7)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from invented_runs import Invented, gauntlet, random_wins
 from played_games import write_run
 
-from experiments.published.published_results import analyse_file
+from experiments.published.published_claims import analyse_file
 from experiments.record.log import read_games
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.contender_verdicts import judge

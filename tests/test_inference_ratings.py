@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from experiments.inference import bradley_terry as ratings_module
 from experiments.inference.bradley_terry import ELO_PER_LOGIT, fit_ratings, outside_main_group, rate_agents
-from experiments.inference.convergence import ConvergenceError
 from experiments.inference.elo import elo_from_score
+from experiments.inference.likelihood import ConvergenceError
 
 
 def games_of(results):

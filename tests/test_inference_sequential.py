@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from experiments.inference import likelihood
-from experiments.inference.convergence import ConvergenceError
 from experiments.inference.elo import score_from_elo
-from experiments.inference.likelihood import constrain_deviations, constrain_mean
+from experiments.inference.likelihood import ConvergenceError, constrain_deviations, constrain_mean
 from experiments.inference.pair_intervals import count_pairs, pair_interval
 from experiments.inference.sequential.confidence_sequence import confidence_sequence
 from experiments.inference.sequential.sprt import (

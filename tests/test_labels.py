@@ -18,7 +18,7 @@ from experiments.exact.labels import label_moves, label_run, mistakes, read_labe
 from experiments.exchange.find_games import found_rows
 from experiments.exchange.saved_games import append_game
 from experiments.record.log import read_games
-from experiments.record.run_lock import locked
+from experiments.record.run_directory import locked
 from isolation import Board, Limit, solve
 from reports.board.request_models import GamesQuestion
 from reports.board.resources import Resources, games

@@ -18,13 +18,13 @@ from reports.replay.replay import (
     as_json,
     describe_end,
     describe_ply,
+    find_replay,
     ply_rows,
     replay_of_moves,
     replay_of_record,
     replay_of_run,
 )
 from reports.replay.replay_page import bundle, replay_page
-from reports.replay.replay_source import find_replay
 from reports.replay.replay_stepper import next_ply, page, step_through
 
 

@@ -7,10 +7,10 @@ from invented_runs import Invented, gauntlet, random_wins
 from scipy.stats import norm
 
 from experiments.inference.elo import score_from_elo
-from experiments.published.published_results import analyse_file
+from experiments.published.published_claims import analyse_file
 from experiments.statistics.run_results import load_findings
+from experiments.verdicts.contender_verdicts import rate
 from experiments.verdicts.pilot_run import games_a_second
-from experiments.verdicts.ratings import rate
 from reports.pages.section_titles import titles_of
 from reports.studies.sample_size import plan_sections
 from reports.tables.headlines import ratings_headline, summary_headline

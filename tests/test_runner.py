@@ -25,7 +25,7 @@ from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.play.runner import RunOutcome, RunProgress, play_tournament
 from experiments.record import log, run_directory
 from experiments.record.checked_json import read_json, write_json
-from experiments.record.run_lock import locked
+from experiments.record.run_directory import locked
 from experiments.statistics.run_results import load_findings
 from experiments.verdicts.sprt_tests import own_tests
 

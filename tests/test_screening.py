@@ -23,10 +23,9 @@ from experiments.roster import parse_agent
 from experiments.suite import read_suite
 from experiments.suite.agent_answers import ask, collect_answers
 from experiments.suite.build_suite import Recipe, build_suite
-from experiments.suite.gauntlet_agreement import agreement_with
+from experiments.suite.gauntlet_agreement import agreement_with, known_agreements
 from experiments.suite.position_sources import PositionSource
 from experiments.suite.screening import screen, where_it_errs, worst_mistakes
-from experiments.suite.shipped_agreement import known_agreements
 from isolation import Board, solve
 from isolation.boards.render import to_text
 from isolation.games.batch_moves import NO_ANSWER, Positions, batches, choose_moves

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from cli import main
 from experiments.published import published_csv
-from experiments.suite import shipped_agreement, suite_file
+from experiments.suite import gauntlet_agreement, suite_file
 from isolation.exact import solved_tables
 from isolation.files.shipped_data import CHECKSUMS, read_shipped, write_shipped
 
@@ -36,7 +36,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     """Copies of all tables, which are read in place of the shipped ones: by name."""
     for folder in FOLDERS:
         copytree(folder, tmp_path / folder.relative_to(ROOT))
-    for module in (solved_tables, shipped_agreement, published_csv):
+    for module in (solved_tables, gauntlet_agreement, published_csv):
         monkeypatch.setattr(module, "FILE", tmp_path / module.FILE.relative_to(ROOT))
     there = {size: tmp_path / path.relative_to(ROOT) for size, path in suite_file.shipped_suites().items()}
     monkeypatch.setattr(suite_file, "shipped_suites", lambda: there)
@@ -48,7 +48,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
 READERS: dict[str, Callable[[], Any]] = {
     "solved.json": lambda: solved_tables.pair_is_won(7, 7, 24, 0),
     "published_results.csv": published_csv.bundled_csv,
-    "gauntlets.csv": lambda: shipped_agreement.known_agreements("7x7"),
+    "gauntlets.csv": lambda: gauntlet_agreement.known_agreements("7x7"),
     **{f"{size}.parquet": lambda size=size: suite_file.read_suite(size) for size in ("6x6", "7x7", "8x8", "9x11")},
 }
 

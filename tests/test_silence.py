@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.play.pools.crash_markers import Markers, create_markers
-from experiments.play.pools.stall_detection import LONGEST_STEP, StallDetector
+from experiments.play.pools.crash_markers import LONGEST_STEP, Markers, StallDetector, create_markers
 
 STEP = 0.5
 

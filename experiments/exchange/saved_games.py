@@ -24,8 +24,7 @@ from experiments.record.log import (
     games_folder,
     read_games,
 )
-from experiments.record.run_directory import is_run
-from experiments.record.run_lock import locked
+from experiments.record.run_directory import is_run, locked
 from isolation.editions.classic_board import Board
 from isolation.files.atomic_write import make_folder
 from isolation.games.human import HUMAN

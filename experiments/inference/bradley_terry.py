@@ -28,9 +28,9 @@ from scipy.special import expit
 
 from experiments.inference.argument_checks import Floats, check_between, check_integer
 from experiments.inference.cluster_intervals import student_tail
-from experiments.inference.convergence import ConvergenceError
 from experiments.inference.elo import ELO_PER_LOGIT
 from experiments.inference.game_pairs import PairTable
+from experiments.inference.likelihood import ConvergenceError
 
 DRAWS = 500
 

@@ -13,7 +13,11 @@ import numpy as np
 from scipy.special import xlog1py
 
 from experiments.inference.argument_checks import Floats
-from experiments.inference.convergence import ConvergenceError
+
+
+class ConvergenceError(ValueError):
+    """A fit did not settle: the message says which, and after how many steps."""
+
 
 _STEPS = 200
 _NEWTON_STEPS = 130

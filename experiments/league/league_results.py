@@ -13,7 +13,7 @@ from experiments.exact.labels import UnsolvableRunError, has_labels, label_run, 
 from experiments.inference.bradley_terry import Ratings
 from experiments.record import log, run_directory
 from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.ratings import rate
+from experiments.verdicts.contender_verdicts import rate
 from isolation.processes.file_agent import file_name
 from isolation.rules.geometry import format_size, parse_size
 from isolation.rules.limits import Limit

@@ -9,7 +9,7 @@ one start is enough; others get several.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,12 +22,15 @@ from scipy.special import chdtrc, expit
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.learn.move_pairs import Comparisons, compare_moves
 from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.suite.agent_answers import ask
+from experiments.suite.screening import Screening, screen
 from experiments.suite.suite_file import Suite
 from isolation.compiling.compile_heuristic import CompiledHeuristic, CompileError, compile_heuristic
 from isolation.games.batch_evaluation import evaluate_all
+from isolation.players.agents import SearchAgent
 from isolation.rules.geometry import parse_size
 from isolation.rules.limits import Limit
-from isolation.rules.parameters import name_of
+from isolation.rules.parameters import bind_parameters, name_of
 
 Floats = NDArray[np.float64]
 Model = Callable[[Vector], tuple[Floats, Floats]]
@@ -423,3 +426,14 @@ def _profile(
         loss, best, _ = problem.minimised(start, log_scale, fixed)
         found.append((float(value), loss - problem.prior(best)))
     return found
+
+
+def screened(
+    heuristic: Callable[[Any, Any], float], values: Mapping[str, float], held_out: Suite, limit: Limit
+) -> Screening:
+    """The heuristic under new values beside itself as it is, in a suite's positions."""
+    before, after = (
+        ask(SearchAgent(name, "alphabeta", function, name, limit), held_out.positions)
+        for name, function in (("before", heuristic), ("after", bind_parameters(heuristic, values)))
+    )
+    return screen(held_out, before, [after])

@@ -20,7 +20,7 @@ from experiments.plan.tournament_plan import Plan
 from experiments.record import log, run_directory
 from experiments.record.finished_games import FinishedGames, LogPart, joined
 from experiments.record.log_validation import check_scheduled
-from experiments.record.run_lock import lock_file
+from experiments.record.run_directory import lock_file
 from isolation.rules.outcome import AT_LAST, REASON_WORDS, Reason
 from isolation.shell import command
 

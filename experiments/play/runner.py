@@ -30,7 +30,7 @@ from experiments.play.pools.worker import task_of
 from experiments.play.run_extension import carry_over, extend
 from experiments.play.stop_rules import stop_rule
 from experiments.record import log, run_directory
-from experiments.record.run_lock import locked
+from experiments.record.run_directory import locked
 from isolation.checks.search_cost import Cost
 from isolation.loading.load_user_code import expand_path
 from isolation.processes.subprocess_player import HANGS_AFTER

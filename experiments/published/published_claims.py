@@ -10,13 +10,14 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from experiments.inference.argument_checks import check_between
 from experiments.inference.contenders.multiple_testing import holm
 from experiments.inference.mantel_haenszel import Homogeneity, MantelHaenszel, Stratum, homogeneity, mantel_haenszel
 from experiments.inference.proportions import Proportion, wilson
 from experiments.published.classic_text import parse_classic_text
-from experiments.published.published_csv import PublishedRow, PublishedTables, parse_csv
+from experiments.published.published_csv import PublishedRow, PublishedTables, bundled_csv, parse_csv
 
 PAIRING_UNKNOWN = (
     "Openings were not published, so pairing is unknown and games are taken as independent. Where swapped openings "
@@ -261,3 +262,21 @@ def _repetition(runs: Sequence[AgentResult], confidence: float) -> Repetition:
         expected_difference=1.96 * math.sqrt(2 * variance) / games if games else math.nan,
         test=test,
     )
+
+
+def analyse_file(path: Path | None, baseline: str | None = None) -> PublishedAnalysis:
+    """The analysis of a file, or of the tables that ship with the project.
+
+    Raises:
+        ValueError: the file cannot be read, or holds no results, or nobody in it is called `baseline`.
+    """
+    if path is None:
+        return analyse_published(parse_csv(bundled_csv()), baseline)
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    try:
+        return analyse_published(parse_published(text, path.stem), baseline)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None

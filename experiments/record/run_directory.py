@@ -8,6 +8,7 @@ have written to standard error and said of their searches, if any play.
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,12 +26,48 @@ from experiments.plan.schedule import SeedsBy
 from experiments.plan.tournament_plan import Plan, make_plan
 from experiments.record import log
 from experiments.record.checked_json import read_json, write_json
-from experiments.record.run_lock import LOCK, locked
 from isolation.checks.search_cost import Cost
 from isolation.files.atomic_write import leftovers, make_folder, sweep, write_text
 from isolation.loading.load_user_code import expand_path
 from isolation.rules.geometry import parse_size
 from isolation.shell import command
+
+LOCK = "lock"
+
+
+class RunLockedError(ValueError):
+    """Another process is writing to the run."""
+
+
+def lock_file(run: Path) -> tuple[int, int] | None:
+    """Which file the lock of a run is, whatever its path; None if there is none. Another run has another one."""
+    try:
+        found = (run / LOCK).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def locked(run: Path) -> Iterator[None]:
+    """Keep other processes from writing to a run meanwhile. The lock dies with the process.
+
+    Raises:
+        RunLockedError: another process holds it.
+    """
+    import fcntl  # here, so that what only reads runs works where there is none
+
+    with (run / LOCK).open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise RunLockedError(f"{run}: process {file.read().strip() or '?'} is writing to this run") from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
 
 HOME = Path("runs")
 CONFIG = "config.toml"

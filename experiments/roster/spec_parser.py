@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from glob import glob, has_magic
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import heuristics
 from experiments.roster.agent_kinds import KINDS, SWITCHES
-from experiments.roster.patterns import is_pattern, matching, open_parts
 from experiments.roster.spec import (
     ENGINE,
     UNITS,
@@ -323,3 +323,41 @@ def _completed_target(spec: Spec) -> str:
 def _absolute(target: str) -> str:
     path, _, name = target.rpartition(":")
     return f"{expand_path(path).absolute()}:{name}"
+
+
+def is_pattern(spec: Spec) -> bool:
+    """Whether the path of a spec is a pattern; a file whose own name looks like one is that file."""
+    return spec.is_file and has_magic(_path(spec)) and not expand_path(_path(spec)).is_file()
+
+
+def matching(spec: Spec) -> list[Spec]:
+    """One spec for every file that matches the pattern of a spec, in the order of their paths.
+
+    `**` stands for any number of folders; hidden files and folders do not match.
+
+    Raises:
+        SpecError: no file matches.
+    """
+    pattern, name = str(expand_path(_path(spec))), spec.target.rpartition(":")[2]
+    paths = sorted(path for path in glob(pattern, recursive=True) if Path(path).is_file())
+    if not paths:
+        raise_spec_error("no file matches", spec.text, spec.start, spec.end)
+    return [replace(spec, target=f"{path}:{name}", pattern=pattern) for path in paths]
+
+
+def open_parts(pattern: str, path: str) -> int:
+    """How many parts at the end of a path a pattern leaves open, those between included.
+
+    >>> open_parts("class/*/src/player.py", "class/ann/src/player.py")
+    3
+    """
+    fixed = 0
+    for part in Path(pattern).parts:
+        if has_magic(part):
+            break
+        fixed += 1
+    return len(Path(path).parts) - fixed
+
+
+def _path(spec: Spec) -> str:
+    return spec.target.rpartition(":")[0]

@@ -6,9 +6,10 @@ project, from gauntlets that have been played.
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,41 @@ from experiments.record import log
 from experiments.record.run_directory import load_run
 from experiments.suite.agent_answers import collect_answers
 from experiments.suite.screening import score
-from experiments.suite.shipped_agreement import FILE, Agreement
 from experiments.suite.suite_file import Suite, read_suite
-from isolation.files.shipped_data import write_shipped
+from isolation.files.shipped_data import read_shipped, write_shipped
+
+FILE = Path(__file__).with_name("data") / "gauntlets.csv"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Rank correlations (Spearman) between a gauntlet's win rates and what a suite says of the same agents.
+
+    Attributes:
+        size: of the board.
+        limit: of the agents, as specs have it.
+        agents: how many.
+        pairs: openings that each of them played against each opponent, both sides.
+        kept, trouble, both: of wins kept alone, of trouble alone, of both.
+    """
+
+    size: str
+    limit: str
+    agents: int
+    pairs: int
+    kept: float
+    trouble: float
+    both: float
+
+
+def known_agreements(name: str) -> list[Agreement]:
+    """What was found so far of a shipped suite, the smallest limit first; nothing of others."""
+    rows = [
+        Agreement(row["size"], row["limit"], int(row["agents"]), int(row["pairs"]),
+                  *(float(row[half]) for half in ("kept", "trouble", "both")))
+        for row in csv.DictReader(read_shipped(FILE).decode().splitlines())
+    ]  # fmt: skip
+    return [row for row in rows if row.size == name]
 
 
 def agreement_with(run: str | Path, suite: Suite, jobs: int = 1) -> Agreement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
+from experiments.inference.bradley_terry import Ratings, rate_agents
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.comparison_family import compare_all, compare_each
 from experiments.inference.contenders.head_to_head import HeadToHead
@@ -83,3 +84,14 @@ def judge_all_pairs(findings: RunResults, alpha: float = ALPHA) -> tuple[HeadToH
         for duel, names in zip(duels, met, strict=True)
     ]
     return compare_each(pairs, turned, alpha=alpha, pools=[findings.pool_of(names) for names in turned])
+
+
+def rate(findings: RunResults, zero: str | None = None) -> Ratings:
+    """Ratings in Elo with the baseline at zero, or `zero`; in a run without baseline the pool's mean is zero.
+
+    Raises:
+        ValueError: no games of `zero`.
+    """
+    if zero is None and findings.baseline in findings.pairs.agents:
+        zero = findings.baseline
+    return rate_agents(findings.pairs, zero, pool=findings.pool_of(findings.pairs.agents))

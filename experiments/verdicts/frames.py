@@ -15,8 +15,7 @@ from experiments.inference.cluster_intervals import Interval
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
 from experiments.statistics.run_results import RunResults
-from experiments.verdicts.contender_verdicts import ALPHA, judge
-from experiments.verdicts.ratings import rate
+from experiments.verdicts.contender_verdicts import ALPHA, judge, rate
 
 VERDICTS = (
     *("contender", "baseline", "measure", "estimate", "low", "high", "joint_low", "joint_high", "p_value"),

@@ -26,10 +26,9 @@ from isolation.compiling.rewrites.arithmetic import check
 from isolation.compiling.rewrites.classic_api import LowerClassicApi
 from isolation.compiling.rewrites.cleanup import CleanUp
 from isolation.compiling.rewrites.comprehensions import LowerComprehensions
-from isolation.compiling.rewrites.constant_folding import Fold
+from isolation.compiling.rewrites.constant_folding import Fold, Prune
 from isolation.compiling.rewrites.containers import LowerContainers
-from isolation.compiling.rewrites.dead_code import Prune
-from isolation.compiling.rewrites.element_types import TypeEmptyContainers
+from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
 from isolation.compiling.rewrites.loops.flood_fill import fuse_flood_fills
 from isolation.compiling.rewrites.loops.territory_fill import fuse_territory_loops
@@ -37,7 +36,6 @@ from isolation.compiling.rewrites.loops.unrolling import Unroll
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks
 from isolation.compiling.rewrites.numeric import LowerNumerics
-from isolation.compiling.rewrites.promote_ints import PromoteInts
 from isolation.compiling.rewrites.set_order import OrderSets
 from isolation.compiling.rewrites.walrus import lower_walrus
 from isolation.compiling.source.compile_error import CompileError, refuse

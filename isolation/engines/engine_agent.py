@@ -17,7 +17,7 @@ from isolation.engines.program import Program
 from isolation.engines.protocol import Info, parse_pv
 from isolation.engines.session import WAITS, Session, Start, Timeouts, start_engine, start_session
 from isolation.players.agents import AgentDefaults, ForfeitError
-from isolation.processes.idle_processes import Idle
+from isolation.processes.transport import Idle
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult

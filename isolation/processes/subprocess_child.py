@@ -166,7 +166,7 @@ def _answer(player: Player, question: Any, folder: str) -> object:
         detail = forfeit_from(error).detail
         if not folder:
             return Failure(detail)
-        from isolation.usercode.tracebacks import user_traceback
+        from isolation.usercode.user_exceptions import user_traceback
 
         return Failure(detail, user_traceback(error, folder))
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from isolation.players.agents import ClassicAgent, ForfeitError, Given, SearchAgent, judged
 from isolation.processes.agent_pickling import AgentPicklingError, dump_agent, recipe
-from isolation.processes.idle_processes import Idle
 from isolation.processes.player_process import PlayerProcess
 from isolation.processes.subprocess_child import NEW_GAME, Failure, PlayerSetup, SetupError, decode_answer, encode
-from isolation.processes.transport import Transport, TransportClosed, TransportTimeout
+from isolation.processes.transport import Idle, Transport, TransportClosed, TransportTimeout
 from isolation.rules.outcome import PROCESS_DIED, Reason
 from isolation.search.result import SearchResult, is_well_formed
 from isolation.usercode.user_exceptions import LONGEST_LINE, to_one_line

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isolation.native.layout import MOST_NODES
-from isolation.native.preference import is_more_promising, is_safer
+from isolation.native.tree_policy import is_more_promising, is_safer
 from isolation.rules.limits import Limit
 from isolation.search.interpreted import Budget, Heuristic, OutOfBudget, appraise
 from isolation.search.result import SearchResult

@@ -6,8 +6,9 @@ import dis
 import os
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from sysconfig import get_paths
@@ -134,3 +135,35 @@ def detect_ctrl_c() -> Iterator[IsCtrlC]:
     finally:
         for number, handler in heard.items():
             signal.signal(number, handler)
+
+
+MOST_FRAMES = 20
+MOST_LINES = 60
+
+
+def user_traceback(error: BaseException, folder: str) -> str:
+    """The traceback from where the folder's code begins, its paths relative to the folder; empty if it has no part."""
+    frames = _own_frames(error, folder)
+    if not frames:
+        return ""
+    lines = ["Traceback (most recent call last):"]
+    with suppress(Exception):  # whatever a source is that lies there
+        for text in traceback.format_list(frames[:MOST_FRAMES]):
+            lines += [_plain(line, folder) for line in text.splitlines()]
+    if len(frames) > MOST_FRAMES:
+        lines.append(f"  … and {len(frames) - MOST_FRAMES} calls more")
+    return "\n".join([*lines[:MOST_LINES], format_exception(error)])
+
+
+def _own_frames(error: BaseException, folder: str) -> list[traceback.FrameSummary]:
+    """The calls from the first in a folder's file on, our own between them left out."""
+    try:
+        frames = traceback.extract_tb(error.__traceback__)
+    except Exception:
+        return []
+    return [frame for frame in frames if frame.filename.startswith(f"{folder}/")]
+
+
+def _plain(line: str, folder: str) -> str:
+    indented = line[: len(line) - len(line.lstrip())]
+    return indented + to_one_line(line.replace(f"{folder}/", ""))

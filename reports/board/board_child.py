@@ -18,9 +18,9 @@ from typing import Any
 from isolation.processes.subprocess_child import claim_stdio, decode, listen, say
 from isolation.usercode.user_exceptions import format_exception
 from reports.board import handlers
-from reports.board.exploring import explored
 from reports.board.game_export import export_line
 from reports.board.game_import import import_games
+from reports.board.handlers import explored
 from reports.board.request_models import (
     ExploreQuestion,
     ExportQuestion,

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.exchange.opening_explorer import PLIES, PlayedGames, explore, read_played
+from experiments.record.log import games_folder, live_files
 from experiments.roster import board_refusal, complete, make_agent, parse_spec
 from heuristics.composite import Composite
 from isolation.compiling import FUNCTIONS_REMEMBERED
@@ -16,7 +19,16 @@ from isolation.rules.limits import Limit
 from isolation.search import is_compilable, search
 from isolation.search.interpreted import appraise
 from isolation.usercode.user_exceptions import format_exception
-from reports.board.request_models import GraphQuestion, MoveQuestion, SolveQuestion, ValuesQuestion, board_of, boards_of
+from reports.board.request_models import (
+    ExploreQuestion,
+    GraphQuestion,
+    MoveQuestion,
+    SolveQuestion,
+    ValuesQuestion,
+    board_of,
+    boards_of,
+)
+from reports.board.resources import Resources, run_of
 from reports.replay.replay import json_score
 
 if TYPE_CHECKING:
@@ -193,3 +205,30 @@ def _known(name: str, heuristics: Mapping[str, Heuristic]) -> Heuristic:
     if name not in heuristics:
         raise ValueError(f"no heuristic is called {name!r}; there are {', '.join(heuristics)}")
     return heuristics[name]
+
+
+_RUNS_REMEMBERED = 2
+
+
+def explored(question: ExploreQuestion, shelf: Resources) -> dict[str, Any]:
+    """For each legal move, those alike by symmetry as one, how many games of the run went on with it, and were won.
+
+    The log is read at the first question about it, and again when it has grown.
+
+    Raises:
+        ValueError: there is no such run, a file of it is damaged, or the position is illegal.
+    """
+    run, board = run_of(shelf, question.run), board_of(question.position)
+    written = tuple(file.name for file in live_files(games_folder(run)))
+    found = explore(_played(run, board.size, written), board)
+    return {
+        "games": found.games,
+        "drawn": found.drawn,
+        "plies": PLIES,
+        "moves": [{"cells": list(reply.cells), "games": reply.games, "won": reply.won} for reply in found.replies],
+    }
+
+
+@lru_cache(maxsize=_RUNS_REMEMBERED)
+def _played(run: Path, size: str, written: tuple[str, ...]) -> PlayedGames:
+    return read_played(run, size)

@@ -75,8 +75,7 @@ def draw_kind(kind: str, findings: RunResults, agent: str | None = None) -> Figu
     Raises:
         ValueError: the findings have no baseline and the kind needs one.
     """
-    from experiments.verdicts.contender_verdicts import judge
-    from experiments.verdicts.ratings import rate
+    from experiments.verdicts.contender_verdicts import judge, rate
     from reports.plots import (
         board_maps,
         calibration,

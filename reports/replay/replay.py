@@ -10,15 +10,18 @@ from typing import Any
 
 from experiments.exact import labels
 from experiments.exchange.find_games import read_game
+from experiments.exchange.saved_games import load_game
 from experiments.plan.agent_facts import read_facts
 from isolation.boards.drawing import format_value
 from isolation.boards.render import standing
 from isolation.editions.classic_board import Board
 from isolation.games.human import RESIGNED
 from isolation.games.match import GameRecord
+from isolation.games.transcript import board_after
 from isolation.rules.geometry import format_size
 from isolation.rules.notation import cell_name
 from isolation.rules.outcome import Reason
+from isolation.shell import command
 
 _DID = {
     Reason.TIMEOUT.word: "was late",
@@ -231,3 +234,26 @@ def json_score(score: float) -> float | str | None:
 
 def _plays_by_simulation(settings: str) -> bool:
     return read_facts(settings).method == "mcts"
+
+
+def find_replay(source: Sequence[str], size: str, moves: str) -> Replay:
+    """The game of a run and an id, of a saved file, or, without either, of a list of moves.
+
+    Raises:
+        ValueError: it is none of these, or there is no such game.
+    """
+    if source and moves:
+        raise ValueError("a game comes from a run, from a file or from --moves, not from two of these")
+    match list(source):
+        case []:
+            if not moves:
+                raise ValueError("which game? isolation replay RUN GAME_ID, isolation replay FILE, or --moves d3,a2")
+            return replay_of_moves(board_after(moves, size).history, size)
+        case [file] if not Path(file).is_dir():
+            return replay_of_record(Path(file).name, load_game(file))
+        case [run]:
+            raise ValueError(f"which game of {run}? {command('games', run)} lists them")
+        case [run, number] if number.isascii() and number.isdecimal():
+            return replay_of_run(run, int(number))
+        case _:
+            raise ValueError(f"a game is named by its run and its number, like runs/first 12, not {' '.join(source)!r}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from experiments.suite.gauntlet_agreement import Agreement
 from experiments.suite.screening import Mistake, Score, Screening, SuiteComparison, SuiteSlice
-from experiments.suite.shipped_agreement import Agreement
 from isolation.boards.drawing import Annotations
 from isolation.boards.render import to_svg, to_text
 from isolation.checks.search_cost import Cost

@@ -15,8 +15,7 @@ from experiments.inference.standings import Standing
 from experiments.statistics.agent_costs import relative_costs
 from experiments.statistics.run_results import RunResults
 from experiments.verdicts.best_of import BestOfResult, read_contest
-from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs
-from experiments.verdicts.ratings import rate
+from experiments.verdicts.contender_verdicts import Verdicts, judge, judge_all_pairs, rate
 from reports.tables.best_of import contest_rows, contest_sentence
 from reports.tables.compare import clearest_first, price_sentence, ranked_comparisons
 from reports.tables.costs import cost_cell, cost_sentence

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.inference.bradley_terry import Ratings
 from experiments.statistics.run_results import RunResults
-from experiments.verdicts.ratings import rate
+from experiments.verdicts.contender_verdicts import rate
 from reports.tables.summary import run_notes
 from reports.text.cell_values import Chance, Elo, Estimate, Resampled, Share, join_names, pluralise
 from reports.text.sections import Section

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from experiments.inference.pair_intervals import PairCounts, pair_interval
 from experiments.inference.standings import Matchup, matchups, splits
-from experiments.record.run_directory import missing_sentence
+from experiments.record.run_directory import RunSummary, list_runs, missing_sentence
 from experiments.statistics.agent_costs import node_costs
 from experiments.statistics.effort import Effort, measure_effort
 from experiments.statistics.forfeits import forfeits_of
@@ -216,4 +217,23 @@ def _length_cells(described: Any) -> dict[str, Any]:
         "shortest": described["min"],
         "median": float(described["median"]),
         "longest": described["max"],
+    }
+
+
+def run_rows(home: Path) -> list[dict[str, Any]]:
+    """A row for every run below a directory, oldest first, or for the run that it is itself."""
+    return [_row(summary) for summary in list_runs(home)]
+
+
+def _row(summary: RunSummary) -> dict[str, Any]:
+    info = summary.info
+    return {
+        "run": str(info.path),
+        "started": info.created_at[:19].replace("T", " "),
+        "format": info.requested["format"],
+        "board": info.requested["board"],
+        "agents": len(info.agents),
+        "games": summary.played,
+        "of": info.games,
+        "finished": summary.finished,
     }

@@ -27,6 +27,7 @@ from experiments.plan.schedule import Ids
 from experiments.play.pools.crash_markers import (
     PID,
     Markers,
+    StallDetector,
     Suspect,
     create_markers,
     dead_among,
@@ -36,7 +37,6 @@ from experiments.play.pools.crash_markers import (
 )
 from experiments.play.pools.pool import Answered, Died, Event, Failed, Finished, Pool
 from experiments.play.pools.process_map import end_with, starting_silently
-from experiments.play.pools.stall_detection import StallDetector
 from experiments.play.pools.worker import Batch, Task, Worker
 from isolation.compiling import code_cache
 from isolation.files.temp_folders import temporary_folder

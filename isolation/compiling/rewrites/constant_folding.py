@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from isolation.compiling.source.compile_error import refuse
-from isolation.compiling.source.function_source import bound_names
+from isolation.compiling.source.function_source import bound_names, parameters
 from isolation.compiling.source.rewrite import Rewrite, at, target
 from isolation.compiling.source.scopes import KnownValue, as_callee
 
@@ -115,3 +116,32 @@ class Fold(Rewrite):
             if found is not None and (isinstance(found.value, _PLAIN) or as_callee(found.value) is not None):
                 return found
         return None
+
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_PLAIN = (type(None), bool, int, float, str)
+
+
+class Prune(Rewrite):
+    """Nothing follows a `return`; a variable given once, as a switch is, is known, so that `folding` decides by it."""
+
+    def apply(self, node: ast.FunctionDef) -> None:
+        """Rewrite the body of a definition in place."""
+        given = Counter([*parameters(node), *(name for statement in node.body for name in bound_names(statement))])
+        for statement in node.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+                value = statement.value.value
+                names = [place.id for place in statement.targets if isinstance(place, ast.Name)]
+                once = {name: value for name in names if given[name] == 1 and isinstance(value, _PLAIN)}
+                self.scope.known.update(once)
+        for inner in ast.walk(node):
+            for block in ("body", "orelse", "finalbody"):
+                statements = getattr(inner, block, None)
+                if isinstance(statements, list):
+                    setattr(inner, block, _reached(statements))
+
+
+def _reached(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a block up to the first that leaves it."""
+    ends = [place for place, statement in enumerate(statements) if isinstance(statement, _ENDS)]
+    return statements[: ends[0] + 1] if ends else statements

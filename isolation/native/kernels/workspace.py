@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -199,3 +200,18 @@ def next_random(desk: Any) -> int:
     state = types.uint64(desk[RANDOM]) + types.uint64(STEP)
     desk[RANDOM] = types.int64(state)
     return types.int64(mix(state) >> types.uint64(1))
+
+
+uint8s_at = pointer_to(types.uint8)
+int32s_at = pointer_to(types.int32)
+int64s_at = pointer_to(types.int64)
+float64s_at = pointer_to(types.float64)
+
+
+@inner
+def grown(column: Any) -> Any:
+    """The same column with twice the room, in which nothing is written yet."""
+    larger = np.empty(2 * len(column), column.dtype)
+    for place in range(len(column)):
+        larger[place] = column[place]
+    return larger

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from isolation.native import preference
+from isolation.native import tree_policy
 from isolation.native.bitboards import drop_lowest, is_empty, lowest
 from isolation.native.decorators import inner
-from isolation.native.kernels.columns import float64s_at, int32s_at, uint8s_at
 from isolation.native.kernels.search.leaves import appraise
-from isolation.native.kernels.workspace import count_node
+from isolation.native.kernels.workspace import count_node, float64s_at, int32s_at, uint8s_at
 from isolation.native.layout import (
     BEST_LENGTH,
     BEST_LINE,
@@ -34,8 +33,8 @@ from isolation.native.position import after, location_of, moves_from
 INFINITY = float("inf")
 MOST_REPLIES = 8
 
-is_more_promising = inner(preference.is_more_promising)
-is_safer = inner(preference.is_safer)
+is_more_promising = inner(tree_policy.is_more_promising)
+is_safer = inner(tree_policy.is_safer)
 
 
 @inner

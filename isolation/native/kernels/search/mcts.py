@@ -13,10 +13,17 @@ import numpy as np
 from isolation.native import tree_policy
 from isolation.native.bitboards import drop_lowest, is_empty, lowest, popcount
 from isolation.native.decorators import inner
-from isolation.native.kernels.columns import float64s_at, grown, int64s_at, uint8s_at
 from isolation.native.kernels.placeholders import HAS_SCORE
 from isolation.native.kernels.search.leaves import appraise
-from isolation.native.kernels.workspace import count_node, has_time_for, next_random
+from isolation.native.kernels.workspace import (
+    count_node,
+    float64s_at,
+    grown,
+    has_time_for,
+    int64s_at,
+    next_random,
+    uint8s_at,
+)
 from isolation.native.layout import BEST_LENGTH, BEST_LINE, DEPTH, MAX_PLY, MOVE, STOPPED
 from isolation.native.position import after, location_of, moves_from
 from isolation.native.tree_policy import EXPLORATION
