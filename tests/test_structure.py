@@ -111,3 +111,11 @@ def test_links_between_documents_lead_somewhere():
         if not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_pages_about_the_code_name_files_that_there_are():
+    folders = (ROOT / folder for folder in (*ROOMS[:-1], "commands", "tests", "docs", "benchmarks", "examples"))
+    files = {"cli.py", *(path.name for folder in folders for path in folder.rglob("*.py"))}
+    pages = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md", *(ROOT / "docs" / "decisions").glob("*.md")]
+    named = {path.name: re.findall(r"`(?:[\w-]+/)*(\w+\.py)`", path.read_text(encoding="utf-8")) for path in pages}
+    assert {page: set(names) - files for page, names in named.items() if set(names) - files} == {}

@@ -6,7 +6,7 @@
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
 | cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
-| dead_code | what follows a `return`, `DEBUG = False`; only where the heuristic does not compile with it | nothing |
+| constant_folding | what follows a `return`, `DEBUG = False`; only where the heuristic does not compile with it | nothing |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
 | classic_api | `game.__get_moves__(cell)`, `g = game.copy()`, `g.apply_move(m)` | `reach`, `g = g.forecast_move(m)` |
 | classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
@@ -14,7 +14,7 @@
 | containers | `deque`, `counts[k] = counts.get(k, 0) + 1` | a list, a key made sure of first |
 | set_order | `kind in KINDS`, `sorted(KINDS)`, where KINDS is a set of texts | their sorted elements |
 | element_types | `found = []`, filled by a helper or assigned anew | an empty list of cells, or of numbers |
-| promote_ints | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
+| element_types | `[0] * 7` that fractions are put into; only where the heuristic is wrong without | `[0.0] * 7` |
 | none_checks | `if cell is None: return blank` in a helper; only where it does not compile otherwise | an exception |
 | numeric | `**`, `np.linalg.norm`, `np.array`, SciPy distances | runtime functions |
 | comprehensions | comprehensions, `sum`, `any`, `max(key=...)`, `sorted`, `map`, `filter`, `set(...)` | loops |
