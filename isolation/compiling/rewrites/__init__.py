@@ -6,7 +6,7 @@
 | cleanup | docstrings, annotations, `print`, logging, imports inside the function | nothing |
 | cleanup | `lambda cell, middle=middle: ...` | a variable that holds the default |
 | constant_folding | `if path is None` where nobody gives a path, `if DEBUG` | the branch that is taken |
-| constant_folding | what follows a `return`, `DEBUG = False`; only where the heuristic does not compile with it | nothing |
+| constant_folding | what follows a `return`, `DEBUG = False`; only where it does not compile otherwise | nothing |
 | loops.unrolling | `sum(w * f(game, player) for f, w in PARTS)` | a term for each function |
 | classic_api | `game.__get_moves__(cell)`, `g = game.copy()`, `g.apply_move(m)` | `reach`, `g = g.forecast_move(m)` |
 | classic_api | `g._active_player = opponent`, `game._board_state` | `g` with another side to move, a list made of it |
