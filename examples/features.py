@@ -14,9 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from heuristics import FEATURES, meaning
 from heuristics.features import MAX_DISTANCE, nearer_cells, reachable_cells
 from heuristics.game_protocol import Cells, Location
-from isolation import Board
-from isolation.boards.drawing import Annotations
-from isolation.boards.render import to_svg
+from isolation import Annotations, Board, to_svg
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

@@ -15,16 +15,13 @@ import click
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich.console import Console
 
+from experiments import Config, RunResults, Verdicts, judge, load_config, load_findings, play_tournament
 from experiments.inference.contenders.baseline_comparison import Comparison
 from experiments.inference.contenders.head_to_head import HeadToHead
-from experiments.plan.config import Config, load_config
-from experiments.play.runner import play_tournament
 from experiments.published.published_claims import Claim, PublishedAnalysis, analyse_file
 from experiments.record.run_directory import is_finished, is_run
 from experiments.statistics.agent_costs import relative_costs
-from experiments.statistics.run_results import RunResults, load_findings
-from experiments.verdicts.contender_verdicts import Verdicts, judge
-from reports.pages.report_page import write_report
+from reports import write_report
 from reports.plots.style import save
 from reports.plots.win_rate_by_limit import draw_limits
 from reports.tables.costs import cost_cell

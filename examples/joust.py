@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from experiments.exact.labels import label_run, labelled_games
-from experiments.exact.theoretical_results import TheorySplit, opening_winners, split_by_theory
+from experiments import RunResults, label_run, opening_winners, read_games, split_by_theory
+from experiments.exact.labels import labelled_games
+from experiments.exact.theoretical_results import TheorySplit
 from experiments.inference.standings import standings
-from experiments.record.log import read_games, read_table
-from experiments.statistics.run_results import RunResults
+from experiments.record.log import read_table
 from isolation.engines.program import Program
 from isolation.engines.protocol import variants_text
 from isolation.rules.geometry import parse_size

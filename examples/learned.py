@@ -19,21 +19,19 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import heuristics
+from experiments import judge as judge_run
+from experiments import parse_agent, read_games, read_suite
 from experiments.inference.cluster_intervals import Interval
 from experiments.learn.feature_selection import Selection, select_features
 from experiments.learn.spsa import plan_of
 from experiments.learn.spsa_tuning import OPENINGS, Judgement, Question, Tuning, judge, tune
 from experiments.learn.tuning_games import subject_of
 from experiments.plan.openings import orbit_ids
-from experiments.record.log import read_games
-from experiments.roster import parse_agent
-from experiments.suite import read_suite
 from experiments.suite.agent_answers import collect_answers
 from experiments.suite.screening import Score, score
 from experiments.suite.suite_file import split_of
-from experiments.verdicts.contender_verdicts import judge as judge_run
-from isolation.checks.search_cost import Cost, measure_costs
-from isolation.rules.limits import Limit
+from isolation import Limit, measure_costs
+from isolation.checks.search_cost import Cost
 from reports.text.cell_values import Share
 
 LEARNED, BEST_BEFORE, BASELINE = "ID:learned", "ID:territory", "ID:improved"
@@ -67,7 +65,7 @@ class Scale:
     tried: int = 1_000
 
 
-QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50, 1)
+QUICK = Scale((50,), 160, 10, "random:2", (("6x6", "random:2", 4),), 100, 50)
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import spearmanr
 
 import heuristics
-from experiments.exact.accuracy import Accuracy, accuracies, run_decisions
+from experiments import RunResults, accuracies, label_run, opening_winners, run_decisions, split_by_theory
+from experiments.exact.accuracy import Accuracy
 from experiments.exact.accuracy_games import described, judged_plies, play_and_label
 from experiments.exact.board_solving import BoardSummary, shipped_pairs, summarise
-from experiments.exact.labels import label_run
-from experiments.exact.theoretical_results import opening_winners, split_by_theory
 from experiments.inference.standings import standings
-from experiments.statistics.run_results import RunResults
 from isolation import Board, solve
 from isolation.exact.solved_tables import covered_sizes
 from isolation.exact.solver import is_mirrored

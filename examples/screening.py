@@ -19,15 +19,14 @@ from findings import DOCS, HERE, played
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scipy.stats import pearsonr, spearmanr
 
+from experiments import RunResults, Verdicts, judge, parse_agent, read_suite
 from experiments.inference.cluster_intervals import Interval
 from experiments.record import log
-from experiments.roster import parse_agent, parse_limit
-from experiments.statistics.run_results import RunResults
-from experiments.suite import Suite, read_suite, shipped_suites
+from experiments.roster import parse_limit
+from experiments.suite import Suite, shipped_suites
 from experiments.suite.agent_answers import AgentAnswers, ask, collect_answers
 from experiments.suite.gauntlet_agreement import Agreement, agreement_with, known_agreements, win_rates
 from experiments.suite.screening import Screening, answer_values, score, screen
-from experiments.verdicts.contender_verdicts import Verdicts, judge
 from reports.studies.screening import verdict
 from reports.text.cell_values import Points, Share, pluralise
 

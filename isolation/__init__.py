@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from isolation.lazy_imports import LazyPackage
 
 if TYPE_CHECKING:
+    from isolation.boards.drawing import DARK, Annotations, Theme
+    from isolation.boards.render import to_svg
+    from isolation.checks.search_cost import measure_costs
     from isolation.editions.classic_board import Board
     from isolation.exact.perft import perft
     from isolation.exact.solver import solve
@@ -22,19 +25,39 @@ if TYPE_CHECKING:
 
 __version__: str
 
-__all__ = ["Board", "Limit", "Outcome", "SearchResult", "game_as_text", "perft", "play", "search", "solve"]
+__all__ = [
+    "DARK",
+    "Annotations",
+    "Board",
+    "Limit",
+    "Outcome",
+    "SearchResult",
+    "Theme",
+    "game_as_text",
+    "measure_costs",
+    "perft",
+    "play",
+    "search",
+    "solve",
+    "to_svg",
+]
 
 _THIRD = "isolation.editions.third"
 _HOMES = {
+    "Annotations": "isolation.boards.drawing",
     "Board": "isolation.editions.classic_board",
+    "DARK": "isolation.boards.drawing",
     "Limit": "isolation.rules.limits",
     "Outcome": "isolation.rules.outcome",
     "SearchResult": "isolation.search",
+    "Theme": "isolation.boards.drawing",
     "game_as_text": "isolation.games.transcript",
+    "measure_costs": "isolation.checks.search_cost",
     "perft": "isolation.exact.perft",
     "play": "isolation.games.match",
     "search": "isolation.search",
     "solve": "isolation.exact.solver",
+    "to_svg": "isolation.boards.render",
     # What scripts of the third edition of the classic engine import; their `play` is ours.
     "Agent": f"{_THIRD}.game_loop",
     "DebugState": f"{_THIRD}.state",

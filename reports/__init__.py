@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from isolation.lazy_imports import LazyPackage
 
 if TYPE_CHECKING:
+    from reports.pages.board_images import to_image
     from reports.pages.report_page import write_report
     from reports.plots import draw_plot
     from reports.replay.replay import replay_of_run
@@ -30,6 +31,7 @@ __all__ = [
     "replay_of_run",
     "replay_page",
     "summarize",
+    "to_image",
     "write_report",
 ]
 
@@ -41,6 +43,7 @@ _HOMES = {
     "replay_of_run": "reports.replay.replay",
     "replay_page": "reports.replay.replay_page",
     "summarize": "reports.tables.summary",
+    "to_image": "reports.pages.board_images",
     "write_report": "reports.pages.report_page",
 }
 
