@@ -60,5 +60,11 @@ class Game(Protocol):
     def links(self, cells: Iterable[Location], /) -> int:
         """Return how many pairs of `cells` are a knight's move apart."""
 
+    def territory(self, player: Player, /) -> tuple[int, int]:
+        """Return how many blank cells `player` gets to before its opponent, and how many the opponent gets to first."""
+
+    def distances(self, player: Player, /) -> tuple[int, int]:
+        """Return the sum of the distances of `player` to all blank cells, in knight's moves, and its opponent's."""
+
 
 Heuristic: TypeAlias = Callable[[Any, Any], float]

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from operator import index
 from typing import Any, Generic, Self, TypeVar, overload
 
+from isolation.boards.floods import claimed_cells, sum_of_distances
 from isolation.rules.fen import FenPosition, parse_fen, write_fen
 from isolation.rules.geometry import (
     Move,
@@ -400,6 +401,26 @@ class Board:
         given = {row * self.width + column for row, column in cells}
         mask = sum(1 << cell for cell in given)
         return sum((self._grid.knight[cell] & mask).bit_count() for cell in given) // 2
+
+    def territory(self, player: Any) -> tuple[int, int]:
+        """How many blank cells the player gets to before its opponent, and how many the opponent gets to first.
+
+        Both go by knight's moves over blank cells, the side to move first: cells that both get to in as many moves are
+        its own.
+        """
+        active = self.active_index
+        masks = self.moves_mask(active), self.moves_mask(1 - active)
+        first, second = claimed_cells(self._grid.knight, self.blank, *masks)
+        return (first, second) if self._index_of(player) == active else (second, first)
+
+    def distances(self, player: Any) -> tuple[int, int]:
+        """The numbers of knight's moves from the player to each blank cell, added up, and those from its opponent.
+
+        They go over blank cells; a cell out of reach counts as many moves as the board has cells.
+        """
+        own, cells, knight = self._index_of(player), self.height * self.width, self._grid.knight
+        first, second = (sum_of_distances(knight, self.blank, self.moves_mask(at), cells) for at in (own, 1 - own))
+        return first, second
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same position: size, open cells, locations and side to move."""

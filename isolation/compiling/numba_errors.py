@@ -34,7 +34,17 @@ _OPERATORS |= {f"i{name.rstrip('_')}": f"{sign}=" for name, sign in _OPERATORS.i
 _OPERATORS |= {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "is_": "is", "is_not": "is not"}
 _SIGNS = {"neg": "-", "pos": "+", "invert": "~", "not_": "not "}
 _METHODS_OF_GAMES = {"get_legal_moves", "get_blank_spaces", "get_player_location", "get_opponent", "move_is_legal"}
-_METHODS_OF_GAMES |= {"forecast_move", "copy", "reach", "links", "utility", "is_winner", "is_loser"}
+_METHODS_OF_GAMES |= {
+    "forecast_move",
+    "copy",
+    "reach",
+    "links",
+    "territory",
+    "distances",
+    "utility",
+    "is_winner",
+    "is_loser",
+}
 _CANNOT = "which compiled code cannot do"
 
 

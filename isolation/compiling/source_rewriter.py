@@ -30,8 +30,6 @@ from isolation.compiling.rewrites.constant_folding import Fold, Prune
 from isolation.compiling.rewrites.containers import LowerContainers
 from isolation.compiling.rewrites.element_types import PromoteInts, TypeEmptyContainers
 from isolation.compiling.rewrites.loops.cell_sums import tabulate_cell_sums
-from isolation.compiling.rewrites.loops.flood_fill import fuse_flood_fills
-from isolation.compiling.rewrites.loops.territory_fill import fuse_territory_loops
 from isolation.compiling.rewrites.loops.unrolling import Unroll
 from isolation.compiling.rewrites.name_resolution import ResolveNames
 from isolation.compiling.rewrites.none_checks import LowerNoneChecks
@@ -61,7 +59,7 @@ NO_SLOTS: Slots = {}
 class Rewritten:
     """The source of a module and the name of its function of (game, player), and of the parameters, one after another.
 
-    `plain` is the source before sums were written as tables, and two floods as one. `lines` gives for a line of the
+    `plain` is the source before sums were written as tables. `lines` gives for a line of the
     source the line of the user's file it comes from.
     """
 
@@ -187,8 +185,6 @@ class _Module:
         lower_walrus(tree)
         plain = ast.unparse(tree) + "\n"
         tabulate_cell_sums(tree)
-        fuse_territory_loops(tree)
-        fuse_flood_fills(tree)
         check(tree, self.second_try)
         source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
         lines: dict[int, int] = {}

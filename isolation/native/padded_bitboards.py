@@ -25,7 +25,14 @@ def has_room(board: Any) -> bool:
 
 def pad(builder: Any, board: Any, mask: Any) -> Any:
     """A bitboard of this board, padded."""
-    return _spaced(builder, board, mask, board.columns, _stride(board))
+    stride = _stride(board)
+    if stride == board.columns:
+        return mask
+    whole, padded = mask.type, ir.Constant(mask.type, 0)
+    for row in range(board.rows):
+        kept = builder.and_(mask, ir.Constant(whole, full_mask(1, board.columns) << row * board.columns))
+        padded = builder.or_(padded, builder.shl(kept, ir.Constant(whole, row * (stride - board.columns))))
+    return padded
 
 
 def less_padded(builder: Any, board: Any, mask: Any, cell: Any) -> Any:
@@ -101,16 +108,6 @@ def padded_light(typingctx: Any, board: Any) -> Any:
     return board.bitboard(board), codegen
 
 
-@intrinsic
-def closed_up(typingctx: Any, board: Any, mask: Any) -> Any:
-    """A padded bitboard with its rows close together."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _spaced(builder, board, args[1], _stride(board), board.columns)
-
-    return mask(board, mask), codegen
-
-
 def _stride(board: Any) -> int:
     """How many bits the rows of a padded bitboard begin apart."""
     columns: int = board.columns
@@ -131,15 +128,3 @@ def _look_up(builder: Any, board: Any, what: str, values: tuple[int, ...], cell:
 def _padded_blank(context: Any, builder: Any, position: Any, given: Any) -> Any:
     value = cgutils.create_struct_proxy(position)(context, builder, value=given)
     return value.padded if has_room(position) else value.blank
-
-
-def _spaced(builder: Any, board: Any, mask: Any, now: int, then: int) -> Any:
-    """A bitboard whose rows begin `now` bits apart with rows that begin `then` bits apart."""
-    if now == then:
-        return mask
-    whole, spaced = mask.type, ir.Constant(mask.type, 0)
-    for row in range(board.rows):
-        kept = builder.and_(mask, ir.Constant(whole, full_mask(1, board.columns) << row * now))
-        move = builder.shl if then > now else builder.lshr
-        spaced = builder.or_(spaced, move(kept, ir.Constant(whole, row * abs(then - now))))
-    return spaced

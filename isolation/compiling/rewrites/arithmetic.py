@@ -24,7 +24,6 @@ _OF_NUMPY = {
     "euclidean",
     "whole_array",
 }
-_UNCHECKED = {ast.Add: "small_sum", ast.Sub: "small_difference", ast.Mult: "small_product"}
 _DISTANCES = {
     f"{SUPPORT}.{called}" for called in ("norm", "norm_of_order", "euclidean", "sqeuclidean", "cityblock", "chebyshev")
 }
@@ -100,11 +99,7 @@ class _Check(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """Raise to a power in place; add without a check what is known to be small."""
-        if getattr(node, "is_small", False):
-            assert isinstance(node.target, ast.Name)
-            value = _unchecked(ast.BinOp(name(node.target.id), node.op, node.value))
-            return at(node, ast.Assign([target(node.target.id)], value))
+        """Raise to a power in place."""
         self.generic_visit(node)
         if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
             return node
@@ -130,13 +125,6 @@ class _Check(ast.NodeTransformer):
             function = parse_expression(f"{SUPPORT}.np.{node.func.attr}")
             return at(node, ast.Call(function, [node.func.value, *node.args], node.keywords))
         return node
-
-
-def _unchecked(node: ast.expr) -> ast.expr:
-    """Sums and products that need no checks; what is in calls is left as it is."""
-    if not isinstance(node, ast.BinOp):
-        return node
-    return support(_UNCHECKED[type(node.op)], _unchecked(node.left), _unchecked(node.right))
 
 
 def _is_numpys(node: ast.expr) -> bool:

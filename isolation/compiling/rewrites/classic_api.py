@@ -39,7 +39,7 @@ _STATES = {"_board_state": "flat_state", "__board_state__": "visited_rows"}
 _MOVES_FROM = ("__get_moves__", "_Board__get_moves")
 _READABLE = {"active_player", "inactive_player", "height", "width", "move_count", "get_opponent", "get_player_location"}
 _READABLE |= {"get_legal_moves", "get_blank_spaces", "move_is_legal", "is_loser", "is_winner", "utility", "reach"}
-_READABLE |= {"copy", "forecast_move", "links"}
+_READABLE |= {"copy", "forecast_move", "links", "territory", "distances"}
 
 
 class LowerClassicApi(Rewrite):

@@ -298,43 +298,6 @@ _to_whole("ceil", _upper)
 _to_whole("trunc", _cut)
 
 
-def small_sum(a, b):
-    """Return a + b, which has far less than 64 bits."""
-
-
-def small_difference(a, b):
-    """Return a - b, which has far less than 64 bits."""
-
-
-def small_product(a, b):
-    """Return a * b, which has far less than 64 bits."""
-
-
-@intrinsic
-def _known_small(typingctx: Any, whole: Any) -> Any:
-    """An int64, of which LLVM is told that it has no more than 51 bits."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        shifted = builder.add(args[0], ir.Constant(args[0].type, 1 << 50))
-        is_small = builder.icmp_unsigned("<", shifted, ir.Constant(args[0].type, 1 << 51))
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.assume"), [is_small])
-        return args[0]
-
-    return types.int64(types.int64), codegen
-
-
-@overload(small_sum)
-def _typed_small_sum(a, b):
-    if isinstance(a, types.Integer) and isinstance(b, types.Integer):
-        return lambda a, b: _known_small(a + b)
-    return lambda a, b: a + b
-
-
-overload(small_difference)(lambda a, b: lambda a, b: a - b)
-overload(small_product)(lambda a, b: lambda a, b: a * b)
-
-
 def _int(value):
     """Return int(value)."""
 

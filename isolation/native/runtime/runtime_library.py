@@ -14,9 +14,8 @@ from numba.core.errors import TypingError
 from numba.extending import overload, overload_method
 from numba.typed.typedobjectutils import _nonoptional
 
-from isolation.native import bitboards
+from isolation.native import bitboards, floods  # noqa: F401 -- floods defines methods of positions
 from isolation.native.decorators import inner
-from isolation.native.flood_fill import blanks_like, close_up, next_to, padded_blanks, padded_moves
 from isolation.native.position import CellsType, PositionType, as_cells, turned
 from isolation.native.runtime.cell_sums import Term, weighed, weighed_onto
 from isolation.native.runtime.checked_arithmetic import REFUSED, Checked, CheckedWithNumpy, give_up, negative_of, plus
@@ -30,15 +29,11 @@ from isolation.native.runtime.math_functions import (
     mathematics,
     power,
     power_of_either_sign,
-    small_difference,
-    small_product,
-    small_sum,
     squared,
     squared_difference,
     whole_power,
 )
 from isolation.native.runtime.numpy_functions import fraction_dot, numbers, sum_along
-from isolation.native.territory_fill import claimed
 from isolation.native.third_state import as_state, count_open, is_open
 
 __all__ = [
@@ -48,24 +43,15 @@ __all__ = [
     "_round_of_either",
     "_round_of_numpy",
     "as_state",
-    "blanks_like",
     "builtins",
-    "claimed",
-    "close_up",
     "count_open",
     "distance",
     "is_open",
     "jit",
     "math",
-    "next_to",
     "np",
-    "padded_blanks",
-    "padded_moves",
     "power",
     "power_of_either_sign",
-    "small_difference",
-    "small_product",
-    "small_sum",
     "squared",
     "squared_difference",
     "term",

@@ -1,1 +1,1 @@
-"""Rewrites of loops: fused fills, tables in place of sums, inlining."""
+"""Rewrites of loops: tables in place of sums, loops over functions written out."""
