@@ -15,7 +15,7 @@ from experiments.plan.agent_facts import read_facts
 from experiments.record.checked_json import read_json, write_json
 from experiments.record.run_directory import is_run, load_run
 from experiments.roster import complete, parse_spec
-from experiments.roster.spec import APART
+from experiments.roster.agent_kinds import KINDS
 from isolation.loading.load_user_code import content_hash
 
 FILE = "league.json"
@@ -88,7 +88,7 @@ def names_in(run: Path) -> dict[str, Path | None]:
     info = load_run(run)
     names: dict[str, Path | None] = dict.fromkeys(info.agents)
     for spec in map(parse_spec, info.requested["contenders"]):
-        if spec.kind == APART:
+        if KINDS[spec.kind].is_restricted:
             whole = complete(spec)
             names[whole.name] = file = Path(whole.target.rpartition(":")[0])
             if gone := [path for path in (file, *file.parents) if not path.exists()]:
@@ -127,7 +127,7 @@ def read_book(run: Path) -> LeagueEntries | None:
     Raises:
         ValueError: there is no run there, it is no league's, or the file is damaged.
     """
-    if not any(read_facts(entry["settings"]).settings.get("kind") == APART for entry in load_run(run).agents.values()):
+    if not any(read_facts(entry["settings"]).is_restricted for entry in load_run(run).agents.values()):
         raise ValueError(f"{run} is no run of a league: none of its players is a submission")
     try:
         return _BOOK.validate_python(read_json(run / FILE))

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.roster.agent_kinds import KINDS, Kind
+
 _REPRODUCIBLE = ("depth", "nodes")
 
 
@@ -34,8 +36,15 @@ class AgentFacts:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing is known of how it plays: an engine, or a player of imported games."""
-        return self.settings.get("kind") in ("engine", "imported")
+        """Whether nothing is known of how it plays: an engine, or a player of games that were played elsewhere."""
+        kind = _kind_of(self.settings)
+        return kind.is_program if kind else "kind" in self.settings
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether it plays from a file in a restricted process, as submissions to a league do."""
+        kind = _kind_of(self.settings)
+        return bool(kind and kind.is_restricted)
 
     @property
     def method(self) -> str:
@@ -106,12 +115,15 @@ def format_setting(value: Any) -> str:
     return ", ".join(map(format_setting, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
+def _kind_of(settings: Mapping[str, Any]) -> Kind | None:
+    """The row of an agent's kind; None of those that no spec names, such as people and players of imported games."""
+    return KINDS.get(str(settings.get("kind")))
+
+
 def _is_deterministic(settings: Mapping[str, Any]) -> bool:
     """What agents of runs from before they said so themselves would have said."""
-    kind = settings.get("kind")
-    if kind == "greedy":
-        return True
-    if kind not in ("search", "perfect") or "random_ties" in settings.get("options", ()):
+    kind = _kind_of(settings)
+    if not (kind and kind.can_repeat) or "random_ties" in settings.get("options", ()):
         return False
     has_playouts = settings.get("method") == "mcts" and "heuristic" not in settings
     return not has_playouts and set(settings.get("limit", {})) <= set(_REPRODUCIBLE)

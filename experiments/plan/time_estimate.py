@@ -50,7 +50,7 @@ def whole_limits(plan: Plan) -> list[str]:
     return [
         f"{entrant.agent.name} uses its whole {_seconds_a_move(entrant) * 1000:g} ms a move"
         for entrant in plan.entrants
-        if entrant.spec.kind == "classic"
+        if entrant.agent.is_user_code and not entrant.agent.is_compilable
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import heuristics
-from experiments.roster.spec import APART, ENGINE, Spec, raise_spec_error
+from experiments.roster.spec import Spec, raise_spec_error
 from isolation.loading.load_user_code import is_name
 from isolation.rules.limits import Limit
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from isolation.players.agents import Agent
     from isolation.search import Method
 
+ENGINE = "engine"
+"""The kind of players that are programs of somebody else's, and what their specs begin with."""
+APART = "apart"
+"""The kind of players from files that are loaded in restricted processes alone, and what their specs begin with."""
 DEFAULT_LIMIT = Limit(nodes=10_000)
 """About what the classic engines searched in their 150 ms a move."""
 CLASSIC_LIMIT = Limit(ms=150)
@@ -60,6 +64,10 @@ class Kind:
         make: the agent of a completed spec; raises ValueError.
         refuse_on_board: why the analysis board may not start an agent of a completed spec that its page asks for; empty
             if it may. It may only what a row allows.
+        name_target: the spec with what only its file tells, which this loads; raises ValueError.
+        is_program: whether its players are somebody else's programs, which have names and options of their own.
+        is_restricted: whether its players are files that are loaded in restricted processes alone.
+        can_repeat: whether its players play the same game again under a limit that does not depend on time.
     """
 
     name: str
@@ -70,6 +78,10 @@ class Kind:
     usual_limit: Callable[[Spec, Limit | None], Limit | None]
     make: Callable[[Spec], Agent]
     refuse_on_board: Callable[[Spec], str] = _refuse_on_board
+    name_target: Callable[[Spec], Spec] = lambda spec: spec
+    is_program: bool = False
+    is_restricted: bool = False
+    can_repeat: bool = False
 
 
 def board_refusal(spec: Spec) -> str:
@@ -87,7 +99,7 @@ def _reader(word: str) -> Callable[[str, int, int], Spec | None]:
     return read
 
 
-def _without_limit(word: str, make: Callable[[Spec], Agent]) -> Kind:
+def _without_limit(word: str, make: Callable[[Spec], Agent], *, can_repeat: bool) -> Kind:
     return Kind(
         word,
         (word,),
@@ -97,6 +109,7 @@ def _without_limit(word: str, make: Callable[[Spec], Agent]) -> Kind:
         usual_limit=lambda spec, default: None,
         make=make,
         refuse_on_board=_beyond_caps,
+        can_repeat=can_repeat,
     )
 
 
@@ -191,6 +204,15 @@ def _usual_search_limit(spec: Spec, default: Limit | None) -> Limit:
     return _FIXED.get(spec.method, default)
 
 
+def _name_heuristic(spec: Spec) -> Spec:
+    path, _, name = spec.target.rpartition(":")
+    if name or not spec.is_file:
+        return spec
+    from experiments.roster.default_names import only_heuristic
+
+    return replace(spec, target=f"{path}:{only_heuristic(path)}")
+
+
 def _make_search(spec: Spec) -> Agent:
     from isolation.loading.load_user_code import load_heuristic
     from isolation.players.agents import SearchAgent
@@ -248,6 +270,18 @@ def _usual_classic_limit(spec: Spec, default: Limit | None) -> Limit:
     return (spec.usual_limit or CLASSIC_LIMIT) if default is None or default.is_reproducible else default
 
 
+def _name_player(spec: Spec) -> Spec:
+    """The spec with the name of its player and, if it gives no limit, that of the player's edition."""
+    path, _, name = spec.target.rpartition(":")
+    if name and spec.limit is not None:
+        return spec
+    from experiments.roster.default_names import player_facts
+
+    facts = player_facts(path, name)
+    usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
+    return replace(spec, target=f"{path}:{facts.name}", usual_limit=usual)
+
+
 def _make_classic(spec: Spec) -> Agent:
     from experiments.roster.default_names import player_facts
 
@@ -277,7 +311,7 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
         raise_spec_error(
             f"the file is not looked into: say which class, like {APART}:{target}CustomPlayer", text, at, end
         )
-    return Spec(text, APART, target=target, start=at, end=end)
+    return Spec(text, APART, prefix=APART, target=target, start=at, end=end)
 
 
 def _make_apart(spec: Spec) -> Agent:
@@ -301,7 +335,7 @@ def _read_engine(text: str, start: int, end: int) -> Spec | None:
         raise_spec_error(
             "an engine is named, like engine:fairy, or is a program, like engine:./my_player", text, start, end
         )
-    return Spec(text, ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
+    return Spec(text, ENGINE, prefix=ENGINE, target=rest.strip(), start=start + len(head) + len(colon), end=end)
 
 
 def _refuse_engine_limit(spec: Spec, unit: str) -> str:
@@ -332,8 +366,8 @@ def _make_engine(spec: Spec) -> Agent:
 
 
 _ROWS = (
-    _without_limit("random", _make_random),
-    _without_limit("greedy", _make_greedy),
+    _without_limit("random", _make_random, can_repeat=False),
+    _without_limit("greedy", _make_greedy, can_repeat=True),
     Kind(
         "perfect",
         ("perfect",),
@@ -343,6 +377,7 @@ _ROWS = (
         _usual_perfect_limit,
         _make_perfect,
         _beyond_caps,
+        can_repeat=True,
     ),
     Kind(
         "search",
@@ -353,6 +388,8 @@ _ROWS = (
         _usual_search_limit,
         _make_search,
         _refuse_search_on_board,
+        _name_heuristic,
+        can_repeat=True,
     ),
     Kind(
         ENGINE,
@@ -362,6 +399,7 @@ _ROWS = (
         _refuse_engine_limit,
         _usual_engine_limit,
         _make_engine,
+        is_program=True,
     ),
     Kind(
         APART,
@@ -371,6 +409,7 @@ _ROWS = (
         _refuse_classic_limit,
         _usual_classic_limit,
         _make_apart,
+        is_restricted=True,
     ),
     Kind(
         "classic",
@@ -380,6 +419,7 @@ _ROWS = (
         _refuse_classic_limit,
         _usual_classic_limit,
         _make_classic,
+        name_target=_name_player,
     ),
 )
 KINDS = {kind.name: kind for kind in _ROWS}

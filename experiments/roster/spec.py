@@ -10,10 +10,6 @@ from isolation.rules.limits import Limit
 if TYPE_CHECKING:
     from isolation.engines.program import Program
 
-ENGINE = "engine"
-"""The kind of players that are programs of somebody else's, and what their specs begin with."""
-APART = "apart"
-"""The kind of players from files that are loaded in confined processes alone, and what their specs begin with."""
 UNITS = ("depth", "nodes", "ms", "cpu_ms")
 
 
@@ -29,7 +25,8 @@ class SpecError(ValueError):
 class Spec:
     """A parsed spec. What it does not say is empty or None until `complete` fills it in.
 
-    `kind` is the name of a row of `kinds.KINDS`; `method` how it searches, if it does. `target` is a registry name,
+    `kind` is the name of a row of `agent_kinds.KINDS`; `prefix` the word that specs of its kind begin with, if there is
+    one; `method` how it searches, if it does. `target` is a registry name,
     `*`, `FILE.py:FUNCTION`, for a classic player `FILE.py:CLASS`, or for an engine its name or path; the name is empty
     where a file stands alone. `parameters` are those of the heuristic that differ from its defaults, by name and value.
     `options` are those of an engine, and `program` what it is if its name is known.
@@ -40,6 +37,7 @@ class Spec:
 
     text: str
     kind: str
+    prefix: str = ""
     name: str = ""
     method: str = ""
     target: str = ""
@@ -60,8 +58,7 @@ class Spec:
 
     def __str__(self) -> str:
         """The spec in the grammar; `parse_spec` reads it back."""
-        head = self.kind if self.kind in (ENGINE, APART) else self.method
-        player = ":".join(part for part in (head, self.target) if part) or self.kind
+        player = ":".join(part for part in (self.prefix or self.method, self.target) if part) or self.kind
         limit = f"{self.limit.unit}={number_of(self.limit)}" if self.limit else ""
         given = (f"option.{name}={value}" for name, value in self.options)
         parameters = (f"option.{name}={number_text(value)}" for name, value in self.parameters)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import heuristics
 from experiments.roster.agent_kinds import KINDS, SWITCHES
 from experiments.roster.spec import (
-    ENGINE,
     UNITS,
     Spec,
     SpecError,
@@ -116,25 +115,15 @@ def named(spec: Spec) -> Spec:
     Raises:
         SpecError: the file cannot be loaded, or does not say which it is.
     """
-    is_player = spec.kind == "classic"
-    if not spec.is_file or not (spec.target.endswith(":") or (is_player and spec.limit is None)):
-        return spec
-    from experiments.roster.default_names import only_heuristic, player_facts
-
-    path, _, name = spec.target.rpartition(":")
     try:
-        if not is_player:
-            return replace(spec, target=f"{path}:{only_heuristic(path)}")
-        facts = player_facts(path, name)
+        return KINDS[spec.kind].name_target(spec)
     except ValueError as error:
         raise_spec_error(str(error), spec.text, spec.start, spec.end)
-    usual = Limit(ms=facts.usual_limit) if spec.limit is None else None
-    return replace(spec, target=f"{path}:{facts.name}", usual_limit=usual)
 
 
 def with_program(spec: Spec, programs: Mapping[str, Program]) -> Spec:
     """The spec with what its engine is, if that is one of those named."""
-    return replace(spec, program=programs.get(spec.target)) if spec.kind == ENGINE else spec
+    return replace(spec, program=programs.get(spec.target)) if KINDS[spec.kind].is_program else spec
 
 
 def complete(spec: Spec, default_limit: Limit | None = None) -> Spec:
@@ -208,7 +197,7 @@ def _parse_options(spec: Spec, start: int) -> Spec:
     for part in spec.text[start:].split(","):
         add = _with_switch if part.strip() in SWITCHES else _with_limit
         if _OPTION.match(part):
-            add = _with_option if spec.kind == ENGINE else _with_parameter
+            add = _with_option if KINDS[spec.kind].is_program else _with_parameter
         spec = add(spec, part.strip(), first, first + len(part))
         first += len(part) + 1
     deepens = spec.method == "ID" if spec.limit is None else spec.limit.unit != "depth"
@@ -280,7 +269,7 @@ def _with_limit(spec: Spec, word: str, first: int, last: int) -> Spec:
 
 def _default_name(spec: Spec, limit: Limit | None, usual: Limit | None) -> str:
     target = _file_name(spec) if spec.is_file else spec.target.title()
-    if spec.kind == ENGINE:
+    if KINDS[spec.kind].is_program:
         target = _plain(spec.target if spec.program else Path(spec.target).name)
     player = [part for part in (spec.method, target) if part] or [spec.kind.capitalize()]
     differing = [_limit_name(limit)] if limit and limit != usual else []
@@ -314,7 +303,7 @@ def _plain(text: str) -> str:
 
 
 def _completed_target(spec: Spec) -> str:
-    if spec.kind == ENGINE:
+    if KINDS[spec.kind].is_program:
         is_path = spec.program is None and "/" in spec.target
         return str(expand_path(spec.target).absolute()) if is_path else spec.target
     return _absolute(spec.target) if spec.is_file else spec.target

@@ -77,6 +77,11 @@ class EngineAgent(AgentDefaults):
         """None: it plays in a process of its own."""
         return None
 
+    @property
+    def has_own_process(self) -> bool:
+        """Yes: whatever it plays in can be ended."""
+        return True
+
     def keeping_errors(self, folder: Path) -> EngineAgent:
         """The same engine, its standard error going to files in a folder, which is made in one that exists."""
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self

@@ -344,11 +344,9 @@ def _play_interpreted(fixtures: _Fixtures, size: str, hard_cap: float | None, ma
 def _open(agent: Agent, size: tuple[int, int], hard_cap: float | None) -> Player:
     """The player of an agent; user code that runs interpreted has a process of its own if a cap is asked for, or if it
     comes from a file."""
-    from isolation.engines.engine_agent import EngineAgent
-    from isolation.processes.file_agent import FileAgent
     from isolation.processes.subprocess_player import patience, subprocess_player
 
-    if isinstance(agent, EngineAgent | FileAgent):
+    if agent.has_own_process:
         return agent.open() if hard_cap is None else agent.capped(hard_cap).open()
     if might_hang(agent) and (_is_capped(hard_cap) or (_is_from_file(agent) and agent.compiled(size) is None)):
         return subprocess_player(agent, size, patience(agent) if hard_cap is None else hard_cap)

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from inspect import getsource, isroutine, unwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isolation.compiling import FUNCTIONS_REMEMBERED
@@ -127,6 +128,16 @@ class Agent(Protocol):
     def searching(self, nodes: int) -> SearchAgent | None:
         """Itself under a limit of so many nodes at most, as its cost is measured; None if it does not count nodes."""
 
+    @property
+    def has_own_process(self) -> bool:
+        """Whether its players live in processes of their own, and end by themselves what hangs there."""
+
+    def capped(self, seconds: float) -> Agent:
+        """Itself, given up after so many seconds without a move, if its players see to that themselves."""
+
+    def keeping_errors(self, folder: Path) -> Agent:
+        """Itself, what goes wrong in its processes being kept in a folder, if it has any."""
+
     def open(self) -> Player:
         """What chooses its moves in a game, or in one game after another; see `opened_player`."""
 
@@ -201,6 +212,19 @@ class AgentDefaults:
     def searching(self, nodes: int) -> SearchAgent | None:
         """None: it does not count nodes."""
         return None
+
+    @property
+    def has_own_process(self) -> bool:
+        """No: it plays where it is opened."""
+        return False
+
+    def capped(self, seconds: float) -> Self:
+        """Itself: whoever opens it has to see that it answers."""
+        return self
+
+    def keeping_errors(self, folder: Path) -> Self:
+        """Itself: it has no process of its own."""
+        return self
 
 
 class StatelessAgent(AgentDefaults):

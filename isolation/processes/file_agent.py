@@ -82,6 +82,11 @@ class FileAgent(AgentDefaults):
         """None: it plays in a process of its own."""
         return None
 
+    @property
+    def has_own_process(self) -> bool:
+        """Yes: whatever it plays in can be ended."""
+        return True
+
     def keeping_errors(self, folder: Path) -> FileAgent:
         """The same player, its tracebacks going to a file in a folder, which is made in one that exists."""
         return replace(self, errors=str(folder)) if folder.parent.is_dir() else self

@@ -50,8 +50,8 @@ def _time(plan: Plan, games: int) -> str:
     cores = plan.config.jobs or joblib.cpu_count()
     less = ", less where it is decided sooner" if plan.config.sprt or plan.config.format == "best-of" else ""
     unknown = " Code of yours that does not compile takes some hundred times as long."
-    searches = [entrant.agent for entrant in plan.entrants if entrant.spec.kind != "classic"]
-    yours = unknown if any(agent.is_user_code for agent in searches) else ""
+    agents = [entrant.agent for entrant in plan.entrants]
+    yours = unknown if any(agent.is_user_code and agent.is_compilable for agent in agents) else ""
     time = f"{_bounds(plan, seconds / cores)} on {pluralise(cores, 'core')}{less}"
     return f"It takes {time}, compiling aside.{yours}{beside}"
 

@@ -18,9 +18,7 @@ from experiments.plan.schedule import Ids, Schedule
 from experiments.play.pools.crash_markers import BEATS, GAME, PID, WIDTH
 from experiments.record.finished_games import FinishedGames, LogPart
 from experiments.roster import make_agent, parse_spec, settings_text, with_program
-from isolation.engines.engine_agent import EngineAgent
 from isolation.loading.integrity import ChangedError, unchanged
-from isolation.processes.file_agent import FileAgent
 from isolation.processes.subprocess_player import patience
 from isolation.rules.geometry import MOST_COMPILED_CELLS, parse_size
 
@@ -215,6 +213,4 @@ def _make_unchanged(text: str, settings: str, task: Task) -> Agent:
     agent = make_agent(spec)
     if settings_text(spec, agent) != settings:
         raise ValueError(f"the code of {agent.name} has changed since the run began")
-    if task.errors and isinstance(agent, EngineAgent | FileAgent):
-        return agent.keeping_errors(Path(task.errors))
-    return agent
+    return agent.keeping_errors(Path(task.errors)) if task.errors else agent
