@@ -19,7 +19,7 @@ from experiments.learn.optuna_tuning import Sampling, sample, sampling_plan
 from experiments.learn.parameter_space import space_of
 from experiments.learn.spsa import SpsaPlan
 from experiments.learn.spsa_tuning import Question, Tuning
-from experiments.learn.tuning_games import Batch, OpeningPool, Pairs, pool_of, subject_of
+from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, pool_of, subject_of
 from experiments.roster import make_agent, parse_spec
 from isolation.rules.parameters import ParameterError
 
@@ -60,9 +60,9 @@ def strength(text: str) -> float:
     return WORTH[int(values["jumps"])] - float(values["weight"] - 0.3) ** 2
 
 
-def invented(batch: Batch) -> Pairs:
+def invented(batch: Batch) -> BatchResult:
     chance = expit(strength(batch.first) - strength(batch.second))
-    return Pairs(batch.key, np.random.default_rng(batch.key).binomial(2, chance, len(batch.numbers)), 0)
+    return BatchResult.of(batch.key, np.random.default_rng(batch.key).binomial(2, chance, len(batch.numbers)), 0)
 
 
 @pytest.fixture
@@ -71,12 +71,11 @@ def without_games(monkeypatch: pytest.MonkeyPatch) -> list[Batch]:
     played: list[Batch] = []
 
     @contextmanager
-    def playing(*_: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[Pairs]]]:
+    def playing(*_: Any) -> Iterator[Callable[[Sequence[Batch]], Iterator[BatchResult]]]:
         yield lambda batches: (invented(batch) for batch in batches if played.append(batch) is None)
 
-    monkeypatch.setattr(optuna_tuning, "playing", playing)
     monkeypatch.setattr(spsa_tuning, "playing", playing)
-    monkeypatch.setattr(optuna_tuning, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
+    monkeypatch.setattr(spsa_tuning, "prepare", lambda specs, size: [make_agent(parse_spec(text)) for text in specs])
     return played
 
 
@@ -174,14 +173,14 @@ def finals(spec: str, pool: OpeningPool, weights: Sequence[float], seed: int) ->
     heuristic = make_agent(asked.spec).heuristic
     assert heuristic is not None
 
-    def play(batches: Sequence[Batch]) -> Iterator[Pairs]:
+    def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:
         for batch in batches:
             chance = expit(strength(batch.first) - strength(batch.second))
             wins = np.random.default_rng([seed, batch.key]).binomial(2, chance, len(batch.numbers))
-            yield Pairs(batch.key, wins, 0)
+            yield BatchResult.of(batch.key, wins, 0)
 
-    field = optuna_tuning._Field(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
-    return optuna_tuning._finals(field, [(weight,) for weight in weights], len(weights))
+    study = spsa_tuning.Study(asked, space_of(heuristic, ("weight",)), pool, Journal(None, {}), play)
+    return optuna_tuning._finals(study, [(weight,) for weight in weights], len(weights))
 
 
 def test_finals_promise_no_more_than_is_there(spec: str) -> None:

@@ -19,7 +19,7 @@ from experiments.learn.parameter_sweep import Axis, Point, parse_axis, sweep
 from experiments.learn.response_surface import Contests, features, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved, plan_of
 from experiments.learn.spsa_tuning import Judgement, Question, judge, tune
-from experiments.learn.tuning_games import Batch, Pairs, play_batch, pool_of, subject_of, with_values
+from experiments.learn.tuning_games import Batch, BatchResult, play_batch, pool_of, subject_of, with_values
 from experiments.play.cluster import cluster_map
 from experiments.roster import parse_agent, parse_spec
 from isolation import Limit
@@ -106,9 +106,10 @@ def test_finals_promise_what_is_there_whatever_the_quadratic_thinks(
     def worth(text: str) -> float:
         return 2 * min(dict(parse_spec(text).parameters).get("own", 0.0), 0.3) if "mine.py" in text else 0.0
 
-    def draw(batch: Batch) -> Pairs:
+    def draw(batch: Batch) -> BatchResult:
         chance = expit(worth(batch.first) - worth(batch.second))
-        return Pairs(batch.key, np.random.default_rng([batch.key, seed]).binomial(2, chance, len(batch.numbers)), 0)
+        wins = np.random.default_rng([batch.key, seed]).binomial(2, chance, len(batch.numbers))
+        return BatchResult.of(batch.key, wins, 0)
 
     @contextmanager
     def invented_games(*_: Any) -> Iterator[Any]:
@@ -179,7 +180,7 @@ def test_a_batch_is_games_from_both_sides(spec: str) -> None:
     openings = [pool.openings[number % 20] for number in range(15, 25)]
     wins = (play_games(*agents, openings, range(10), "5x5").winner == 1).astype(int)
     wins += play_games(*agents[::-1], openings, range(10), "5x5").winner == 2
-    assert pairs.wins.tolist() == wins.tolist()
+    assert pairs.each.tolist() == wins.tolist()
     assert pairs.key == 3
     assert set(wins.tolist()) == {0, 1, 2}
 

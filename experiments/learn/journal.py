@@ -7,50 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, Play
 
-from experiments.learn.tuning_games import Pairs
-
-
-@dataclass(frozen=True)
-class BatchResult:
-    """What became of a batch: games won by the first agent of each opening's two, as digits, and games lost by anything
-    but having no move."""
-
-    key: int
-    won: str
-    forfeits: int
-
-    @classmethod
-    def of(cls, pairs: Pairs) -> BatchResult:
-        """The tally of a batch."""
-        return cls(pairs.key, "".join(map(str, pairs.wins.tolist())), pairs.forfeits)
-
-    @property
-    def each(self) -> NDArray[np.int64]:
-        """int64[n], games won of each opening's two."""
-        return np.array(list(map(int, self.won)), np.int64)
-
-    @property
-    def openings(self) -> int:
-        """How many were played."""
-        return len(self.won)
-
-    @property
-    def wins(self) -> int:
-        """Games won in all."""
-        return int(self.each.sum())
-
-    @property
-    def squares(self) -> float:
-        """The sum over openings of the squared deviation of their wins from the mean."""
-        return float(((self.each - self.each.mean()) ** 2).sum())
+BATCH = 50
+"""How many openings of a meeting are played at a time."""
+Show = Callable[[int, int], None]
+"""Called with the batches played, and those in all."""
 
 
 class Journal:
@@ -71,11 +38,33 @@ class Journal:
         else:
             self._append(dict(question))
 
-    def add(self, pairs: Pairs) -> None:
-        """Keep what became of a batch."""
-        tally = BatchResult.of(pairs)
-        self.tallies[tally.key] = tally
-        self._append(asdict(tally))
+    def meet(self, batches: Sequence[Batch], play: Play, show: Show = lambda done, total: None) -> list[BatchResult]:
+        """What became of batches, in their order; those that are missing are played, and kept as they come."""
+        missing = [batch for batch in batches if batch.key not in self.tallies]
+        before = len(batches) - len(missing)
+        show(before, len(batches))
+        for done, result in enumerate(play(missing) if missing else (), start=before + 1):
+            self.tallies[result.key] = result
+            self._append(asdict(result))
+            show(done, len(batches))
+        return [self.tallies[batch.key] for batch in batches]
+
+    def meet_on_all(
+        self, meetings: Sequence[tuple[str, str]], pool: OpeningPool, play: Play, show: Show
+    ) -> list[BatchResult]:
+        """What becomes of meetings of two agents on all openings of a pool; one result a meeting."""
+        starts = range(0, len(pool), BATCH)
+        batches = [
+            pool.batch(place * len(starts) + number, *meeting, start, min(BATCH, len(pool) - start))
+            for place, meeting in enumerate(meetings)
+            for number, start in enumerate(starts)
+        ]
+        results = self.meet(batches, play, show)
+        by_meeting = [results[place : place + len(starts)] for place in range(0, len(results), len(starts))]
+        return [
+            BatchResult(place, "".join(part.won for part in parts), sum(part.forfeits for part in parts))
+            for place, parts in enumerate(by_meeting)
+        ]
 
     def _append(self, line: Mapping[str, Any]) -> None:
         if self._path is None:

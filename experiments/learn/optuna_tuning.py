@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from experiments.inference.cluster_intervals import Interval
-from experiments.learn.journal import BatchResult, Journal
-from experiments.learn.parameter_space import Space, Vector, space_of
+from experiments.learn.parameter_space import Space, Vector
 from experiments.learn.spsa import SpsaPlan
-from experiments.learn.spsa_tuning import Question, TuningProgress, promise
-from experiments.learn.tuning_games import OpeningPool, Play, playing, pool_of, prepare, with_values
-from experiments.roster import settings_text
+from experiments.learn.spsa_tuning import Question, Study, TuningProgress, opened_study, promise
+from experiments.learn.tuning_games import BatchResult, with_values
 from isolation.rules.parameters import Parameter
 
 ROUNDS = 16
@@ -104,59 +102,46 @@ def sample(
         ValueError: there is nothing to tune, `out` is of another question, or Optuna is not installed.
     """
     version = check_optuna()
-    (agent, *others) = prepare([str(spec) for spec in (question.spec, question.opponent) if spec], question.size)
-    assert agent.heuristic is not None
-    space = space_of(agent.heuristic, question.wanted, with_choices=True)
-    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
-    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, other) for other in others)]  # type: ignore[arg-type]
-    journal = Journal(out, _described(question, space, settings, len(pool), version))
-    with playing(question.size, jobs, cluster) as play:
-        field = _Field(question, space, pool, journal, play)
-        tried = _asked_for(field, show)
-        chosen = sorted((one for one in tried if one != field.start), key=lambda one: _shrunk(tried, one), reverse=True)
-        return _finals(field, chosen[:FINALISTS], len(tried))
+
+    def described(space: Space) -> dict[str, object]:
+        looked_through = [[space.parameters[at].name, space.parameters[at].looked_through] for at in space.free]
+        return {"what": "sampling", "sampler": f"optuna {version}", "parameters": looked_through}
+
+    with opened_study(question, out, jobs, cluster, described, with_choices=True) as study:
+        tried = _asked_for(study, show)
+        start = _start(study)
+        chosen = sorted((one for one in tried if one != start), key=lambda one: _shrunk(tried, one), reverse=True)
+        return _finals(study, chosen[:FINALISTS], len(tried))
 
 
 Point = tuple[float, ...]
 """Values of the parameters that are looked through."""
 
 
-@dataclass(frozen=True)
-class _Field:
-    """Where vectors play."""
-
-    question: Question
-    space: Space
-    pool: OpeningPool
-    journal: Journal
-    play: Play
-
-    @property
-    def start(self) -> Point:
-        """The values as they are."""
-        return tuple(map(float, self.space.start))
-
-    def meet(self, points: Sequence[Point], first_key: int, first_opening: int, openings: int) -> list[BatchResult]:
-        """What becomes of each on the same openings, against the opponent or the values as they are."""
-        texts = [with_values(self.question.spec, self.space.values(np.array(point))) for point in points]
-        other = str(self.question.opponent or self.question.spec)
-        due = [
-            self.pool.batch(first_key + place, text, other, first_opening, openings) for place, text in enumerate(texts)
-        ]
-        missing = [batch for batch in due if batch.key not in self.journal.tallies]
-        for pairs in self.play(missing) if missing else ():
-            self.journal.add(pairs)
-        return [self.journal.tallies[batch.key] for batch in due]
+def _start(study: Study) -> Point:
+    """The values as they are."""
+    return tuple(map(float, study.space.start))
 
 
-def _asked_for(field: _Field, show: Callable[[TuningProgress], None]) -> dict[Point, tuple[int, int]]:
+def _meet(
+    study: Study, points: Sequence[Point], first_key: int, first_opening: int, openings: int
+) -> list[BatchResult]:
+    """What becomes of each on the same openings, against the opponent or the values as they are."""
+    texts = [with_values(study.question.spec, study.space.values(np.array(point))) for point in points]
+    other = str(study.question.opponent or study.question.spec)
+    return study.meet(
+        [study.pool.batch(first_key + place, text, other, first_opening, openings) for place, text in enumerate(texts)]
+    )
+
+
+def _asked_for(study: Study, show: Callable[[TuningProgress], None]) -> dict[Point, tuple[int, int]]:
     """Every vector tried, with the games that it won and played; the values as they are come first."""
     import optuna
 
-    plan, space = field.question.plan, field.space
+    plan, space = study.question.plan, study.space
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(direction="maximize", sampler=_sampler(plan.seed))
-    study.enqueue_trial(dict(zip(space.names, _as_declared(space, space.start), strict=True)))
+    trials_so_far = optuna.create_study(direction="maximize", sampler=_sampler(plan.seed))
+    trials_so_far.enqueue_trial(dict(zip(space.names, _as_declared(space, space.start), strict=True)))
     distributions = {
         name: _distribution(space.parameters[at]) for name, at in zip(space.names, space.free, strict=True)
     }
@@ -164,11 +149,11 @@ def _asked_for(field: _Field, show: Callable[[TuningProgress], None]) -> dict[Po
     path = [space.start]
     show(TuningProgress(0, plan.rounds, space.names, np.array(path)))
     for round_ in range(plan.rounds):
-        trials = [study.ask(distributions) for _ in range(plan.directions)]
+        trials = [trials_so_far.ask(distributions) for _ in range(plan.directions)]
         points = [tuple(space.rounded(np.array([trial.params[name] for name in space.names]))) for trial in trials]
-        tallies = field.meet(points, round_ * plan.directions, round_ * plan.openings, plan.openings)
+        tallies = _meet(study, points, round_ * plan.directions, round_ * plan.openings, plan.openings)
         for trial, point, tally in zip(trials, points, tallies, strict=True):
-            study.tell(trial, tally.wins / (2 * tally.openings))
+            trials_so_far.tell(trial, tally.wins / (2 * tally.openings))
             wins, games = tried.get(point, (0, 0))
             tried[point] = wins + tally.wins, games + 2 * tally.openings
         path.append(np.array(max(tried, key=lambda one: _shrunk(tried, one))))
@@ -212,14 +197,14 @@ def _shrunk(tried: Mapping[Point, tuple[int, int]], point: Point) -> float:
     return float((wins + more * won / played) / (games + more))
 
 
-def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling:
+def _finals(study: Study, finalists: Sequence[Point], vectors: int) -> Sampling:
     """The best meet once more, on openings that none of them was chosen by."""
-    plan, pool = field.question.plan, field.pool
-    against_itself = field.question.opponent is None
+    plan, pool, space, start = study.question.plan, study.pool, study.space, _start(study)
+    against_itself = study.question.opponent is None
     count = max(2, min(len(pool), round(_FINALS / (1 - _FINALS) * plan.games / (2 * FINALISTS))))
-    points = [*finalists] if against_itself else [field.start, *finalists]
+    points = [*finalists] if against_itself else [start, *finalists]
     first = plan.rounds * plan.openings
-    won = [one.each for one in field.meet(points, plan.rounds * plan.directions, first, count)]
+    won = [one.each for one in _meet(study, points, plan.rounds * plan.directions, first, count)]
     leads = np.array(won) - 1 if against_itself else np.array(won[1:]) - won[0]
     orbits = pool.orbits[np.arange(first, first + count) % len(pool)]
     # The values as they are lead by nothing, and are preferred to whatever does not lead.
@@ -228,34 +213,17 @@ def _finals(field: _Field, finalists: Sequence[Point], vectors: int) -> Sampling
     preferred = [int(leads[:, halves == half].sum(axis=1).argmax()) for half in (1, 0)]
     judged = np.where(halves == 0, leads[preferred[0]], leads[preferred[1]])
     promised = promise(judged, orbits, against_itself)
-    best = [field.start, *finalists][int(leads.sum(axis=1).argmax())]
+    best = [start, *finalists][int(leads.sum(axis=1).argmax())]
     if promised.estimate <= (0.5 if against_itself else 0):
-        best = field.start
-    space, tallies = field.space, field.journal.tallies.values()
+        best = start
     parameters = tuple(
         SampledParameter(name, space.parameters[at].looked_through, before, after)
-        for name, at, before, after in zip(space.names, space.free, field.start, best, strict=True)
+        for name, at, before, after in zip(space.names, space.free, start, best, strict=True)
     )
     return Sampling(
         parameters,
         promised,
         vectors,
-        2 * sum(tally.openings for tally in tallies),
-        sum(tally.forfeits for tally in tallies),
+        study.games,
+        study.forfeits,
     )
-
-
-def _described(
-    question: Question, space: Space, settings: Sequence[str], openings: int, version: str
-) -> dict[str, object]:
-    """All that decides what is played."""
-    looked_through = [[space.parameters[at].name, space.parameters[at].looked_through] for at in space.free]
-    return {
-        "what": "sampling",
-        "sampler": f"optuna {version}",
-        "agents": list(settings),
-        "parameters": looked_through,
-        "size": question.size,
-        "openings": [question.plies, openings],
-        "plan": asdict(question.plan),
-    }

@@ -348,7 +348,7 @@ def _judged(
         return worse_by(place, [value])[0][1]
 
     unchanged = [worse_at(place, before) for place, before in enumerate(space.start)]
-    p_values = holm([float(chdtrc(1, by)) for by in unchanged]).adjusted
+    p_values = holm([float(chdtrc(1, by)) for by in unchanged])
     for place, name in enumerate(space.names):
         low, high, after = space.low[place], space.high[place], vector[place]
         grid = np.linspace(low, high, points)

@@ -8,18 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from experiments.inference.cluster_intervals import Interval, rate_interval
+from experiments.inference.cluster_intervals import Interval
 from experiments.learn.journal import Journal
-from experiments.learn.tuning_games import Batch, OpeningPool, playing, pool_of, prepare
+from experiments.learn.tuning_games import playing, pool_of, prepare
 from experiments.roster import Spec, complete, make_agent, parse_limit, settings_text
 from experiments.roster.spec import parse_number
 from isolation.rules.limits import Limit
 from isolation.rules.parameters import parameters_of
 
 MOST_POINTS = 10_000
-_BATCH = 50
 _PARAMETER = "option."
 
 
@@ -109,17 +107,11 @@ def sweep(
         "openings": [plies, len(pool), seed],
     }
     journal = Journal(out, question)
-    batches = _batches(meetings, pool)
-    missing = [batch for batch in batches if batch.key not in journal.tallies]
-    show(len(batches) - len(missing), len(batches))
     with playing(size, jobs, cluster) as play:
-        for done, played in enumerate(play(missing) if missing else (), start=1):
-            journal.add(played)
-            show(len(batches) - len(missing) + done, len(batches))
-    per = len(batches) // len(meetings)
+        results = journal.meet_on_all([(str(first), str(second)) for first, second in meetings], pool, play, show)
     return [
-        _point(values, journal, range(place * per, (place + 1) * per), pool)
-        for place, values in enumerate(combinations)
+        Point(values, pool.rate(result.each), len(pool), result.forfeits)
+        for values, result in zip(combinations, results, strict=True)
     ]
 
 
@@ -169,19 +161,3 @@ def _meeting(
     varied = replace(limited, parameters=tuple(sorted((dict(spec.parameters) | numbers).items())))
     whom = opponent or limited
     return complete(varied, limit), complete(whom, own or limit)
-
-
-def _batches(meetings: Sequence[tuple[Spec, Spec]], pool: OpeningPool) -> list[Batch]:
-    starts = range(0, len(pool), _BATCH)
-    return [
-        pool.batch(place * len(starts) + number, str(first), str(second), start, min(_BATCH, len(pool) - start))
-        for place, (first, second) in enumerate(meetings)
-        for number, start in enumerate(starts)
-    ]
-
-
-def _point(values: tuple[Limit | float, ...], journal: Journal, keys: range, pool: OpeningPool) -> Point:
-    tallies = [journal.tallies[key] for key in keys]
-    wins: NDArray[np.int64] = np.concatenate([tally.each for tally in tallies])
-    rate = rate_interval(np.bincount(pool.orbits, wins), 2 * np.bincount(pool.orbits))
-    return Point(values, rate, len(pool), sum(tally.forfeits for tally in tallies))

@@ -91,7 +91,7 @@ def importance(upper: Floats, lower: Floats, leads: Floats) -> Floats:
         spreads = np.sqrt(np.sum((weights * rest * signs) ** 2, axis=1))
         sums = np.abs(weights @ (rest * signs))
         found.append(min(1.0, 2 * 2 * float(norm.sf((sums / spreads).max()))) if spreads.all() else 1.0)
-    return np.array(holm(found).adjusted)
+    return np.array(holm(found))
 
 
 def fit_response(contests: Contests, start: Floats, p_values: Floats) -> Response:

@@ -8,7 +8,8 @@ orbit: what was tuned on one half is judged on the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,18 +18,17 @@ from numpy.typing import NDArray
 
 from experiments.inference.cluster_intervals import Interval, agree, mean_parts, rate_interval
 from experiments.inference.contenders.permutation_tests import sign_flip_test
-from experiments.learn.journal import BatchResult, Journal
+from experiments.learn.journal import Journal
 from experiments.learn.parameter_space import Space, Vector, space_of
 from experiments.learn.response_surface import ALPHA, Contests, Response, fit_response, importance
 from experiments.learn.spsa import SpsaPlan, directions, ends, moved
-from experiments.learn.tuning_games import Batch, OpeningPool, Play, playing, pool_of, prepare, with_values
+from experiments.learn.tuning_games import Batch, BatchResult, OpeningPool, Play, playing, pool_of, prepare, with_values
 from experiments.roster import Spec, make_agent, settings_text
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 OPENINGS = 4000
 """How many there are to learn from, where the board has as many."""
-HELD_OUT_BATCH = 50
 FINALS = 0.1
 """How many games the finals have, as a share of those before them."""
 
@@ -129,6 +129,76 @@ class Judgement:
     gain_p_value: float = float("nan")
 
 
+@dataclass(frozen=True)
+class Study:
+    """A tuning that is being played.
+
+    Attributes:
+        question: what is tuned.
+        space: its parameters.
+        pool: openings to learn from.
+        journal: what has been played.
+        play: what plays the rest.
+    """
+
+    question: Question
+    space: Space
+    pool: OpeningPool
+    journal: Journal
+    play: Play
+
+    @property
+    def games(self) -> int:
+        """How many were played."""
+        return 2 * sum(result.openings for result in self.journal.tallies.values())
+
+    @property
+    def forfeits(self) -> int:
+        """How many of them were lost by anything but having no move."""
+        return sum(result.forfeits for result in self.journal.tallies.values())
+
+    def meet(self, batches: Sequence[Batch]) -> list[BatchResult]:
+        """What becomes of batches, in their order."""
+        return self.journal.meet(batches, self.play)
+
+
+@contextmanager
+def opened_study(
+    question: Question,
+    out: Path | None,
+    jobs: int,
+    cluster: str | None,
+    described: Callable[[Space], Mapping[str, object]],
+    *,
+    with_choices: bool = False,
+) -> Iterator[Study]:
+    """A tuning with what plays it, begun, or gone on with where its journal ends.
+
+    Args:
+        question, out, jobs, cluster: see `tune`.
+        described: what decides what is played, beside the question.
+        with_choices: whether choices are parameters, too.
+
+    Raises:
+        ValueError: there is nothing to tune, or `out` is of another question.
+    """
+    specs = [spec for spec in (question.spec, question.opponent) if spec]
+    agents = prepare([str(spec) for spec in specs], question.size)
+    assert agents[0].heuristic is not None
+    space = space_of(agents[0].heuristic, question.wanted, with_choices=with_choices)
+    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
+    facts = {
+        **described(space),
+        "agents": [settings_text(spec, agent) for spec, agent in zip(specs, agents, strict=True)],
+        "size": question.size,
+        "openings": [question.plies, len(pool)],
+        "plan": asdict(question.plan),
+    }
+    journal = Journal(out, facts)
+    with playing(question.size, jobs, cluster) as play:
+        yield Study(question, space, pool, journal, play)
+
+
 def tunable(spec: Spec, wanted: Sequence[str], *, with_choices: bool = False) -> Space:
     """What there is to tune of an agent, all or what is named; choices only if they can be looked through.
 
@@ -160,32 +230,24 @@ def tune(
     Raises:
         ValueError: there is nothing to tune, or `out` is of another question.
     """
-    (agent, *others) = prepare([str(spec) for spec in (question.spec, question.opponent) if spec], question.size)
-    assert agent.heuristic is not None
-    space = space_of(agent.heuristic, question.wanted)
-    pool = pool_of(question.size, question.plies, question.openings, question.plan.seed, "fit")
-    settings = [settings_text(question.spec, agent), *(settings_text(question.opponent, other) for other in others)]  # type: ignore[arg-type]
-    journal = Journal(out, _described(question, space, settings, len(pool)))
-    path = [_scaled(space, space.start)]
-    contests: list[_Contest] = []
-    show(TuningProgress(0, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
-    with playing(question.size, jobs, cluster) as play:
-        for round_ in range(1, question.plan.rounds + 1):
-            signs = directions(question.plan, round_, len(space.free))
-            played = _play_round(question, space, pool, journal, ends(path[-1], signs, round_), round_, play)
+    plan = question.plan
+    with opened_study(question, out, jobs, cluster, _described) as study:
+        space = study.space
+        path = [_scaled(space, space.start)]
+        contests: list[_Contest] = []
+        show(TuningProgress(0, plan.rounds, space.names, _unscaled(space, np.array(path))))
+        for round_ in range(1, plan.rounds + 1):
+            signs = directions(plan, round_, len(space.free))
+            played = _play_round(study, ends(path[-1], signs, round_), round_)
             contests += played
             leads = np.array([one.lead for one in played])
-            path.append(moved(question.plan, path[-1], signs, leads, round_))
-            show(TuningProgress(round_, question.plan.rounds, space.names, _unscaled(space, np.array(path))))
+            path.append(moved(plan, path[-1], signs, leads, round_))
+            show(TuningProgress(round_, plan.rounds, space.names, _unscaled(space, np.array(path))))
         uppers, lowers = (np.array([getattr(contest, end) for contest in contests]) for end in ("upper", "lower"))
         matters = importance(uppers, lowers, np.array([contest.lead / contest.games for contest in contests]))
         found = _tuned(space, fit_response(_contests(contests, question.opponent is None), path[0], matters))
-        promised = _finals(
-            question, pool, journal, {one.name: one.after for one in found if one.after != one.before}, play
-        )
-    tallies = journal.tallies.values()
-    games, forfeits = 2 * sum(tally.openings for tally in tallies), sum(tally.forfeits for tally in tallies)
-    return Tuning(found, promised, games, forfeits, _unscaled(space, np.array(path)))
+        promised = _finals(study, {one.name: one.after for one in found if one.after != one.before})
+    return Tuning(found, promised, study.games, study.forfeits, _unscaled(space, np.array(path)))
 
 
 def judge(
@@ -204,16 +266,16 @@ def judge(
     if question.opponent is not None:
         meetings += [(new, str(question.opponent)), (old, str(question.opponent))]
     with playing(question.size, jobs, cluster) as play:
-        wins = _play_meetings(meetings, pool, play, show)
+        wins = [result.each for result in Journal(None, {}).meet_on_all(meetings, pool, play, show)]
     p_value = _p_value(wins[0] - 1, pool)
-    rate = agree(_rate(wins[0], pool), p_value <= ALPHA, 0.5)
+    rate = agree(pool.rate(wins[0]), p_value <= ALPHA, 0.5)
     if len(wins) == 1:
         return Judgement(len(pool), rate, p_value)
     gains = wins[1] - wins[2]
     by_orbit = np.bincount(pool.orbits, gains) / np.bincount(pool.orbits) / 2
     gain_p_value = _p_value(gains, pool)
     gain = agree(mean_parts(by_orbit).alone, gain_p_value <= ALPHA)
-    return Judgement(len(pool), rate, p_value, _rate(wins[2], pool), _rate(wins[1], pool), gain, gain_p_value)
+    return Judgement(len(pool), rate, p_value, pool.rate(wins[2]), pool.rate(wins[1]), gain, gain_p_value)
 
 
 @dataclass(frozen=True)
@@ -237,47 +299,28 @@ class _Contest:
         return 2 * self.tallies[0].openings
 
 
-def _described(question: Question, space: Space, settings: Sequence[str], openings: int) -> dict[str, object]:
-    """All that decides what is played."""
-    return {
-        "what": "tuning",
-        "agents": list(settings),
-        "parameters": [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)],
-        "size": question.size,
-        "openings": [question.plies, openings],
-        "plan": asdict(question.plan),
-    }
+def _described(space: Space) -> dict[str, object]:
+    """What is asked of the parameters."""
+    ranges = [[name, low, high] for name, low, high in zip(space.names, space.low, space.high, strict=True)]
+    return {"what": "tuning", "parameters": ranges}
 
 
-def _play_round(
-    question: Question,
-    space: Space,
-    pool: OpeningPool,
-    journal: Journal,
-    both: tuple[Vector, Vector],
-    round_: int,
-    play: Play,
-) -> list[_Contest]:
-    """Play what is missing of a round."""
+def _play_round(study: Study, both: tuple[Vector, Vector], round_: int) -> list[_Contest]:
+    """The contests of a round."""
+    question, space, count = study.question, study.space, study.question.plan.openings
     uppers, lowers = (np.array([_played(space, point) for point in points]) for points in both)
     due: list[Batch] = []
-    keys: list[tuple[int, ...]] = []
-    for place, (upper, lower) in enumerate(zip(uppers, lowers, strict=True)):
-        key = 2 * ((round_ - 1) * len(uppers) + place)
-        texts = [with_values(question.spec, space.values(_unscaled(space, end))) for end in (upper, lower)]
-        start, count = key // 2 * question.plan.openings, question.plan.openings
-        if question.opponent is None:
-            due.append(pool.batch(key, texts[0], texts[1], start, count))
-            keys.append((key,))
-        else:
-            due += [pool.batch(key + n, text, str(question.opponent), start, count) for n, text in enumerate(texts)]
-            keys.append((key, key + 1))
-    missing = [batch for batch in due if batch.key not in journal.tallies]
-    for pairs in play(missing) if missing else ():
-        journal.add(pairs)
+    for place, points in enumerate(zip(uppers, lowers, strict=True)):
+        contest = (round_ - 1) * len(uppers) + place
+        upper, lower = (with_values(question.spec, space.values(_unscaled(space, end))) for end in points)
+        other = str(question.opponent)
+        meetings = [(upper, lower)] if question.opponent is None else [(upper, other), (lower, other)]
+        due += [study.pool.batch(2 * contest + n, *pair, contest * count, count) for n, pair in enumerate(meetings)]
+    results = study.meet(due)
+    each = len(due) // len(uppers)
     return [
-        _Contest(upper, lower, tuple(journal.tallies[key] for key in own))
-        for upper, lower, own in zip(uppers, lowers, keys, strict=True)
+        _Contest(upper, lower, tuple(results[place * each : (place + 1) * each]))
+        for place, (upper, lower) in enumerate(zip(uppers, lowers, strict=True))
     ]
 
 
@@ -326,9 +369,10 @@ def _tuned(space: Space, found: Response) -> tuple[TunedParameter, ...]:
     return tuple(parameters)
 
 
-def _finals(question: Question, pool: OpeningPool, journal: Journal, values: dict[str, float], play: Play) -> Interval:
+def _finals(study: Study, values: dict[str, float]) -> Interval:
     """What new values win of the old ones, or gain against the opponent, in games that had no part in choosing them."""
-    plan, against_itself = question.plan, question.opponent is None
+    question, pool, plan = study.question, study.pool, study.question.plan
+    against_itself = question.opponent is None
     if not values:
         return promise(np.zeros(1, np.int64), np.zeros(1, np.int64), against_itself)
     first, count = plan.games // 2, max(1, min(len(pool), round(FINALS * plan.games / 2)))
@@ -336,10 +380,7 @@ def _finals(question: Question, pool: OpeningPool, journal: Journal, values: dic
     meetings = [(new, old)] if against_itself else [(one, str(question.opponent)) for one in (new, old)]
     key = 2 * plan.rounds * plan.directions
     due = [pool.batch(key + n, *meeting, first, count) for n, meeting in enumerate(meetings)]
-    missing = [batch for batch in due if batch.key not in journal.tallies]
-    for pairs in play(missing) if missing else ():
-        journal.add(pairs)
-    won = [journal.tallies[batch.key].each for batch in due]
+    won = [result.each for result in study.meet(due)]
     return promise(won[0] - (1 if against_itself else won[1]), pool.orbits[list(due[0].numbers)], against_itself)
 
 
@@ -356,32 +397,6 @@ def promise(leads: Ints, orbits: Ints, against_itself: bool) -> Interval:
     if against_itself:
         return rate_interval(by_orbit[met] + games[met] / 2, games[met])
     return mean_parts(by_orbit[met] / games[met]).alone
-
-
-def _play_meetings(
-    meetings: Sequence[tuple[str, str]],
-    pool: OpeningPool,
-    play: Play,
-    show: Callable[[int, int], None],
-) -> list[NDArray[np.int64]]:
-    """Games won of each opening's two, by meeting."""
-    starts = range(0, len(pool), HELD_OUT_BATCH)
-    batches = [
-        pool.batch(place * len(starts) + number, *meeting, start, min(HELD_OUT_BATCH, len(pool) - start))
-        for place, meeting in enumerate(meetings)
-        for number, start in enumerate(starts)
-    ]
-    found: dict[int, NDArray[np.int64]] = {}
-    show(0, len(batches))
-    for pairs in play(batches):
-        found[pairs.key] = pairs.wins
-        show(len(found), len(batches))
-    per = len(starts)
-    return [np.concatenate([found[place * per + n] for n in range(per)]) for place in range(len(meetings))]
-
-
-def _rate(wins: NDArray[np.int64], pool: OpeningPool) -> Interval:
-    return rate_interval(np.bincount(pool.orbits, wins), 2 * np.bincount(pool.orbits))
 
 
 def _p_value(leads: NDArray[np.int64], pool: OpeningPool) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.inference.cluster_intervals import Interval, rate_interval
 from experiments.plan.openings import OpeningSet, orbit_ids, random_openings
 from experiments.play.cluster.cluster_address import chosen
 from experiments.play.cluster.file_transfer import UserFile, files_of, placed_specs
@@ -28,18 +29,38 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """What became of the openings of a batch.
-
-    Attributes:
-        key: which batch it was.
-        wins: int64[n], games that the first agent won of each opening's two.
-        forfeits: games lost by anything but having no move.
-    """
+class BatchResult:
+    """What became of a batch: games won by the first agent of each opening's two, as digits, and games lost by anything
+    but having no move."""
 
     key: int
-    wins: Ints
+    won: str
     forfeits: int
+
+    @classmethod
+    def of(cls, key: int, wins: Ints, forfeits: int) -> BatchResult:
+        """The result of a batch of which so many games were won by opening: int64[n]."""
+        return cls(key, "".join(map(str, wins.tolist())), forfeits)
+
+    @property
+    def each(self) -> Ints:
+        """int64[n], games won of each opening's two."""
+        return np.array(list(map(int, self.won)), np.int64)
+
+    @property
+    def openings(self) -> int:
+        """How many were played."""
+        return len(self.won)
+
+    @property
+    def wins(self) -> int:
+        """Games won in all."""
+        return int(self.each.sum())
+
+    @property
+    def squares(self) -> float:
+        """The sum over openings of the squared deviation of their wins from the mean."""
+        return float(((self.each - self.each.mean()) ** 2).sum())
 
 
 @dataclass(frozen=True)
@@ -67,6 +88,10 @@ class OpeningPool:
         """So many openings from a place on, around and around."""
         numbers = tuple(number % len(self) for number in range(start, start + count))
         return Batch(key, first, second, tuple(self.openings[number] for number in numbers), numbers)
+
+    def rate(self, wins: Ints) -> Interval:
+        """The share of games won, if so many were of each opening's two, by opening up to symmetry."""
+        return rate_interval(np.bincount(self.orbits, wins), 2 * np.bincount(self.orbits))
 
 
 def pool_of(size: str, plies: int, count: int, seed: int, split: Split) -> OpeningPool:
@@ -131,7 +156,7 @@ def with_values(spec: Spec, values: Mapping[str, float]) -> str:
     )
 
 
-Play = Callable[[Sequence[Batch]], Iterator[Pairs]]
+Play = Callable[[Sequence[Batch]], Iterator[BatchResult]]
 """What becomes of batches, in no order."""
 
 
@@ -140,7 +165,7 @@ def playing(size: str, jobs: int, cluster: str | None) -> Iterator[Play]:
     """What plays batches, again and again, on boards of a size; see `parallel_mapper.spreading`."""
     with parallel_mapper(jobs, cluster) as spread:
 
-        def play(batches: Sequence[Batch]) -> Iterator[Pairs]:
+        def play(batches: Sequence[Batch]) -> Iterator[BatchResult]:
             specs = (spec for batch in batches for spec in (batch.first, batch.second))
             files = files_of(specs) if chosen(cluster, jobs) else ()
             return spread(play_batch, ((batch, size, files) for batch in batches))
@@ -148,7 +173,7 @@ def playing(size: str, jobs: int, cluster: str | None) -> Iterator[Play]:
         yield play
 
 
-def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs:
+def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> BatchResult:
     """Play every opening of a batch twice, by agents that may come from these users' files of another machine."""
     from isolation.games.match import play_games
 
@@ -160,7 +185,7 @@ def play_batch(batch: Batch, size: str, files: Sequence[UserFile] = ()) -> Pairs
     )
     wins = (games[0].winner == 1).astype(np.int64) + (games[1].winner == 2)
     forfeits = sum(int((game.reason != Reason.NO_MOVES).sum()) for game in games)
-    return Pairs(batch.key, wins, forfeits)
+    return BatchResult.of(batch.key, wins, forfeits)
 
 
 def prepare(specs: Sequence[str], size: str) -> list[Agent]:
