@@ -119,7 +119,7 @@ def test_the_interval_for_these_openings_covers_their_exact_score(n, pool):
 @given(counts, counts, counts, st.sampled_from(METHODS), st.sampled_from([0.8, 0.95, 0.99]))
 def test_every_interval_holds_its_estimate_and_is_mirrored_for_the_opponent(lost, split, won, method, confidence):
     pairs = PairCounts(lost, split, won)
-    ours, theirs = (pair_interval(p, confidence, method) for p in (pairs, pairs.reversed))
+    ours, theirs = (pair_interval(p, confidence, method) for p in (pairs, PairCounts(won, split, lost)))
     assert 0 <= ours.low <= ours.high <= 1
     assert (ours.low, ours.high) == pytest.approx((1 - theirs.high, 1 - theirs.low), abs=1e-6)
     if pairs.n and method != METHODS[0]:

@@ -53,11 +53,6 @@ class PairCounts:
         """Variance of one pair's score; NaN without pairs."""
         return (self.won + self.split / 4) / self.n - self.score**2 if self.n else math.nan
 
-    @property
-    def reversed(self) -> PairCounts:
-        """The same pairs seen by the opponent."""
-        return PairCounts(self.won, self.split, self.lost)
-
     def as_tuple(self) -> tuple[int, int, int]:
         """(lost, split, won)."""
         return self.lost, self.split, self.won

@@ -45,15 +45,13 @@ class Claim:
 
     `tables` are those it rests on, several if runs of the same agent are taken together; `opponents` those both met.
     `published` is what the bare shares say: "better", "worse" or "equal". `adjusted_p` is Holm-adjusted over the
-    claims of the source. `baseline_from_elsewhere`: the table has no baseline of its own, all those of the source are
-    taken together.
+    claims of the source. Where the table has no baseline of its own, all those of the source are taken together.
     """
 
     source: str
     tables: tuple[str, ...]
     agent: str
     baseline: str
-    baseline_from_elsewhere: bool
     opponents: tuple[str, ...]
     contender_wins: int
     contender_games: int
@@ -209,7 +207,6 @@ def _claim(runs: Sequence[AgentResult], bases: Sequence[AgentResult], confidence
         tables=tuple(run.table for run in runs),
         agent=runs[0].agent,
         baseline=bases[0].agent,
-        baseline_from_elsewhere=elsewhere,
         opponents=tuple(opponents),
         contender_wins=sum(s.contender_wins for s in strata),
         contender_games=sum(s.contender_wins + s.contender_losses for s in strata),
@@ -233,7 +230,7 @@ def _total(results: Iterable[AgentResult]) -> dict[str, tuple[int, int]]:
 
 
 def _adjust(claims: Sequence[Claim]) -> list[Claim]:
-    adjusted = holm([claim.test.p_value for claim in claims]).adjusted
+    adjusted = holm([claim.test.p_value for claim in claims])
     return [replace(claim, adjusted_p=p) for claim, p in zip(claims, adjusted, strict=True)]
 
 

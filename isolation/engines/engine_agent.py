@@ -10,20 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isolation.editions.classic_board import Board
 from isolation.engines.program import Program
 from isolation.engines.protocol import Info, parse_pv
 from isolation.engines.session import WAITS, Session, Start, Timeouts, start_engine, start_session
-from isolation.players.agents import AgentDefaults, ForfeitError
+from isolation.players.agents import ForfeitError, UncompiledAgent
 from isolation.processes.transport import Idle
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
 from isolation.search.result import SearchResult
-
-if TYPE_CHECKING:
-    from isolation.search.compiled import CompiledPlayer
 
 MOST_NOTES = 20_000_000
 """Bytes of what is written of searches by one process of ours; that is enough for some hundred thousand moves."""
@@ -31,7 +28,7 @@ _Order = tuple[Program, str, Timeouts]
 
 
 @dataclass(frozen=True)
-class EngineAgent(AgentDefaults):
+class EngineAgent(UncompiledAgent):
     """An engine under a limit.
 
     It might hang, but needs no guard: it lives in a process of its own, and its session waits for nothing without end.
@@ -55,15 +52,6 @@ class EngineAgent(AgentDefaults):
             raise ValueError(f"an engine is limited by depth, nodes or ms, not by {self.limit}")
 
     @property
-    def heuristic(self) -> None:
-        """None: what it evaluates by is its own affair."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """No: it plays in a process of its own."""
-        return False
-
-    @property
     def why_unrepeatable(self) -> str:
         """That nobody here knows what it does."""
         return "nothing says of an engine that it repeats itself"
@@ -72,10 +60,6 @@ class EngineAgent(AgentDefaults):
         """Its command, files by name and content, its protocol and options, and its limit."""
         limit = {self.limit.unit: getattr(self.limit, self.limit.unit)}
         return {"kind": "engine", **self.program.facts(), "limit": limit}
-
-    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """None: it plays in a process of its own."""
-        return None
 
     @property
     def has_own_process(self) -> bool:

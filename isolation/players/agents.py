@@ -227,6 +227,23 @@ class AgentDefaults:
         return self
 
 
+class UncompiledAgent(AgentDefaults):
+    """An agent of which nothing can be compiled: a player object, or a process of its own."""
+
+    @property
+    def heuristic(self) -> None:
+        """None: what it evaluates by is its own affair."""
+
+    @property
+    def is_compilable(self) -> bool:
+        """No."""
+        return False
+
+    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
+        """None."""
+        return None
+
+
 class StatelessAgent(AgentDefaults):
     """An agent that is its own player, since it remembers nothing from one move to the next."""
 
@@ -420,7 +437,7 @@ class SearchAgent(StatelessAgent):
 
 
 @dataclass(frozen=True)
-class ClassicAgent(AgentDefaults):
+class ClassicAgent(UncompiledAgent):
     """A player object of the classic scripts, of any edition; each game has a fresh one.
 
     `limit` is the wall or CPU time of a move. Before each move the generators of `random` and NumPy are seeded with
@@ -439,22 +456,9 @@ class ClassicAgent(AgentDefaults):
         if self.limit.is_reproducible:
             raise ValueError(f"a classic player can only be limited by ms or cpu_ms, not by {self.limit}")
 
-    @property
-    def heuristic(self) -> None:
-        """None: what it evaluates by is its own affair."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """No: a player object runs in Python."""
-        return False
-
     def settings(self) -> dict[str, Any]:
         """Where the player's code comes from, and its limit."""
         return {"kind": "classic", **dict(self.origin), "limit": {self.limit.unit: self.limit.value}}
-
-    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """None: a player object runs interpreted."""
-        return None
 
     def why_unfit(self, size: tuple[int, int]) -> str:
         """That the board is too large for the states of the third edition, if its player knows those."""

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isolation.editions.edition import THIRD
 from isolation.editions.third.conversion import unsupported_size_reason
 from isolation.loading.load_user_code import content_hash, load_player
-from isolation.players.agents import Agent, AgentDefaults, ClassicAgent, ForfeitError
+from isolation.players.agents import Agent, ClassicAgent, ForfeitError, UncompiledAgent
 from isolation.processes.agent_pickling import recipe
 from isolation.processes.player_process import PlayerProcess
 from isolation.processes.subprocess_child import PlayerSetup
@@ -21,9 +21,6 @@ from isolation.processes.subprocess_player import START_SECONDS, SubprocessPlaye
 from isolation.processes.transport import Transport
 from isolation.rules.limits import Limit
 from isolation.rules.outcome import Reason
-
-if TYPE_CHECKING:
-    from isolation.search.compiled import CompiledPlayer
 
 IMPORT_SECONDS = 10.0
 """What a file may take to be imported in a restricted process, the process's own start included."""
@@ -34,7 +31,7 @@ _ANY_SIZE = (0, 0)
 
 
 @dataclass(frozen=True)
-class FileAgent(AgentDefaults):
+class FileAgent(UncompiledAgent):
     """A player of a file that is nothing but data here.
 
     Attributes:
@@ -60,15 +57,6 @@ class FileAgent(AgentDefaults):
     is_deterministic: bool = field(default=False, init=False)
     is_user_code: bool = field(default=True, init=False)
 
-    @property
-    def heuristic(self) -> None:
-        """None: what it evaluates by is its own affair."""
-
-    @property
-    def is_compilable(self) -> bool:
-        """No: it plays in a process of its own."""
-        return False
-
     def why_unfit(self, size: tuple[int, int]) -> str:
         """Players of the third edition know boards of up to 9x11."""
         return unsupported_size_reason(*size) if self.edition == THIRD.name else ""
@@ -77,10 +65,6 @@ class FileAgent(AgentDefaults):
         """Where the player's code comes from, and its limit."""
         kind, player = "apart" if self.is_restricted else "classic", f"{Path(self.file).name}:{self.player}"
         return {"kind": kind, "player": player, "limit": {self.limit.unit: self.limit.value}}
-
-    def compiled(self, size: tuple[int, int]) -> CompiledPlayer | None:
-        """None: it plays in a process of its own."""
-        return None
 
     @property
     def has_own_process(self) -> bool:

@@ -109,11 +109,6 @@ class Comparison:
         return _mean([effect.baseline_rate for effect in self.effects])
 
     @property
-    def standard_error(self) -> float:
-        """That of the mean of the per-opponent effects, clustered by opening; NaN without opponents."""
-        return math.sqrt(max(float(np.mean(self.covariance)), 0.0)) if self.effects else math.nan
-
-    @property
     def is_empty(self) -> bool:
         """Whether there is nothing to compare: no complete pairs against a common opponent."""
         return not self.openings or not self.baseline_openings

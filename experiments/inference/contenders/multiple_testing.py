@@ -30,30 +30,17 @@ _CHUNK = 2_000_000
 _EQUAL = 1e-9
 
 
-@dataclass(frozen=True)
-class Holm:
-    """p-values and what they are worth as a family, in the order given."""
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """p-values adjusted step by step after S. Holm (1979); valid however the tests depend on each other.
 
-    p_values: tuple[float, ...]
-    adjusted: tuple[float, ...]
-
-    def rejected(self, alpha: float = 0.05) -> tuple[bool, ...]:
-        """Which hypotheses fall when the chance of any false rejection is to stay at `alpha`."""
-        check_between("alpha", alpha)
-        return tuple(p <= alpha for p in self.adjusted)
-
-
-def holm(p_values: Sequence[float]) -> Holm:
-    """The step-down adjustment of S. Holm (1979); valid however the tests depend on each other.
-
-    >>> holm([0.01, 0.04, 0.03]).adjusted
+    >>> holm([0.01, 0.04, 0.03])
     (0.03, 0.06, 0.06)
     """
     p = check_shares("p_values", p_values)
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
-    return Holm(tuple(float(v) for v in p), tuple(float(v) for v in adjusted))
+    return tuple(float(v) for v in adjusted)
 
 
 @dataclass(frozen=True)
