@@ -20,9 +20,9 @@ _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 def tls_options(command: Callable[..., None]) -> Callable[..., None]:
     """The files that TLS needs, by dask's names."""
     options = [
-        click.option("--tls-ca-file", type=_PEM, help="For tls: the certificate of who signs, PEM."),
-        click.option("--tls-cert", type=_PEM, help="For tls: the certificate of this end, PEM."),
-        click.option("--tls-key", type=_PEM, help="For tls: its private key, PEM."),
+        click.option("--tls-ca-file", type=_PEM, help="TLS: CA certificate (PEM)."),
+        click.option("--tls-cert", type=_PEM, help="TLS: certificate of this end (PEM)."),
+        click.option("--tls-key", type=_PEM, help="TLS: private key (PEM)."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -30,7 +30,7 @@ def tls_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("scheduler")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address others reach this machine at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address at which others reach this machine.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0 is any free one.")
 @click.option("--scheduler-file", type=click.Path(path_type=Path), help="Write the address there, for the others.")
 @tls_options
@@ -38,7 +38,7 @@ def scheduler(
     host: str, port: int, scheduler_file: Path | None, tls_ca_file: Path | None, tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:  # fmt: skip
-    """Be where the machines of a cluster meet; see docs/cluster.md."""
+    """Start the cluster scheduler; see docs/cluster.md."""
     from experiments.play.cluster.daemons import serve_scheduler
 
     serve_scheduler(host, port, scheduler_file, certificates(tls_ca_file, tls_cert, tls_key), click.echo)
@@ -51,7 +51,7 @@ def scheduler(
 def worker(
     cluster: str, jobs: int, tls_ca_file: Path | None, tls_cert: Path | None, tls_key: Path | None
 ) -> None:  # fmt: skip
-    """Play on this machine for the scheduler at an ADDRESS, or in a scheduler FILE, until Ctrl-C."""
+    """Run a cluster worker for the scheduler at an ADDRESS, or in a scheduler FILE, until Ctrl-C."""
     from experiments.play.cluster.daemons import serve_worker
 
     if not serve_worker(cluster, jobs, certificates(tls_ca_file, tls_cert, tls_key), click.echo):

@@ -80,7 +80,7 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 @click.command("completion")
 @click.argument("shell", metavar="SHELL", type=click.Choice(tuple(_SCRIPTS)))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete commands, heuristics, runs and specs: bash, zsh or fish.
+    """Print a shell completion script for bash, zsh or fish.
 
     For bash put eval "$(isolation completion bash)" into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish
     isolation completion fish | source into ~/.config/fish/config.fish.

@@ -34,7 +34,7 @@ def count_moves(size: str, depth: int, moves: str, output: Format) -> None:
 @click.command("bench")
 @format_option
 def bench(output: Format) -> None:
-    """Measure the speed of searches, games and start-up on this machine, as ratios to a comparator in the same run."""
+    """Measure the speed of searches, games and start-up, as ratios to a comparator in the same run."""
     from experiments.bench import measure
 
     print_rows(measure(), output)
@@ -43,7 +43,7 @@ def bench(output: Format) -> None:
 @click.command("cache")
 @click.option("--clear", is_flag=True, help="Delete all compiled code.")
 def compiled_code(clear: bool) -> None:
-    """Say where compiled code is kept and how large it is."""
+    """Show the folder of compiled code and its size."""
     from isolation.compiling import code_cache
 
     click.echo(f"{code_cache.folder()}: {len(code_cache.files())} files, {code_cache.size() / 1e6:.1f} MB")
@@ -75,7 +75,7 @@ def _print_variants(context: click.Context, parameter: click.Parameter, sizes: s
     help="Print the file of variants that tells Fairy-Stockfish of boards such as 7x7,9x11, and end.",
 )
 def serve_engine(spec: str, size: str) -> None:
-    """Play as an engine on standard input and output, over UGI or over UCI as Fairy-Stockfish speaks it.
+    """Run as a UGI or UCI engine on standard input and output (UCI as Fairy-Stockfish speaks it).
 
     --board is what `startpos` means in UGI; positions may be of any size.
     """
@@ -97,14 +97,14 @@ def serve_engine(spec: str, size: str) -> None:
 
 
 @click.command("test-engine", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--protocol", type=click.Choice(["ugi", "uci"]), help="What it speaks; without this it is found out.")
+@click.option("--protocol", type=click.Choice(["ugi", "uci"]), help="Its protocol; detected by default.")
 @click.option(
     "options",
     "--option",
     metavar="NAME=VALUE",
     multiple=True,
     callback=lambda context, parameter, texts: tuple(_named(text) for text in texts),
-    help="What it is told by setoption; may be given several times.",
+    help="Option sent with setoption; may be repeated.",
 )
 @format_option
 @click.argument("command", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -116,7 +116,7 @@ def test_engine(
     output: Format,
     command: tuple[str, ...],
 ) -> None:
-    """Check step by step whether an engine speaks its protocol and plays legal moves in time."""
+    """Check an engine step by step: protocol, legal moves, time."""
     from isolation.checks.engine_checks import check_engine
     from isolation.engines.program import Program
 

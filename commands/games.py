@@ -115,10 +115,12 @@ def show_screen(text: str) -> None:
     "--show", "kind", type=click.Choice(["all", "longest", "shortest", "upsets", "forfeits"]), default="all",
     show_default=True, help="Which games, the most remarkable first.",
 )  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most so many games.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Show at most this many games."
+)
 @format_option
 def list_games(run: Path | None, where: str, kind: Any, limit: int, output: Format) -> None:
-    """Find games of a run to look at; `isolation replay RUN GAME_ID` shows one."""
+    """Select games of a run; `isolation replay RUN GAME_ID` shows one."""
     from experiments.exchange.find_games import found_rows
     from experiments.record.run_directory import missing_sentence
 
@@ -172,11 +174,11 @@ def analysis_board(
 
 
 @click.command("play")
-@click.option("--against", default="ID:improved", show_default=True, metavar="SPEC", help="Whom to play.",
+@click.option("--against", default="ID:improved", show_default=True, metavar="SPEC", help="Agent to play against.",
               shell_complete=complete_spec)  # fmt: skip
 @click.option("--side", type=click.Choice(["first", "second"]), default="first", show_default=True, help="Your side.")
 @board_option
-@click.option("--from", "saved", type=click.Path(path_type=Path), help="Go on with a saved game.")
+@click.option("--from", "saved", type=click.Path(path_type=Path), help="Continue a saved game.")
 @click.option("--log", "log_path", type=click.Path(path_type=Path), help="Add the finished game to this log of games.")
 @ascii_option
 def play_agent(against: str, side: str, size: str, saved: Path | None, log_path: Path | None, ascii_only: bool) -> None:
@@ -209,7 +211,7 @@ def ask_line(prompt: str) -> str:
 @click.option("--to", "kind", type=click.Choice(["pgn", "csv", "jsonl"]), required=True, help="What to write.")
 @click.option("--out", type=click.Path(path_type=Path), help="The file to write; it must not exist yet.")
 def export_games(run: Path, kind: Any, out: Path | None) -> None:
-    """Write the games of a run for other programs: PGN, CSV, or JSON a line."""
+    """Export the games of a run: PGN, CSV or JSON lines."""
     from experiments.exchange.export_games import exported
 
     pieces = exported(run, kind)
@@ -225,7 +227,7 @@ def export_games(run: Path, kind: Any, out: Path | None) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The directory of the run.")
 def import_games(file: Path, out: Path) -> None:
-    """Make a run of games that were played elsewhere, to analyse them here; FILE is PGN."""
+    """Import games played elsewhere as a run; FILE is PGN."""
     from experiments.exchange.import_games import import_pgn
     from reports.text.cell_values import pluralise
 

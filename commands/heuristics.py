@@ -35,7 +35,7 @@ def new_heuristic(file: Path) -> None:
 @click.command("try")
 @click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
 def try_out(reference: str) -> None:
-    """Say of a heuristic whether it compiles, what it costs, whether it is sound, and how it does in a quick test."""
+    """Check a heuristic: compilation, cost, return values, and a quick match."""
     continue_in_child(reference)
     from experiments.plan.catalogue import heuristic_named
     from experiments.quick_trial import try_heuristic
@@ -60,7 +60,7 @@ def try_out(reference: str) -> None:
 def evaluate_position(
     size: str, moves: str, fen: str | None, references: tuple[str, ...], output: Format
 ) -> None:  # fmt: skip
-    """Show what every heuristic says of a position, to both players; exit code 1 if one of yours fails there."""
+    """Evaluate a position with every heuristic, for both players; exit code 1 if one of yours fails."""
     if references:
         continue_in_child(", ".join(references))
     from experiments.plan.catalogue import evaluate, failures, registered, user_heuristics
@@ -81,7 +81,7 @@ def evaluate_position(
 @click.option("--file", "file", type=click.Path(path_type=Path), help="List the functions of this file instead.")
 @format_option
 def list_heuristics(file: Path | None, output: Format) -> None:
-    """List the heuristics: name, meaning, parameters with their ranges, and whether they compile or why not."""
+    """List the heuristics: name, meaning, parameters with ranges, and whether they compile."""
     if file:
         continue_in_child(str(file))
     from experiments.plan.catalogue import file_catalogue, registry_catalogue

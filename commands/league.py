@@ -26,19 +26,21 @@ _OF_THE_RUN = ("pairs", "limit", "hard_cap", "format")
 
 @click.command("league")
 @click.argument("submissions", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--pairs", type=click.IntRange(min=1), help="Openings each two play, each twice with sides swapped: 10.")
+@click.option(
+    "--pairs", type=click.IntRange(min=1), help="Openings per pairing, each played with sides swapped (default 10)."
+)
 @click.option("--limit", help="Time of a move: cpu_ms=150 if not given; ms=N is by the wall clock. Near 10 ms, players "
               "that keep 10 ms in reserve forfeit.")  # fmt: skip
-@click.option("--hard-cap", type=float, help="Seconds after which a player that does not answer loses: 2.")
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="Whether the classic seven play too.")
+@click.option("--hard-cap", type=float, help="Seconds per move before a player forfeits (default 2).")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="classic: the seven classic agents play too.")
 @jobs_option
 @click.option("--out", help="Directory of the run.")
 @click.option("--resume", metavar="RUN", shell_complete=complete_run,
-              help="Play what is missing of a league, and add who came late.")  # fmt: skip
+              help="Resume a league and add late submissions.")  # fmt: skip
 def league(submissions: Path, resume: str | None, jobs: int, out: str | None, **options: Any) -> None:
-    """Play a class: each folder of SUBMISSIONS has a player, everybody meets everybody, and pages say how it went.
+    """Play a league: one submission per folder, everyone meets everyone; writes result pages.
 
-    Nothing of a submission runs outside confined processes; docs/league.md says what that protects against.
+    Submissions run only in sandboxed processes; docs/league.md says what that protects against.
     """
     given = {{"format_": "format"}.get(key, key): value for key, value in options.items() if value is not None}
     if resume and (unfit := [key for key in _OF_THE_RUN if key in given]):

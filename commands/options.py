@@ -23,11 +23,11 @@ fen_option = click.option("--fen", metavar="FEN", help="The position of a FEN in
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS|FILE",
-    help="Use the machines of this cluster: its scheduler, or the scheduler's file.",
+    help="Use a cluster: address of its scheduler, or the scheduler's file.",
 )
-jobs_option = click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
-full_option = click.option("--full", is_flag=True, help="Print all tables, with all that is to be said about them.")
-table_option = click.option("--table", "only", metavar="NAME", help="Print only this one of the tables.")
+jobs_option = click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
+full_option = click.option("--full", is_flag=True, help="Print all tables with all notes.")
+table_option = click.option("--table", "only", metavar="NAME", help="Print only this table.")
 
 
 def position_asked_for(moves: str, size: str, fen: str | None) -> Board:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 @board_option
 @moves_option
 @fen_option
-@click.option("--length", "with_length", is_flag=True, help="Also how long it takes if the winner hurries.")
+@click.option("--length", "with_length", is_flag=True, help="Also report the game length with best play.")
 @click.option("--limit", help="Give up after nodes=N, ms=N or cpu_ms=N (with --all: for each pair).")
 @click.option("--all", "everything", is_flag=True, help="Solve every pair of placements, to Parquet; can be resumed.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: processes; 0 is one a core.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --all: worker processes; 0: one per core.")
 @cluster_option
 @click.option("--out", type=click.Path(path_type=Path), help="With --all: the file; solved_BOARD.parquet by default.")
 @click.option("--plot", "plot_path", type=click.Path(path_type=Path), help="With --all: draw who wins, .svg or .png.")
@@ -48,7 +48,7 @@ def solve_position(
     size: str, moves: str, fen: str | None, with_length: bool, limit: str | None, everything: bool, jobs: int,
     cluster: str | None, out: Path | None, plot_path: Path | None, output: Format,
 ) -> None:  # fmt: skip
-    """Say who wins with perfect play, by which moves, and along which line."""
+    """Solve a position: winner, winning moves and best line."""
     from experiments.roster import parse_limit
     from reports.studies.solutions import solution_rows
 
@@ -84,15 +84,15 @@ def solve_board(
 
 @click.command("label")
 @click.argument("run", required=False, type=click.Path(path_type=Path), shell_complete=complete_run)
-@click.option("--sample", type=click.IntRange(min=1), help="Only so many games, drawn at random.")
-@click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Leave out the plies before this one.")
-@click.option("--limit", help="Give a position up after nodes=N, ms=N or cpu_ms=N.")
+@click.option("--sample", type=click.IntRange(min=1), help="Use a random sample of this many games.")
+@click.option("--first-ply", type=click.IntRange(min=1), default=1, help="Skip the plies before this one.")
+@click.option("--limit", help="Limit per position: nodes=N, ms=N or cpu_ms=N.")
 @jobs_option
 @cluster_option
 def label(
     run: Path | None, sample: int | None, first_ply: int, limit: str | None, jobs: int, cluster: str | None
 ) -> None:  # fmt: skip
-    """Add exact values to the positions of a run: every move is then known to keep or throw away the win."""
+    """Solve the positions of a run and store the results: which moves keep the win."""
     from experiments.exact.labels import DEFAULT_LIMIT, FILE, label_run
     from experiments.roster import parse_limit
     from reports.text.cell_values import pluralise
@@ -119,9 +119,11 @@ def label(
 @click.option("--positions", type=click.IntRange(min=1), default=500, show_default=True,
               help="With --heuristics: how many telling positions each of them is judged in.")  # fmt: skip
 @board_option
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="With --heuristics: processes; 0 is one a core.")
+@click.option(
+    "--jobs", type=click.IntRange(min=0), default=0, help="With --heuristics: worker processes; 0: one per core."
+)
 @cluster_option
-@click.option("--by-ply", is_flag=True, help="Also in bands of seven plies.")
+@click.option("--by-ply", is_flag=True, help="Also by bands of seven plies.")
 @click.option("--plot-by-ply", type=click.Path(path_type=Path), help="Draw accuracy by ply, .svg or .png.")
 @click.option("--plot-by-depth", type=click.Path(path_type=Path), help="Draw accuracy by depth, .svg or .png.")
 @table_option
@@ -131,7 +133,7 @@ def accuracy(
     cluster: str | None, by_ply: bool, plot_by_ply: Path | None, plot_by_depth: Path | None, only: str | None,
     output: Format,
 ) -> None:  # fmt: skip
-    """Say how often agents kept a win that they could have thrown away.
+    """Measure how often agents kept a win when a mistake was possible.
 
     Judges the moves of a labelled RUN; or, without a run, heuristics in fresh games against a fixed field.
     """

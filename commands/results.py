@@ -66,7 +66,7 @@ def is_first_look(only: str | None, full: bool, output: Format) -> bool:
 
 worth_option = click.option(
     "--worth", type=click.FloatRange(0, 50, True, True), default=2.0, show_default=True,
-    help="A difference worth having, in percentage points.",
+    help="Smallest difference that matters, in percentage points.",
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def compare(
     runs: tuple[Path, ...], baseline: str | None, mixed: bool, worth: float, only: str | None, full: bool,
     output: Format,
 ) -> None:  # fmt: skip
-    """Say of every contender whether it is better than the baseline, by how much, and how sure that is."""
+    """Compare each contender with the baseline: difference, interval and significance."""
     from reports.tables.compare import compare_sections
     from reports.tables.headlines import compare_headline
 
@@ -93,7 +93,7 @@ def compare(
 
 @click.command("ratings")
 @findings_options
-@click.option("--zero", metavar="AGENT", help="Whose rating is 0; the baseline by default.")
+@click.option("--zero", metavar="AGENT", help="Agent with rating 0; the baseline by default.")
 @table_option
 @full_option
 @format_option
@@ -101,7 +101,7 @@ def ratings(
     runs: tuple[Path, ...], baseline: str | None, mixed: bool, zero: str | None, only: str | None, full: bool,
     output: Format,
 ) -> None:  # fmt: skip
-    """Rate all agents on one scale (Bradley-Terry, in Elo), and say how likely each is above each."""
+    """Rate all agents on one scale (Bradley-Terry, in Elo), with the probability that each is above each."""
     from reports.tables.headlines import ratings_headline
     from reports.tables.ratings import rating_sections
 
@@ -114,12 +114,12 @@ def ratings(
 
 @click.command("sprt")
 @findings_options
-@click.option("--elo0", "low", type=float, help="H0: no stronger than this. In a gauntlet: percentage points.")
+@click.option("--elo0", "low", type=float, help="H0: not stronger than this. In a gauntlet: percentage points.")
 @click.option("--elo1", "high", type=float, help="H1: stronger by this. In a gauntlet: percentage points.")
 @click.option("--alpha", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
 @click.option("--beta", type=click.FloatRange(0, 0.5, True, True), default=0.05, show_default=True)
 @click.option("--elo-model", "model", type=click.Choice(["logistic", "normalized"]),
-              help="Which Elo, head to head; the run's own by default.")  # fmt: skip
+              help="Elo model, head to head; by default the run's own.")  # fmt: skip
 @table_option
 @format_option
 def sprt(
@@ -139,25 +139,25 @@ def sprt(
 @table_option
 @format_option
 def diff(before: Path, after: Path, only: str | None, output: Format) -> None:
-    """Say what changed between two runs: design, agents, games that both have, results and verdicts."""
+    """Compare two runs: design, agents, shared games, results and verdicts."""
     from reports.tables.run_diff import change_sections
 
     print_sections(change_sections(read_findings([before]), read_findings([after])), output, only)
 
 
 @click.command("plan")
-@click.option("--effect", type=float, help="Difference of win rates to be found, as 0.03.")
-@click.option("--elo", type=float, help="Difference to be found head to head, in Elo, instead.")
+@click.option("--effect", type=float, help="Difference of win rates to detect, such as 0.03.")
+@click.option("--elo", type=float, help="Difference to detect head to head, in Elo.")
 @worth_option
 @click.option("--power", type=click.FloatRange(0.5, 1, True, True), default=0.8, show_default=True)
 @click.option("--alpha", type=click.FloatRange(0, 1, True, True), default=0.05, show_default=True)
-@click.option("--pilot", type=click.Path(path_type=Path), help="A run whose variance and speed to go by.")
+@click.option("--pilot", type=click.Path(path_type=Path), help="Run to take variance and speed from.")
 @format_option
 def plan(
     effect: float | None, elo: float | None, worth: float, power: float, alpha: float, pilot: Path | None,
     output: Format,
 ) -> None:  # fmt: skip
-    """Say how many pairs, and how long, finding a difference takes: --effect, --elo or else one worth having."""
+    """Estimate the games and the time needed to detect a difference (--effect, --elo or --worth)."""
     from reports.studies.sample_size import plan_sections
 
     if effect is None and elo is None:
@@ -171,7 +171,7 @@ def plan(
 @table_option
 @format_option
 def published(file: Path | None, baseline: str | None, only: str | None, output: Format) -> None:
-    """Analyse published results anew: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
+    """Re-analyse published results: CSV, or the classic scripts' output. Without FILE, those that ship with this."""
     from experiments.published.published_claims import analyse_file
     from reports.tables.published import published_sections
 
@@ -183,7 +183,7 @@ def published(file: Path | None, baseline: str | None, only: str | None, output:
 @click.option("--out", type=click.Path(path_type=Path), help="The file, .svg or .png; KIND.svg by default.")
 @click.option("--baseline", metavar="AGENT", help="Compare with this agent instead of the run's own baseline.")
 @click.option("--mixed", is_flag=True, help="Pool runs even if limits, boards or openings differ.")
-@click.option("--agent", metavar="AGENT", help=f"Show this agent alone; goes with {' and '.join(OF_ONE_AGENT)}.")
+@click.option("--agent", metavar="AGENT", help=f"Show only this agent ({' and '.join(OF_ONE_AGENT)}).")
 def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mixed: bool, agent: str | None) -> None:
     """Draw a plot of runs into a file."""
     *runs, kind = arguments
@@ -196,7 +196,7 @@ def plot(arguments: tuple[str, ...], out: Path | None, baseline: str | None, mix
 @click.option("--out", type=click.Path(path_type=Path), help="The file; RUN/report.html by default.")
 @click.option("--open", "is_opened", is_flag=True, help="Open it in the browser.")
 def report(runs: tuple[Path, ...], baseline: str | None, mixed: bool, out: Path | None, is_opened: bool) -> None:
-    """Write the report of runs: one page that needs nothing else, every table in it also as CSV."""
+    """Write a report of runs: one self-contained page, every table also as CSV."""
     from reports.pages.report_page import write_report
 
     findings = read_findings(runs, baseline, mixed)

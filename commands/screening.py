@@ -20,25 +20,27 @@ MISTAKES = 5
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True, shell_complete=complete_spec)
 @click.option("--baseline", default="ID:improved", show_default=True, metavar="SPEC", help="Compare with this agent.")
 @click.option(
-    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped suite, or a file."
 )
-@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Default limit for agents without one.")
 @click.option("--split", type=click.Choice(["screen", "fit", "all"]), default="screen", show_default=True,
               help="Which openings; fit is what heuristics are fitted on.")  # fmt: skip
-@click.option("--sample", type=click.IntRange(min=2), help="Only so many positions, drawn at random.")
+@click.option("--sample", type=click.IntRange(min=2), help="Use a random sample of this many positions.")
 @click.option("--repeats", type=click.IntRange(min=1), default=4, show_default=True,
-              help="How often agents that leave something to chance are asked in each position.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the sample and of agents.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads and processes; 0 is one a core.")
+              help="How often nondeterministic agents are asked in each position.")  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the sample and of agents."
+)
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Threads and worker processes; 0: one per core.")
 @cluster_option
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page, with pictures of the worst mistakes.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a page with pictures of the worst mistakes.")
 @table_option
 @format_option
 def screen_agents(
     specs: tuple[str, ...], baseline: str, name: str, limit: str, split: str, sample: int | None, repeats: int,
     seed: int, jobs: int, cluster: str | None, html: Path | None, only: str | None, output: Format,
 ) -> None:  # fmt: skip
-    """Judge agents by telling positions with proven answers: a verdict in seconds.
+    """Score agents on positions with proven answers: a verdict in seconds.
 
     A SPEC names an agent, as in ID:territory or ID:mine.py:score; 'ID:*' is all shipped heuristics. With one contender,
     it also says where it errs, and shows its most telling mistakes.
@@ -85,7 +87,7 @@ def screen_agents(
 
 @click.group("suite")
 def suite_commands() -> None:
-    """Make suites of telling positions."""
+    """Build suites of test positions."""
 
 
 @suite_commands.command("build")
@@ -106,7 +108,7 @@ def build(
     size: str, specs: tuple[str, ...], first_ply: int | None, last_ply: int | None, openings: int | None, nodes: int,
     seed: int, jobs: int, cluster: str | None, out: Path | None,
 ) -> None:  # fmt: skip
-    """Make a suite: telling positions of a board with exact results, and the trouble that moves make.
+    """Build a suite: positions of a board with exact results, and the trouble that moves make.
 
     What is there already is kept: the same command goes on from there.
     """

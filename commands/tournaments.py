@@ -27,26 +27,24 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     options = [
         click.option("--pairs", help="Openings a match, each played with sides swapped; or 'all'."),
         click.option("--openings", help="random:PLIES, placements or file:PATH, with ,same or ,other behind it."),
-        click.option("--limit", help="Limit of agents that name none: nodes=N, depth=N, ms=N or cpu_ms=N."),
+        click.option("--limit", help="Default limit for agents without one: nodes=N, depth=N, ms=N or cpu_ms=N."),
         click.option("--board", help="Board size, ROWSxCOLUMNS."),
-        click.option("--seed", type=int, help="Seed of the openings and of every game."),
-        click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0 is one a core."),
+        click.option("--seed", type=int, help="Random seed of the openings and of every game."),
+        click.option("--jobs", type=click.IntRange(min=0), help="Worker processes; 0: one per core."),
         cluster_option,
         click.option(
-            "--hard-cap", type=float, help="Seconds after which a user's agent hangs: 60 if not given; 0 is never."
+            "--hard-cap", type=float, help="Seconds per move before a user agent forfeits (default 60; 0: never)."
         ),
         click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as this sequential test decides."),
-        click.option("--elo-model", type=click.Choice(["logistic", "normalized"]), help="Which Elo --sprt means."),
+        click.option("--elo-model", type=click.Choice(["logistic", "normalized"]), help="Elo model of --sprt."),
         click.option("--out", help="Directory of the run."),
-        click.option(
-            "--resume", metavar="RUN", shell_complete=complete_run, help="Play what is missing of an interrupted run."
-        ),
-        click.option("--watch", is_flag=True, default=None, help="Also show the run as a page in the browser."),
+        click.option("--resume", metavar="RUN", shell_complete=complete_run, help="Resume an interrupted run."),
+        click.option("--watch", is_flag=True, default=None, help="Also show a live page in the browser."),
         click.option(
             "--dry-run",
             is_flag=True,
             default=None,
-            help="Say what would be played, and about how long it takes; play nothing.",
+            help="Print what would be played and the estimated time; play nothing.",
         ),
         click.option(
             "--retry-forfeits",
@@ -66,13 +64,17 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
               shell_complete=complete_spec)  # fmt: skip
 @click.option("--opponent", "opponents", multiple=True, metavar="SPEC", help="An opponent; may be repeated.",
               shell_complete=complete_spec)  # fmt: skip
-@click.option("--baseline", metavar="SPEC", shell_complete=complete_spec, help="What contenders are compared with.")
-@click.option("--equal-cost", is_flag=True, default=None, help="Scale node limits so that moves cost the same time.")
-@click.option("--extend", metavar="RUN", help="Play further contenders in a finished run's tournament; see the docs.")
+@click.option(
+    "--baseline", metavar="SPEC", shell_complete=complete_spec, help="Baseline that contenders are compared with."
+)
+@click.option(
+    "--equal-cost", is_flag=True, default=None, help="Scale node limits so that all agents cost the same CPU time."
+)
+@click.option("--extend", metavar="RUN", help="Add contenders to a finished run.")
 @click.option("--init", is_flag=True, help="Write a commented tournament.toml and stop.")
 @run_options
 def tournament(file: Path | None, init: bool, resume: str | None, extend: str | None, **options: Any) -> None:
-    """Play a tournament: the classic evaluation, or that of a TOML FILE.
+    """Play a tournament: the classic evaluation, or the one a TOML FILE describes.
 
     Every game is logged; agents are named like ID:improved@nodes=2000, ID:path/to/my.py:score or
     path/to/game_agent.py:CustomPlayer; docs/tournaments.md has them all.
@@ -91,7 +93,7 @@ def tournament(file: Path | None, init: bool, resume: str | None, extend: str | 
 @click.argument("agent_2", metavar="B", shell_complete=complete_spec)
 @run_options
 def match(agent_1: str, agent_2: str, resume: str | None, **options: Any) -> None:
-    """Play agents A and B head to head, from random openings of four plies."""
+    """Play agents A and B head to head from random four-ply openings."""
     setup = {"format": "head-to-head", "contenders": (agent_1,), "baseline": agent_2, "openings": "random:4"}
     words = {"contenders[0]": "first agent (A)", "contenders": "agents A and B", "baseline": "second agent (B)"}
     with errors_by_option_name(words):
@@ -119,7 +121,7 @@ def errors_by_option_name(words: Mapping[str, str]) -> Iterator[None]:
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve on; any free one by default.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def watch_run(run: Path | None, port: int, no_open: bool) -> None:
-    """Serve the page of a run that is being played: standings, forfeits, games as they end."""
+    """Serve a live page of a run in progress: standings, forfeits, finished games."""
     from experiments.record.run_directory import load_run
     from reports.watch import server
 
@@ -134,7 +136,7 @@ def watch_run(run: Path | None, port: int, no_open: bool) -> None:
 @click.argument("home", required=False, type=click.Path(path_type=Path))
 @format_option
 def list_runs(home: Path | None, output: Format) -> None:
-    """List the runs below a directory, runs/ by default: when, what, how many games, finished or not."""
+    """List the runs in a directory (runs/ by default): date, design, games, status."""
     from experiments.record.run_directory import HOME
     from reports.tables.summary import run_rows
 

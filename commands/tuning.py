@@ -21,20 +21,24 @@ if TYPE_CHECKING:
     from experiments.learn.parameter_space import Space
 
 out_option = click.option(
-    "--out", type=click.Path(path_type=Path), help="Keep the games in this file: the same command goes on there."
+    "--out", type=click.Path(path_type=Path), help="Keep the games in this file; the same command resumes there."
 )
 
 
 @click.command("fit")
 @click.argument("reference", metavar="FILE[:FUNCTION]", shell_complete=complete_file)
 @click.option("--at", default="depth=1", show_default=True, metavar="LIMIT",
-              help="How far a search looks before the heuristic is asked: depth=N or nodes=N.")  # fmt: skip
+              help="Limit of the search run before evaluation: depth=N or nodes=N.")  # fmt: skip
 @click.option(
-    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped suite, or a file."
 )
-@click.option("--parameter", "wanted", multiple=True, metavar="PARAMETER", help="Fit only this one; may be repeated.")
-@click.option("--limit", default="nodes=1000", show_default=True, help="Of the screening in the end.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of further starts.")
+@click.option(
+    "--parameter", "wanted", multiple=True, metavar="PARAMETER", help="Fit only this parameter; may be repeated."
+)
+@click.option("--limit", default="nodes=1000", show_default=True, help="Limit of the final screening.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for additional starts."
+)
 @click.option("--patch", type=click.Path(path_type=Path), help="Write the new defaults as a patch to this file.")
 @table_option
 @format_option
@@ -42,10 +46,10 @@ def fit_heuristic(
     reference: str, at: str, name: str, wanted: tuple[str, ...], limit: str, seed: int, patch: Path | None,
     only: str | None, output: Format,
 ) -> None:  # fmt: skip
-    """Fit a heuristic's parameters to proven results, and screen it before and after on positions held out.
+    """Fit a heuristic's parameters to proven results; screen it before and after on held-out positions.
 
-    Fitted is on the openings of a suite's split fit: of two moves of one position, the one that keeps the win should
-    look better. Judged is on those of its split screen.
+    The fit uses the openings of the suite's split fit: of two moves of one position, the one that keeps the win should
+    get the higher value. The split screen evaluates it.
     """
     continue_in_child(reference)
     from experiments.learn.pairwise_fit import fit, screened
@@ -170,21 +174,21 @@ def sampler_named(name: str) -> tuple[Callable[[int, int], Any], Callable[..., A
 
 @click.command("tune")
 @click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
-@click.option("--opponent", metavar="SPEC", help="Whom to beat; otherwise itself under other values.")
-@click.option(
-    "--limit", default="nodes=1000", show_default=True, help="Of agents that name none: the one to be played."
-)
+@click.option("--opponent", metavar="SPEC", help="Opponent; by default itself with other values.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Default limit for agents without one.")
 @click.option("--games", type=click.IntRange(min=160), default=20_000, show_default=True,
               help="About how many to learn from, in whole rounds: spsa adds finals, a tenth as many; of optuna's a "
                    "quarter are finals.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=10), default=1000, show_default=True,
-              help="Openings held out, each played twice on top, to judge the result.")  # fmt: skip
-@click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this one; may be repeated.")
+              help="Held-out openings, each played twice, to evaluate the result.")  # fmt: skip
+@click.option("--parameter", "wanted", multiple=True, metavar="NAME", help="Tune only this parameter; may be repeated.")
 @click.option("--sampler", type=click.Choice(["spsa", "optuna"]), default="spsa", show_default=True,
-              help="What says which values play; optuna also looks through choices.")  # fmt: skip
+              help="Search algorithm; optuna also handles categorical parameters.")  # fmt: skip
 @board_option
-@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of openings and values.")
+@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Plies of the random openings.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of openings and values."
+)
 @jobs_option
 @cluster_option
 @out_option
@@ -196,7 +200,7 @@ def tune_agent(
     size: str, plies: int, seed: int, jobs: int, cluster: str | None, out: Path | None, patch: Path | None,
     only: str | None, output: Format,
 ) -> None:  # fmt: skip
-    """Tune the parameters of an agent's heuristic by games, and judge the result on openings held out.
+    """Tune the parameters of an agent's heuristic by playing games; evaluate the result on held-out openings.
 
     SPSA plays both ends of random directions on shared openings, and a quadratic fitted to all games says where the top
     is, between which values it lies, and for which parameters games speak at all. Optuna asks for values, which meet
@@ -247,14 +251,14 @@ def tune_agent(
 @click.argument("spec", metavar="SPEC", shell_complete=complete_spec)
 @click.option("--over", multiple=True, required=True, metavar="WHAT=VALUES",
               help="option.NAME=0:1:0.1, option.NAME=0,1,2 or limit=nodes=300,1000; may be repeated.")  # fmt: skip
-@click.option("--opponent", metavar="SPEC", help="Whom to meet; otherwise the agent as it is.")
-@click.option("--limit", default="nodes=1000", show_default=True, help="Of agents that name none.")
+@click.option("--opponent", metavar="SPEC", help="Opponent; by default the agent unchanged.")
+@click.option("--limit", default="nodes=1000", show_default=True, help="Default limit for agents without one.")
 @click.option(
     "--pairs", type=click.IntRange(min=2), default=300, show_default=True, help="Openings, each played twice."
 )
 @board_option
-@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Of the random openings.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the openings.")
+@click.option("--plies", type=click.IntRange(min=2), default=4, show_default=True, help="Plies of the random openings.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed of the openings.")
 @jobs_option
 @cluster_option
 @out_option
@@ -264,7 +268,7 @@ def sweep_agent(
     spec: str, over: tuple[str, ...], opponent: str | None, limit: str, pairs: int, size: str, plies: int, seed: int,
     jobs: int, cluster: str | None, out: Path | None, plot: Path | None, output: Format,
 ) -> None:  # fmt: skip
-    """Play an agent under every combination of some values, against one opponent on shared openings."""
+    """Play every combination of parameter values against one opponent on shared openings."""
     continue_in_child(spec)
     from experiments.learn.parameter_sweep import parse_axis, sweep
     from experiments.learn.tuning_games import limited_of, opponent_of, subject_of

@@ -86,7 +86,7 @@ class AtLimit:
 @click.command()
 @click.option("--quick", is_flag=True, help="Few games, only to see that it works; nothing in docs/ changes.")
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/findings by default.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(quick: bool, home: Path | None, jobs: int) -> None:
     """Play, and write docs/findings.md, its plot and docs/example-report.html."""
     scale = QUICK if quick else Scale()

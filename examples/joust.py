@@ -73,7 +73,7 @@ QUICK = Scale(("7x7",), ("nodes=200",), 2, ((50, 50),), 2)
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--quick", is_flag=True, help="Few games, only to see that it works; nothing in docs/ changes.")
 @click.option("--home", type=click.Path(path_type=Path), help="Where the runs lie; runs/joust by default.")
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Processes; 0 is one a core.")
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="Worker processes; 0: one per core.")
 def main(folder: Path, quick: bool, home: Path | None, jobs: int) -> None:
     """Play, and write docs/joust.md; FOLDER is where npm has installed fairy-stockfish-nnue.wasm."""
     scale = QUICK if quick else Scale()
