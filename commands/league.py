@@ -76,7 +76,7 @@ def _refuse_league(submissions: Path, out: str | None) -> None:
     except ValueError:  # a run, and no league's
         return
     goes_on = command("league", submissions, "--resume", out)
-    raise ValueError(f"{out} already holds a league: go on with {goes_on}, or choose another --out")
+    raise ValueError(f"{out} already holds a league: resume with {goes_on}, or choose another --out")
 
 
 def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[LeagueEntries, RunOutcome]:
@@ -93,7 +93,7 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
     book = _looked_through(submissions, jobs, read_book(run), names_in(run))
     late = newcomers(run, book)
     if out and not late:
-        raise ValueError(f"--out: nobody is new to {run}, so that nothing goes to another directory")
+        raise ValueError(f"--out: nobody is new to {run}, so that nothing is written to another directory")
     outcome = _played(requested_config(info, jobs), book, resume=True)
     if late and is_finished(run):
         extended = extension_of(run, book, {"jobs": jobs, "out": out or str(folder_beside(named))})

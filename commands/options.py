@@ -44,7 +44,7 @@ def position_asked_for(moves: str, size: str, fen: str | None) -> Board:
     if moves:
         raise ValueError("a position is given by --moves or by --fen, not by both")
     if click.get_current_context().get_parameter_source("size") == click.core.ParameterSource.COMMANDLINE:
-        raise ValueError("a FEN says its board itself: leave --board out")
+        raise ValueError("a FEN contains its board: omit --board")
     return Board.from_fen(fen)
 
 

@@ -154,9 +154,9 @@ def play_run(file: Path | None, options: dict[str, Any], resume: str | None, ext
     is_dry, is_watched = options.pop("dry_run", None), options.pop("watch", None)
     retry = bool(options.pop("retry_forfeits", None))
     if retry and not resume:
-        raise ValueError("--retry-forfeits goes on with a run: name it with --resume")
+        raise ValueError("--retry-forfeits resumes a run: name it with --resume")
     if resume and extend:
-        raise ValueError("--resume goes on with a run, --extend begins another from one: choose")
+        raise ValueError("--resume continues a run, --extend starts another from one: choose one")
     if file and extend:
         raise ValueError(f"--extend plays by the settings of {extend}: leave {file} out")
     wanted = RunRequest(file, run_keys(options), resume, extend, retry)

@@ -239,7 +239,7 @@ def tune_agent(
     if found.values or only != "judged":
         print_sections(sections, output, only)
     if not found.values:
-        click.echo("\nNothing speaks for other values, as far as these games tell: they stay what they are.",
+        click.echo("\nThese games favour no other values: the defaults stay.",
                    err=output != "table" or only is not None)  # fmt: skip
     elif output == "table" and only is None and told_lead(judgement) > 0:
         say_how_to_go_on(spec, found.values)

@@ -273,11 +273,11 @@ def test_games_lost_by_failing_are_told_and_a_player_that_mostly_fails_is_left_o
     frame = play_and_label(names, [2], 40, size="5x5", note=notes.append)
     assert list(frame["agent"].unique()) == [f"{failing}:sometimes at depth 2"]
     left_out, kept, never = (said.removeprefix(f"{failing}:") for said in notes)
-    assert re.match(r"late at depth 2 is left out: it lost \d+ of 16 games by error \(such as NotANumber: ", left_out)
+    assert re.match(r"late at depth 2 was excluded: it lost \d+ of 16 games by error \(such as NotANumber: ", left_out)
     assert re.match(
         r"sometimes at depth 2 lost \d+ of \d+ games by error .*: kept and mistakes rest on the moves", kept
     )
-    assert never.startswith("never at depth 2 is left out: it lost 16 of 16 games by error (such as NotANumber: ")
+    assert never.startswith("never at depth 2 was excluded: it lost 16 of 16 games by error (such as NotANumber: ")
 
 
 def test_failures_stand_first_below_the_table(failing):
@@ -289,7 +289,7 @@ def test_failures_stand_first_below_the_table(failing):
 
 
 def test_players_that_only_fail_end_in_a_line(failing):
-    with pytest.raises(ValueError, match=r"nothing can be judged: .*:never at depth 1 is left out: it lost 16 of 16"):
+    with pytest.raises(ValueError, match=r"nothing can be judged: .*:never at depth 1 was excluded: it lost 16 of 16"):
         play_and_label([f"{failing}:never"], [1], 10, size="5x5")
 
 

@@ -102,7 +102,8 @@ def test_a_run_is_no_different_from_itself(tmp_path):
     told = json.loads(said("diff", one, other, "--format", "json"))
     assert told["design"] == []
     assert (
-        "56 games are in both, same players, sides and openings: 56 went alike move by move, 0 have" in told["notes"][0]
+        "56 games are in both runs with the same players, sides and openings: 56 are identical move by move, 0 have"
+        in told["notes"][0]
     )
     assert {row["change"] for row in told["results"]} == {0.0}
     assert all(row["change_low"] == 0 == row["change_high"] for row in told["results"])
@@ -131,7 +132,7 @@ def test_of_imported_games_only_what_is_known_is_compared(tmp_path):
     ("words", "expected"),
     [
         (["import", "games.pgn", "--out", "imported"], "imported already holds a run: choose another --out"),
-        (["tournament", "--resume", "imported"], "imported was imported, and cannot be gone on with"),
+        (["tournament", "--resume", "imported"], "imported was imported; cannot resume"),
         (["tournament", "--extend", "imported", "--contender", "greedy"], "imported, and cannot be gone on with"),
     ],
 )

@@ -147,7 +147,7 @@ def test_formats_have_the_agents_they_need(tmp_path: Path) -> None:
         ('openings = "rndom"', 'openings = "rndom": openings are random:PLIES, placements or file:PATH'),
         (
             'openings = "placements,blue"',
-            "openings = \"placements,blue\": after the comma stands same or other, not 'blue'",
+            "openings = \"placements,blue\": after the comma must be same or other, not 'blue'",
         ),
         (
             'format = "swiss"',

@@ -58,7 +58,7 @@ def test_what_is_printed_is_counted_and_the_first_line_kept() -> None:
         print("three", file=sys.stderr)
         sys.stdout.buffer.write(b"four")
     assert (printed.lines, printed.first) == (3, "one two")
-    assert printed.sentence("it") == "it printed 3 lines, left out here, the first of which is 'one two'"
+    assert printed.sentence("it") == "it printed 3 lines, hidden here; the first is 'one two'"
 
 
 def test_inside_another_the_outer_one_counts() -> None:
@@ -87,7 +87,7 @@ def test_a_file_that_ends_the_process_when_loaded_is_refused(tmp_path: Path, lin
 
 def test_a_file_that_prints_when_loaded_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "loud.py").write_text("print('hello')")
-    with pytest.warns(UserWarning, match="printed a line, left out here, the first of which is 'hello'"):
+    with pytest.warns(UserWarning, match="printed a line, hidden here; the first is 'hello'"):
         load_module(tmp_path / "loud.py")
     assert capsys.readouterr().out == ""
 
@@ -181,7 +181,7 @@ class Player:
 @pytest.mark.parametrize(
     ("command", "name", "how"),
     [
-        ("eval --file", ":by_signal", "by SIGKILL, or somebody else did, as the system does when memory runs out"),
+        ("eval --file", ":by_signal", "by SIGKILL, or something else did, such as the system when memory runs out"),
         ("eval --file", ":by_exit", "with exit code 0"),
         ("test-agent", ":Player", "by SIGSEGV"),
         pytest.param("try", ":by_fault", "by SIGSEGV", marks=pytest.mark.slow),

@@ -442,5 +442,5 @@ def test_settings_follow_the_files_of_the_command_and_not_where_they_lie(tmp_pat
 def test_nobody_promises_that_an_engine_repeats_itself():
     agent = agent_of()
     assert not agent.is_deterministic
-    assert agent.why_unrepeatable == "nothing says of an engine that it repeats itself"
+    assert agent.why_unrepeatable == "engines are not known to be deterministic"
     assert agent.compiled((7, 7)) is None

@@ -190,7 +190,7 @@ def test_without_a_limit_the_agent_has_its_own_and_of_one_it_cannot_have_it_says
     assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; its own limit counts"
     assert " nodes 64 " in found
     why, found, _ = engine.ask("go depth 3 nodes 32", "bestmove")
-    assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; what else go says counts"
+    assert why == "info string MCTS has no depth: limit it by nodes, ms or cpu_ms; the other arguments of go apply"
     assert " nodes 32 " in found
     assert engine.ask("go nodes 0", "bestmove")[0] == "info string go nodes 0 is taken for go nodes 1"
     assert " nodes 100 " in engine.ask("go nodes 100", "bestmove")[0]
@@ -390,7 +390,7 @@ def test_a_number_that_is_none_is_left_out_and_a_move_comes_nevertheless(talk):
     for line, number in (("go nodes", "nodes is followed by a whole number, not by ''"), ("go depth x", "depth")):
         said = engine.ask(line, "bestmove")
         assert said[0].startswith(f"info string go {number}")
-        assert said[0].endswith(": it is left out")
+        assert said[0].endswith(": it is ignored")
         assert " nodes 64 " in said[1]
     assert " nodes 32 " in engine.ask("go nodes 32 movetime soon", "bestmove")[1]
 

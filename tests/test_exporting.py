@@ -81,15 +81,15 @@ def test_common_forms_are_read(tmp_path):
         ("1. Nz9 *", "games.pgn:1: move 1 of White: square z9 is not on the 7x7 board"),
         ("\n\n1. Nd4 Nd4 *", "games.pgn:3: move 1 of Black: Nd4 is not legal in"),
         ('d4 a5\nc6 b7 *\n[White "x"]\nd4 a5\nc6\nc6 *', "games.pgn:6: move 2 of Black: c6 is not legal in"),
-        ("1. Nb3,d4 *", "; as it tells neither FEN nor Variant, the game was begun on an empty board of 7x7"),
+        ("1. Nb3,d4 *", "; without FEN and Variant the game starts on an empty board of 7x7"),
         ('[FEN "7/7/7/3N3/7/7/7 b"]\n1... Nz9 *', "games.pgn:2: move 1 of Black: square z9 is not on the 7x7 board"),
         ("1. Nd4 ) *", "games.pgn:1: ')' has no meaning here"),
         ('[FEN "8/8"]\n*', "games.pgn:1: not a FEN"),
-        ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has closed cells, and nobody says how they came to be"),
+        ('[FEN "7/7/n6/3N3/7/7/*6 w"]\n*', "has blocked cells without the moves that blocked them"),
         ('[FEN "7/7/n6/3N3/7/7/7 b"]\n*', "has player 2 to move before anybody has moved; player 1 moves first"),
         ('[FEN "7/7/n6/*6/7/7/7 b"]\n*', "player 1, N, places first"),
         ('[Variant "chess"]\n1. e4 e5 1-0', "games.pgn:1: there is no variant chess; there are joust"),
-        ('[Result "1-0"] 1. d4 a5 0-1', "its tag Result says 1-0, and behind its moves stands 0-1"),
+        ('[Result "1-0"] 1. d4 a5 0-1', "Result tag 1-0 contradicts the result after the moves, 0-1"),
         ('[Board "7x8"] [FEN "7/7/n6/3N3/7/7/7 w"]\n*', "it is on 7x8, and its FEN on 7x7"),
         ("game_id,rows,columns\n0,7,7\n", "games.pgn is not PGN"),
         ("[White nobody] *", "'[' has no meaning here"),
@@ -160,7 +160,7 @@ def test_games_from_one_start_are_all_kept_and_what_repeats_another_is_not(tmp_p
     (tmp_path / "x.pgn").write_text("\n".join(head.format(*two) + f"1. {move} 1-0\n" for *two, move in played))
     imported = import_pgn(tmp_path / "x.pgn", tmp_path / "run")
     assert imported.games == 4
-    assert imported.notes[1:] == ("games left out: 1; they repeat others move for move",)
+    assert imported.notes[1:] == ("games skipped: 1; they repeat others move for move",)
     frame = read_games(tmp_path / "run")
     assert [moves[2] for moves in frame["moves"]] == [41, 45, 50, 41]
     assert frame["pair_id"].tolist() == [0, 0, 1, 1]
@@ -190,8 +190,8 @@ def test_games_that_ended_early_keep_their_reasons_and_others_are_left_out(tmp_p
     path.write_text("\n".join(GAME.format(*game) for game in games))
     imported = import_pgn(path, tmp_path / "run")
     assert imported.notes[1:] == (
-        "games left out: 2; they have no result",
-        "games left out: 1; they repeat others move for move",
+        "games skipped: 2; they have no result",
+        "games skipped: 1; they repeat others move for move",
     )
     frame = read_games(tmp_path / "run")
     assert frame["reason"].tolist() == ["timeout", "hang", "error"]

@@ -154,10 +154,10 @@ def other_nodes(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (run_directory.reopen, "is not finished: go on with isolation tournament --resume"),
+        (run_directory.reopen, "is not finished: resume with isolation tournament --resume"),
         (lambda run: change_facts(run, versions={"knights-isolation": "0.0.1"}), "was played by version 0.0.1 of the"),
         (lambda run: change_games(run, foreign_seed), "its seed is not of the run's"),
-        (lambda run: change_games(run, other_nodes), "goes otherwise with this engine, which has changed"),
+        (lambda run: change_games(run, other_nodes), "replays differently with this engine version"),
         (
             lambda run: change_facts(
                 run, requested={**read_json(run / run_directory.FACTS)["requested"], "equal_cost": True}
@@ -179,7 +179,7 @@ def test_what_must_not_mix_is_refused_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"contenders": ()}, "--extend needs somebody who is new: name a --contender"),
+        ({"contenders": ()}, "--extend needs a new --contender"),
         ({"contenders": ("Same=ID:center",)}, "Same plays exactly like ID_Center"),
         ({"contenders": ("ID:zentrum",)}, "no heuristic is called .zentrum."),
         ({"pairs": 9}, "--extend plays by the settings of .*: leave --pairs out"),

@@ -130,7 +130,7 @@ def test_a_win_rate_that_does_not_fit_its_column_is_a_problem():
 
 def test_a_match_that_was_broken_off_is_a_problem():
     text = FIRST_EDITION.replace("Result: 11 to 9", "").replace("72.50%", "78.33%")
-    assert parse_published(text).problems == ("line 29: a match without a result, left out",)
+    assert parse_published(text).problems == ("line 29: a match without a result, skipped",)
     assert len(parse_published(text).rows) == 7
 
 

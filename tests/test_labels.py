@@ -210,7 +210,7 @@ def test_labels_of_another_kind_are_not_mixed_in(tmp_path):
     path = fresh(tmp_path)
     label_run(path, sample=3)
     before = (path / labels.FILE).read_bytes()
-    with pytest.raises(ValueError, match="delete it to label anew"):
+    with pytest.raises(ValueError, match="delete it and label again"):
         label_run(path, limit=Limit(nodes=10**6))
     assert (path / labels.FILE).read_bytes() == before
 

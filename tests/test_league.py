@@ -192,7 +192,7 @@ def test_what_lies_among_the_submissions_and_does_not_play_is_named_with_the_rea
     assert whys["huge"] == "game_agent.py is larger than 1,000,000 bytes"
     assert whys["two"].endswith("has several players (OnePlayer, OtherPlayer) and none of them is called CustomPlayer")
     assert whys["none"] == whys["engine"] == "has no file with a class that has a get_move or a get_action"
-    assert whys["loose.py"] == "lies in no folder of its own"
+    assert whys["loose.py"] == "is not in a folder of its own"
     assert not marker.exists()
 
 
@@ -228,8 +228,8 @@ def test_links_and_what_is_no_file_play_nobody_elses_player(tmp_path: Path) -> N
     assert [player.name for player in found.players] == ["ann"]
     leads_out = "is reached by a link that leads out of its folder"
     assert {one.name: one.why for one in found.skipped} == {
-        "loop": "is a link, and what it leads to is somebody else's",
-        "same": "is a link, and what it leads to is somebody else's",
+        "loop": "is a link, and leads outside the submission",
+        "same": "is a link, and leads outside the submission",
         "nowhere": "is a link that leads nowhere",
         "dir": "game_agent.py is a directory",
         "fifo": "game_agent.py is no ordinary file",
@@ -432,7 +432,7 @@ def test_a_league_ends_with_a_ranking_forfeits_and_who_is_not_in_it(home: Path) 
 def test_of_few_openings_ratings_have_no_intervals_and_nobody_leads_for_sure(home: Path) -> None:
     results = read_results(home / "run")
     told = ranking_section(results)
-    assert told.notes[-1] == "Too few openings for intervals: 2 openings, and fewer than 5 tell nothing."
+    assert told.notes[-1] == "Too few openings for intervals: 2 openings, at least 5 needed."
     assert not any("intervals by resampling" in note or "∞" in note for note in told.notes)
     assert leading(results).endswith(" rated highest; 2 openings are too few to tell that from luck.")
     assert 'id="ladder"' not in (home / "run" / "league" / "index.html").read_text()
@@ -554,7 +554,7 @@ def test_a_folder_that_is_missing_is_named(home: Path) -> None:
     done = league(home / "class", "--resume", home / "run")
     away.rename(folder)
     assert done.exit_code == 2
-    assert done.output == f"Error: {folder} is missing, from which ben plays in {home / 'run'}: put it back to go on\n"
+    assert done.output == f"Error: {folder} is missing, from which ben plays in {home / 'run'}: restore it to resume\n"
 
 
 def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:

@@ -420,4 +420,4 @@ def test_a_patch_that_could_not_be_written_is_refused_before_any_game(
 
 def test_where_nothing_matters_the_command_says_so(spec: str) -> None:
     told = run("tune", spec, "--board", "5x5", "--limit", "nodes=20", "--games", "640", "--parameter", "idle")
-    assert "Nothing speaks for other values, as far as these games tell: they stay what they are." in told
+    assert "These games favour no other values: the defaults stay." in told

@@ -109,7 +109,7 @@ def test_damaged_code_is_made_anew_once_with_a_note(damage, tmp_path, recwarn):
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert kept(path, made) == (b"machine code", 2)
     (note,) = recwarn
-    assert f"compiled code is damaged and is made anew: {path}" in str(note.message)
+    assert f"compiled code is damaged; compiling again: {path}" in str(note.message)
     assert kept(path, made) == (b"machine code", 2)
     assert len(recwarn) == 1
 

@@ -522,7 +522,9 @@ def test_a_board_beside_a_file_that_cannot_be_loaded_is_named_with_the_method(tm
     (tmp_path / "isolation.py").write_text("import no_such_module\n" + EXTENDED)
     (tmp_path / "mine.py").write_text(ASKING)
     score = load_heuristic(tmp_path / "mine.py", "score").value
-    with pytest.raises(AttributeError, match=r"the method rooms of boards stands in .*isolation\.py, which ModuleNotF"):
+    with pytest.raises(
+        AttributeError, match=r"the method rooms of boards is defined in .*isolation\.py, which ModuleNotF"
+    ):
         score(Board.from_moves([24, 14]), 1)
 
 

@@ -216,7 +216,7 @@ def test_a_classic_player_finds_itself_in_the_game(place):
         (Interrupting, "error", "KeyboardInterrupt"),
         (Exiting, "error", "GeneratorExit"),
         (Surrogate, "error", "ValueError: \\ud800\\x1b[2J"),
-        (Speechless, "error", "Untellable: (what it says cannot be told: OwnError)"),
+        (Speechless, "error", "Untellable: (unprintable OwnError)"),
         (Talkative, "error", "Endless: xxx"),
         (Rambling, "illegal_move", "played \\udcff\\udcff"),
         (Late, "timeout", "of 20 ms"),

@@ -458,7 +458,7 @@ def test_whom_chance_alone_tells_apart_is_said_to_play_alike(tmp_path):
     sections = compare_sections(load_findings([run.write(tmp_path / "run")]))
     (row,) = rows_of(sections, "verdicts")
     assert (row["verdict"], row["plays_alike"]) == ("no significant difference", True)
-    assert "plays alike: the same results, chance aside" in render_sections(sections, "table")
+    assert "identical results, chance aside" in render_sections(sections, "table")
 
 
 def test_an_opponent_only_one_has_met_is_left_out_and_named(tmp_path):
@@ -511,8 +511,7 @@ def test_of_a_run_that_was_killed_before_its_first_game_it_is_said_how_to_go_on(
     told = summary_headline(load_findings([run])).section.title.split("\n")
     assert told == [
         "0 of 100 planned games are in the log.",
-        "Nothing was played yet, or is not written down yet. Where nobody plays, go on with: isolation tournament "
-        f"--resume '{run}'",
+        f"No games are logged yet. If no process is playing, resume with: isolation tournament --resume '{run}'",
         "No result.",
     ]
     assert told[1] in compare_headline(load_findings([run])).section.title

@@ -43,7 +43,7 @@ def judged(**facts):
         ({"lead": (0.001, 0.06)}, "no significant difference"),
         ({"lead": (-1, 1)}, "too little data"),
         ({"lead": (-1, 1), "plays_alike": True}, "too little data"),
-        ({"plays_alike": True}, "plays alike: the same results, chance aside"),
+        ({"plays_alike": True}, "identical results, chance aside"),
         ({"is_empty": True, "lead": (np.nan, np.nan)}, "no significant difference: no complete pairs in common"),
     ],
 )
@@ -59,8 +59,8 @@ def test_a_verdict_is_one_plain_phrase(facts, words):
             [{"verdict": "better"}, {"lead": (0.001, 0.06)}],
             "Good is not better than Base by more than 6.0, nor worse by more than 0.0 points.",
         ),
-        ([{}] * 4, "4 cannot be told apart: none of them is better by more than the upper end of its interval, nor "
-                   "worse by more than the lower one."),
+        ([{}] * 4, "4 are indistinguishable from the baseline: none of them is better by more than "
+                   "the upper end of its interval, nor worse by more than the lower one."),
         ([{"verdict": "worse"}, {"lead": (-1, 1)}, {"is_empty": True, "lead": (np.nan, np.nan)}], ""),
     ],
 )  # fmt: skip

@@ -210,7 +210,7 @@ def test_an_error_points_at_the_wrong_part(text: str, wrong: str, message: str) 
 
 
 def test_an_option_of_an_engine_is_no_second_line_to_it() -> None:
-    with pytest.raises(SpecError, match="an option of an engine stands on one line"):
+    with pytest.raises(SpecError, match="an engine's option must be a single line"):
         parse_spec("engine:a@option.Board=3x3\nquit")
 
 

@@ -187,7 +187,7 @@ def test_the_key_that_was_given_is_the_one_that_is_blamed(tmp_path: Path) -> Non
 
 def test_a_second_run_in_the_same_place_is_refused(undisturbed: Path) -> None:
     with pytest.raises(
-        ValueError, match=f"already holds a run: go on with isolation tournament --resume {undisturbed}"
+        ValueError, match=f"already holds a run: resume with isolation tournament --resume {undisturbed}"
     ):
         play(undisturbed)
 
@@ -245,7 +245,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_logged(
         patch.setattr("experiments.play.pools.batch_feed.LONGEST_BATCH", 0.0)
         with pytest.raises(
             OSError,
-            match=r"No space left on device; [\d,]+ games are safe, go on with isolation tournament --resume",
+            match=r"No space left on device; [\d,]+ games are safe; resume with isolation tournament --resume",
         ):
             play_here(run)
     assert len(games(run)) == appended[0] < 320

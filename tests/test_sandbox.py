@@ -160,7 +160,7 @@ def test_to_name_a_player_does_not_load_its_file_here_and_a_loud_one_is_told_of(
     import json
 
     json.__dict__.pop("loaded", None)
-    with pytest.warns(UserWarning, match="printed a line, left out here, the first of which is 'hello'"):
+    with pytest.warns(UserWarning, match="printed a line, hidden here; the first is 'hello'"):
         file_agents(tmp_path, f"import json\njson.loaded = True\nprint('hello')\n{HONEST}", "Honest")
     assert not hasattr(json, "loaded")
 

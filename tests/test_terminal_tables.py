@@ -132,7 +132,9 @@ def test_a_pipe_gets_whole_names_and_every_column(run: Path) -> None:
 @pytest.mark.usefixtures("narrow")
 def test_what_has_no_room_is_named(run: Path) -> None:
     told = " ".join(said("compare", run, "--table", "verdicts").split())
-    assert re.search(r"Left out for want of room: .*win rate, adjusted p, .*heterogeneity p; a wider", told)
+    assert re.search(
+        r"Columns hidden \(narrow terminal\): .*win rate, adjusted p, .*heterogeneity p; use a wider", told
+    )
 
 
 def test_what_is_the_same_in_every_row_is_a_sentence() -> None:

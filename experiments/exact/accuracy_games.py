@@ -224,7 +224,7 @@ def _told_failures(name: str, failures: list[tuple[str, str]], played: int, is_l
     detail = next((f" (such as {detail})" for _, detail in failures if detail), "")
     counts = f"{len(failures):,} of {played:,} games by {reasons}{detail}"
     if is_left_out:
-        return f"{name} is left out: it lost {counts}."
+        return f"{name} was excluded: it lost {counts}."
     return (
         f"{name} lost {counts}: kept and mistakes rest on the moves that it played, and converted counts these games "
         "as lost."

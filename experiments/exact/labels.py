@@ -309,7 +309,7 @@ def _resumed(path: Path, made: str) -> pa.Table:
     labels = _read(path)
     before = (labels.schema.metadata or {}).get(_MADE, b"").decode()
     if before != made:
-        raise ValueError(f"{path} was made with {before}, not with {made}: delete it to label anew")
+        raise ValueError(f"{path} was made with {before}, not with {made}: delete it and label again")
     return labels.replace_schema_metadata(None)
 
 
@@ -321,7 +321,7 @@ def _check_fit(run: str | Path, labels: pa.Table, games: pa.Table) -> None:
     if not np.array_equal(labels["game_id"].to_numpy(), ids) or not np.array_equal(
         pc.list_value_length(labels["value"]).to_numpy(), plies
     ):
-        raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label anew")
+        raise ValueError(f"{Path(run) / FILE} does not belong to the games of this run: delete it and label again")
 
 
 def _read(path: Path) -> pa.Table:

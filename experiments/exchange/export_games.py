@@ -28,7 +28,7 @@ def exported(run: str | Path, kind: Kind) -> Iterator[str]:
     """
     path = Path(run)
     if not games_folder(path).is_dir():
-        raise ValueError(f"{run}: no run lies there (no folder {games_folder(path).name}/)")
+        raise ValueError(f"{run}: not a run directory (no folder {games_folder(path).name}/)")
     if is_run(path):
         check_facts(load_run(path))
     if kind == "csv":

@@ -76,7 +76,7 @@ def import_pgn(file: Path, run: Path) -> Imported:
 
 def _notes(undecided: int, repeated: int, doubtful: int) -> tuple[str, ...]:
     left_out = ((undecided, "they have no result"), (repeated, "they repeat others move for move"))
-    why = (f"games left out: {count:,}; {told}" for count, told in left_out if count)
+    why = (f"games skipped: {count:,}; {told}" for count, told in left_out if count)
     told = f"games whose result is not that of their last position: {doubtful:,}; they count as the file says"
     return ("imported: what the players are is not known", *why, *([told] if doubtful else []))
 

@@ -92,7 +92,7 @@ def names_in(run: Path) -> dict[str, Path | None]:
             whole = complete(spec)
             names[whole.name] = file = Path(whole.target.rpartition(":")[0])
             if gone := [path for path in (file, *file.parents) if not path.exists()]:
-                raise ValueError(f"{gone[-1]} is missing, from which {whole.name} plays in {run}: put it back to go on")
+                raise ValueError(f"{gone[-1]} is missing, from which {whole.name} plays in {run}: restore it to resume")
     return names
 
 

@@ -71,7 +71,7 @@ def check_one(player: Submission) -> Check:
             return Check(to_one_line(refusal, LONGEST_LINE))
         return Check("", tuple(_findings(process)))
     except (TransportClosed, LineTooLong, ValueError):
-        return Check("it has tampered with what was to be said of it")
+        return Check("it tampered with its own result")
     finally:
         process.end()
 

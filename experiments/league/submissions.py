@@ -84,7 +84,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
     except OSError as error:
         raise ValueError(f"{home}: {error.strerror}") from None
     if not any(entry.is_dir() for entry in entries):
-        raise ValueError(f"{home} has no folders: each submission lies in one of its own, named after it")
+        raise ValueError(f"{home} has no folders: each submission needs a folder of its own, named after it")
     players: dict[str, Submission] = {}
     known = known or {}
     skipped = []
@@ -99,7 +99,7 @@ def find_submissions(folder: str | Path, known: Mapping[str, Path | None] | None
             else:
                 skipped.append(found)
         elif entry.suffix == ".py":
-            skipped.append(Skipped(entry.name, "lies in no folder of its own"))
+            skipped.append(Skipped(entry.name, "is not in a folder of its own"))
     return Found(tuple(players.values()), tuple(skipped))
 
 
@@ -109,7 +109,7 @@ def _why_passed_over(entry: Path) -> str:
         return _NOT_UTF8
     if not entry.is_symlink():
         return ""
-    return "is a link, and what it leads to is somebody else's" if entry.exists() else _LEADS_NOWHERE
+    return "is a link, and leads outside the submission" if entry.exists() else _LEADS_NOWHERE
 
 
 def _submission(folder: Path) -> Submission | Skipped:

@@ -85,7 +85,7 @@ class Engine(BaseModel):
             raise ValueError("the name and the value of an option stand on one line")
         names = [name.lower() for name in value]
         if twice := next((name for name in value if names.count(name.lower()) > 1), None):
-            raise ValueError(f"the option {twice} is there twice; capitals do not tell options apart")
+            raise ValueError(f"the option {twice} is there twice; options are case-insensitive")
         return value
 
     @property
@@ -238,7 +238,7 @@ def parse_openings(text: str) -> OpeningSpec:
     """
     source, _, colours = text.partition(",")
     if colours not in ("", *get_args(Colours)):
-        raise ValueError(f"after the comma stands same or other, not {colours!r}")
+        raise ValueError(f"after the comma must be same or other, not {colours!r}")
     chosen: Colours = colours or "any"  # type: ignore[assignment]
     if source == "placements":
         return OpeningSpec("placements", colours=chosen)

@@ -1,7 +1,7 @@
 """Opening sets: random plies, every placement pair, or a file; positions at most once, and never a finished game.
 
 An *opening* is the sequence of cells a game starts with; players 1 and 2 alternate, so its first two cells are their
-placements. An opening after which the side to move has no move is a finished game, not an opening: it is left out
+placements. An opening after which the side to move has no move is a finished game, not an opening: it is ignored
 everywhere and counted nowhere. Two openings that reach the same position are one opening.
 """
 

@@ -82,7 +82,7 @@ def make_plan(config: Config, seeds_by: SeedsBy = "opponent", pools_control: boo
     matches, skipped = _make_matches(config, entrants, shared, len(own))
     notes += left_out + skipped
     if not matches:
-        raise ValueError("nothing to play: no two different agents are left to meet")
+        raise ValueError("nothing to play: fewer than two distinct agents")
     if config.format == "best-of":
         _check_contest(entrants, matches)
     cells = np.concatenate([shared.cells, own])

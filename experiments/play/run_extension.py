@@ -61,9 +61,9 @@ def extended_config(run: str | Path, keys: Mapping[str, Any]) -> Config:
         option = {"opponents": "opponent"}.get(foreign[0], foreign[0].replace("_", "-"))
         raise ValueError(f"--extend plays by the settings of {info.path}: leave --{option} out")
     if not keys.get("contenders"):
-        raise ValueError("--extend needs somebody who is new: name a --contender")
+        raise ValueError("--extend needs a new --contender")
     if not run_directory.is_finished(info.path):
-        raise ValueError(f"{info.path} is not finished: go on with {command('tournament', '--resume', info.path)}")
+        raise ValueError(f"{info.path} is not finished: resume with {command('tournament', '--resume', info.path)}")
     if info.requested.get("equal_cost"):
         raise ValueError(f"{info.path} was played at equal cost, measured when it began: play a new run")
     if info.requested["format"] == "best-of":
@@ -155,4 +155,4 @@ def _replay(run: Path, plan: Plan, logged: Ids, ids: Ids) -> None:
         plies = slice(games.offsets[index], games.offsets[index + 1])
         assert row is not None
         if row["moves"] != games.moves[plies].tolist() or row["nodes"] != games.nodes[plies].tolist():
-            raise ValueError(f"{run}: game {id_} goes otherwise with this engine, which has changed: play a new run")
+            raise ValueError(f"{run}: game {id_} replays differently with this engine version: play a new run")

@@ -264,7 +264,7 @@ def _run(
     except UnwritableLogError as error:
         raise OSError(
             f"{path}: cannot write the log: {error.strerror or error}; "
-            f"{log.count_games(path):,} games are safe, go on with {command('tournament', '--resume', path)}"
+            f"{log.count_games(path):,} games are safe; resume with {command('tournament', '--resume', path)}"
         ) from error
     if ledger.ended_by_clock and not on_the_clock(plan.entrants):
         notes.append(f"not reproducible: a clock ended {ledger.ended_by_clock:,} games; another machine may end others")

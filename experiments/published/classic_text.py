@@ -95,7 +95,7 @@ def parse_classic_text(text: str, source: str = "notes") -> PublishedTables:
             _enter(blocks, heading, *pending, int(result[1]), int(result[2]))
             pending = None
             unplayed.pop()
-    problems += [f"line {number}: a match without a result, left out" for number in unplayed]
+    problems += [f"line {number}: a match without a result, skipped" for number in unplayed]
     rows = tuple(_rows((block for block in blocks if block.results), source))
     if not rows:
         raise ValueError(

@@ -410,7 +410,7 @@ def _find_row(files: Sequence[Path], game_id: int) -> dict[str, Any] | None:
 def _existing(run: str | Path) -> Path:
     folder = games_folder(run)
     if not folder.is_dir():
-        raise ValueError(f"{run}: no run lies there (no folder {GAMES}/)")
+        raise ValueError(f"{run}: not a run directory (no folder {GAMES}/)")
     return folder
 
 

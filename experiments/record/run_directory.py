@@ -147,7 +147,8 @@ def new_directory(config: Config) -> Path:
         if is_imported(load_run(path)):
             raise ValueError(f"{path} already holds games that were imported: choose another --out")
         raise ValueError(
-            f"{path} already holds a run: go on with {command('tournament', '--resume', path)}, or choose another --out"
+            f"{path} already holds a run: resume with {command('tournament', '--resume', path)}, "
+            "or choose another --out"
         )
     half_written = (leftover.name for name in (CONFIG, FACTS) for leftover in leftovers(path / name))
     ours = {log.GAMES, LOCK, CONFIG, *half_written}
@@ -170,7 +171,7 @@ def lock_directory(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: cannot write there: {error.strerror}") from None
     with locked(path):
         if is_run(path):
-            raise ValueError(f"{path} already holds a run: go on with {command('tournament', '--resume', path)}")
+            raise ValueError(f"{path} already holds a run: resume with {command('tournament', '--resume', path)}")
         clear_up(path)
         yield
 
@@ -262,7 +263,7 @@ def load_run(path: str | Path) -> RunInfo:
             _AGENT.validate_python(entry)
             read_facts(entry["settings"])
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{path}: no run lies there (no {FACTS})") from None
+        raise ValueError(f"{path}: not a run directory (no {FACTS})") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         told = f"{'.'.join(map(str, first['loc']))}: {first['msg'][:1].lower()}{first['msg'][1:]}"
@@ -285,7 +286,7 @@ def check_played_here(info: RunInfo) -> None:
         ValueError: saying so.
     """
     if is_imported(info):
-        raise ValueError(f"{info.path} was imported, and cannot be gone on with")
+        raise ValueError(f"{info.path} was imported; cannot resume")
 
 
 def requested_config(info: RunInfo, jobs: int = 0, changes: Mapping[str, Any] | None = None) -> Config:
@@ -335,7 +336,7 @@ def latest_run(home: Path = HOME) -> Path:
     try:
         found = [load_run(facts.parent) for facts in home.glob(f"*/{FACTS}")]
     except ValueError as error:
-        raise ValueError(f"which run? the latest cannot be told: {error}") from None
+        raise ValueError(f"cannot determine the latest run; name one: {error}") from None
     if not found:
         raise ValueError(f"which run? there is none in {home}/: name one, or play one with isolation tournament")
     return max(found, key=lambda info: (info.created_at, info.path.name)).path

@@ -61,7 +61,7 @@ def only_heuristic(path: str | Path) -> str:
     if len(likely) == 1:
         return likely[0]
     if likely:
-        raise LoadError(f"{path} has several functions of (game, player); say which, as in {path}:{likely[0]}")
+        raise LoadError(f"{path} has several functions of (game, player); name one, as in {path}:{likely[0]}")
     raise LoadError(f"{path} has no function of (game, player){_player_hint(path)}")
 
 
@@ -94,7 +94,7 @@ def only_player(path: str | Path) -> str:
     if usual := next((name for name in USUAL_PLAYERS if name in found), None):
         return usual
     if found:
-        raise LoadError(f"{path} has several players ({', '.join(found)}); say which, as in {path}:{found[0]}")
+        raise LoadError(f"{path} has several players ({', '.join(found)}); name one, as in {path}:{found[0]}")
     hint = f"; a heuristic is written ID:{path}" if heuristics_in(path) else ""
     raise LoadError(f"{path} has no class with a method get_move or get_action{hint}")
 

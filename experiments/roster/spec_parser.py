@@ -77,7 +77,7 @@ def expand(spec: Spec) -> list[Spec]:
     if spec.target != "*" and not by_pattern:
         return [spec]
     if spec.name:
-        raise SpecError("a name cannot go with *, which stands for many agents", spec.text, 0, len(spec.name))
+        raise SpecError("a name cannot be combined with *, which matches many agents", spec.text, 0, len(spec.name))
     return matching(spec) if by_pattern else [replace(spec, target=name) for name in heuristics.names()]
 
 
@@ -243,7 +243,7 @@ def _with_option(spec: Spec, word: str, first: int, last: int) -> Spec:
     if name.strip().lower() in (known.lower() for known, _ in spec.options):
         raise_spec_error(f"{name.strip()} is set a second time", spec.text, first, last)
     if re.search(r"[\r\n]", word):
-        raise_spec_error("an option of an engine stands on one line", spec.text, first, last)
+        raise_spec_error("an engine's option must be a single line", spec.text, first, last)
     return replace(spec, options=(*spec.options, (name.strip(), value.strip())))
 
 

@@ -183,7 +183,7 @@ def read_table(path: Path) -> pa.Table:
     except (OSError, DamagedFileError) as error:
         raise ValueError(f"{path}: cannot be read as a suite: {error}") from None
     if _SIZE not in (table.schema.metadata or {}):
-        raise ValueError(f"{path}: cannot be read as a suite: it does not say of which board")
+        raise ValueError(f"{path}: cannot be read as a suite: it does not name its board")
     return table
 
 

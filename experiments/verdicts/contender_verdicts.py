@@ -51,7 +51,7 @@ def judge(findings: RunResults, alpha: float = ALPHA) -> Verdicts:
     shared = {name: opponents_of(pairs, name) & met - {name, baseline} for name in findings.contenders}
     chosen = [name for name in findings.contenders if shared[name] or name in met]
     if not chosen:
-        raise ValueError(f"nobody has met {baseline} or one of its opponents: name another with --baseline")
+        raise ValueError(f"no agent has met {baseline} or one of its opponents: name another with --baseline")
     chance = {
         name: [other for other in {*shared[name], baseline} if not findings.repeats_itself([name, baseline, other])]
         for name in chosen

@@ -84,7 +84,7 @@ def run_tests(
     if not findings.played:
         names = [name for name, facts in findings.agents.items() if "contender" in facts.roles]
     if not names:
-        raise ValueError(f"nobody to test against {findings.baseline}")
+        raise ValueError(f"no agent to test against {findings.baseline}")
     return [_test(findings, name, findings.baseline, low, high, alpha, beta, model) for name in names]
 
 

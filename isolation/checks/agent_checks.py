@@ -309,7 +309,7 @@ def _told_of_chance(finding: CheckResult, player: Any) -> CheckResult:
     why = nondeterminism_reason(player.score)
     if not why:
         return finding
-    return replace(finding, seen=f"{finding.seen}; but the score may say otherwise another time: {why}", is_note=True)
+    return replace(finding, seen=f"{finding.seen}; but the score may differ another time: {why}", is_note=True)
 
 
 def _explain(error: BaseException) -> str:

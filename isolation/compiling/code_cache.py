@@ -212,7 +212,7 @@ def _execute(name: str, path: Path) -> None:
 
 
 def _discard_damaged(path: Path) -> None:
-    warnings.warn(f"compiled code is damaged and is made anew: {path}", stacklevel=2)
+    warnings.warn(f"compiled code is damaged; compiling again: {path}", stacklevel=2)
     discard(path)
 
 

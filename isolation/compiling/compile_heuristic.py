@@ -195,7 +195,7 @@ def _known_problem(file: Path) -> Any:
             and isinstance(problem.is_difference, bool)
         ):
             return problem
-    warnings.warn(f"what was known of a heuristic is damaged and is found out anew: {file}", stacklevel=2)
+    warnings.warn(f"damaged cache entry; checking the heuristic again: {file}", stacklevel=2)
     code_cache.discard(file)
     return _UNKNOWN
 

@@ -88,7 +88,7 @@ def _reason(message: str) -> str:
     if found := re.search(r"Can't unify return type from the following types: (.+)", message):
         return f"it returns now one, now another of these: {_plain(found[1].rstrip('.'))}"
     if "Cannot infer the type of variable" in message or "cannot be determined" in message:
-        return "what kind of value this is cannot be told: is it a list, set or dictionary that nothing is put into?"
+        return "the type of this value is unknown: is it a list, set or dictionary that nothing is put into?"
     if found := re.search(r"Invalid use of (.+?) with parameters \(", message):
         return f"it calls {_a(_plain(found[1]))} as if it were a function"
     calls = re.findall(r">>> ([\w.<>]+)\((.*)\)", message)

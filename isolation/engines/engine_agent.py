@@ -54,7 +54,7 @@ class EngineAgent(UncompiledAgent):
     @property
     def why_unrepeatable(self) -> str:
         """That nobody here knows what it does."""
-        return "nothing says of an engine that it repeats itself"
+        return "engines are not known to be deterministic"
 
     def settings(self) -> dict[str, Any]:
         """Its command, files by name and content, its protocol and options, and its limit."""

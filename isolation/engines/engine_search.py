@@ -71,7 +71,7 @@ def plan_search(agent: Agent, search: GoRequest, board: Board) -> SearchPlan:
         except ValueError as error:
             refused.append(str(error))
     chosen = able[0] if able else agent
-    instead = "what else go says counts" if able else "its own limit counts"
+    instead = "the other arguments of go apply" if able else "its own limit counts"
     depth = chosen.limit.depth if agent.has_depth else None
     if depth is not None and search.nodes is not None:
         chosen = able[1]

@@ -59,7 +59,7 @@ def read_go(words: list[str], active_index: int) -> GoRequest:
         if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
             return int(text)
         notes.append(
-            f"go {name} is followed by a whole number, not by {to_one_line(repr(text), _SHOWN)}: it is left out"
+            f"go {name} is followed by a whole number, not by {to_one_line(repr(text), _SHOWN)}: it is ignored"
         )
         return None
 

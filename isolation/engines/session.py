@@ -286,7 +286,7 @@ class Session:
         try:
             self.lines.send(line.encode(), self._by(self.waits.ready) - time.monotonic())
         except TransportTimeout:
-            self._stall("nothing read of what it was told")
+            self._stall("it did not read its input")
         except TransportClosed:
             self._crash()
 

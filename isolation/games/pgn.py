@@ -180,7 +180,7 @@ def _why_empty(tags: Mapping[str, str], start: Board) -> str:
     """Of a game that nobody says how to begin, how it was begun, and why: its moves may be meant for another start."""
     if "FEN" in tags or "Variant" in tags:
         return ""
-    return f"; as it tells neither FEN nor Variant, the game was begun on an empty board of {start.size}"
+    return f"; without FEN and Variant the game starts on an empty board of {start.size}"
 
 
 def _start(tags: Mapping[str, str]) -> Board:
@@ -196,7 +196,7 @@ def _start(tags: Mapping[str, str]) -> Board:
     if board.history == () and board.move_count:
         if board.move_count == PLACED and None not in board.locations:
             raise ValueError(f"its FEN {fen} has player 2 to move before anybody has moved; player 1 moves first")
-        raise ValueError(f"its FEN {fen} has closed cells, and nobody says how they came to be")
+        raise ValueError(f"its FEN {fen} has blocked cells without the moves that blocked them")
     return board
 
 
@@ -205,7 +205,7 @@ def _winner(draft: _Draft) -> int:
     tag = draft.tags.get("Result", UNDECIDED)
     told = {result for result in (draft.result, tag) if result != UNDECIDED and result in RESULTS}
     if len(told) > 1:
-        raise ValueError(f"its tag Result says {tag}, and behind its moves stands {draft.result}")
+        raise ValueError(f"Result tag {tag} contradicts the result after the moves, {draft.result}")
     return RESULTS[told.pop()] if told else 0
 
 

@@ -317,7 +317,7 @@ def call_in_child(function: Callable[..., object], *arguments: object) -> Any:
     except TransportClosed:
         raise ValueError("ends its process") from None
     except Exception:
-        raise ValueError("has tampered with what was to be said of it") from None
+        raise ValueError("tampered with its own result") from None
     finally:
         transport.end()
     if isinstance(answer, SetupError):

@@ -37,7 +37,7 @@ class CapturedOutput:
         if not self.lines:
             return ""
         lines = "a line" if self.lines == 1 else f"{self.lines:,} lines"
-        return f"{who} printed {lines}, left out here, the first of which is {self.first!r}"
+        return f"{who} printed {lines}, hidden here; the first is {self.first!r}"
 
 
 @contextmanager

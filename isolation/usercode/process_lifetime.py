@@ -69,7 +69,7 @@ def _end_of(code: str, child: int, finished: int) -> int:
     else:
         name = signal.Signals(-status).name
         how = f"has ended its process by {name}"
-        how += ", or somebody else did, as the system does when memory runs out" if name == "SIGKILL" else ""
+        how += ", or something else did, such as the system when memory runs out" if name == "SIGKILL" else ""
     if -status in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         return 128 - status
     os.write(2, f"Error: {code}: the code {how}\n".encode())

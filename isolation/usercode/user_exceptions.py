@@ -101,7 +101,7 @@ def _one_line(value: object, tell: Callable[[object], str], longest: int) -> str
         # Of a class of their own, text could do anything; what a slice of `str` itself returns is plain.
         text = str.__getitem__(tell(value), slice(_LONGEST_READ))
     except BaseException as error:
-        return f"(what it says cannot be told: {to_one_line(_name_of(type(error)))})"[:longest]
+        return f"(unprintable {to_one_line(_name_of(type(error)))})"[:longest]
     return _cut("".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split())), longest)
 
 

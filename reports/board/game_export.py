@@ -63,7 +63,7 @@ def _json(question: ExportQuestion, shelf: Resources) -> str:
 def _csv(question: ExportQuestion, shelf: Resources) -> str:
     row = _row(question, shelf)
     if not row["winner"]:
-        raise ValueError("a row of a log tells a finished game, and this one is not: JSON and PGN take any")
+        raise ValueError("a log row needs a finished game, and this one is not: use JSON or PGN")
     return csv_head() + told(row, "csv", "")
 
 

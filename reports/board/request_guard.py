@@ -89,7 +89,7 @@ class Guarded:
             await JSONResponse({"error": reason}, status_code=413)(scope, receive, send_with_headers)
             return
         if "transfer-encoding" in headers:
-            error = {"error": "a question says how long it is"}
+            error = {"error": "a request needs a Content-Length"}
             await JSONResponse(error, status_code=411)(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)

@@ -124,7 +124,7 @@ def number_of(text: str) -> int:
         ValueError: it is none.
     """
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise ValueError("runs and games are asked for by whole numbers of at most 18 digits")
+        raise ValueError("run and game ids are whole numbers of at most 18 digits")
     return int(text)
 
 

@@ -60,7 +60,7 @@ class BoardServer(uvicorn.Server):
     def __init__(self, shelf: Resources, port: int, room: ServerLimits = ROOM) -> None:
         for run in shelf.runs:
             if not games_folder(run).is_dir():
-                raise ValueError(f"{run}: no run lies there (no folder games/)")
+                raise ValueError(f"{run}: not a run directory (no folder games/)")
         self._processes = Processes(shelf, room)
         self._shelf = shelf
         self._asked: dict[asyncio.Task[BoardAnswer], tuple[str, type]] = {}

@@ -61,7 +61,7 @@ def _reasons(results: Results) -> Section:
         if counts:
             row: dict[str, Any] = {"player": one.agent, **{reason: counts.get(reason, 0) for reason in reasons}}
             rows.append({**row, "all": sum(counts.values())})
-    note = "None: every game ended because somebody had no move left."
+    note = "None: every game ended because a player had no move left."
     return Section("forfeits", "Forfeits by reason", tuple(rows), () if rows else (note,))
 
 

@@ -36,7 +36,7 @@ def has_intervals(results: Results) -> bool:
 
 def _too_few(results: Results) -> str:
     played = pluralise(results.ratings.openings, "opening")
-    return f"Too few openings for intervals: {played}, and fewer than {FEWEST} tell nothing."
+    return f"Too few openings for intervals: {played}, at least {FEWEST} needed."
 
 
 def forfeits_section(results: Results) -> Section:

@@ -166,7 +166,7 @@ def _judgement(findings: RunResults, verdicts: Verdicts | None) -> list[str]:
             return ["No games to judge yet."]
         best = rows[0]
         if math.isinf(best["rating"].low) and math.isinf(best["rating"].high):
-            return ["Who is strongest cannot be told: nothing bounds the ratings yet."]
+            return ["No strongest agent yet: nothing bounds the ratings."]
         equals = ", ".join(row["agent"] for row in rows if row["rank"] == 1)
         return [f"Rated highest: {equals}, {best['rating'].shown} Elo."]
     found = {

@@ -32,7 +32,7 @@ def plan_sections(
         ValueError: not exactly one of `effect` and `elo` is given, or the pilot has nothing to go by.
     """
     if (effect is None) == (elo is None):
-        raise ValueError("say what is to be found: --effect (share of games, as 0.03) or --elo, one of them")
+        raise ValueError("give --effect (share of games, such as 0.03) or --elo, not both")
     if effect is not None and not 0 < abs(effect) < 0.5:
         raise ValueError(f"an effect is a difference of win rates between 0 and 0.5, like 0.03, not {effect:g}")
     if elo is not None and not math.isfinite(elo):

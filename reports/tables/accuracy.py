@@ -34,7 +34,7 @@ def accuracy_sections(
     ranked = sorted(overall, key=lambda one: (-one.kept.estimate if one.eligible else 1.0, one.agent))
     notes = [*more_notes, *_ACCURACY_NOTES]
     if unknown := sum(one.unknown for one in overall):
-        notes.append(f"{unknown:,} positions were left out: the limit of the labels was not enough to decide them.")
+        notes.append(f"{unknown:,} positions were skipped: the limit of the labels was too low to solve them.")
     with_depth = any(one.depth for one in ranked)
     rows = tuple(accuracy_row(one, with_depth) for one in ranked)
     sections = [Section("accuracy", "Accuracy", rows, tuple(notes))]

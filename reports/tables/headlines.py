@@ -160,9 +160,7 @@ def _each_headline(findings: RunResults, duels: Sequence[HeadToHead], worth: flo
         for one in clearest_first(duels)
     ]
     shown, left_out = _first(rows, lines)
-    told = (
-        f"{len(decided)} of {pluralise(len(duels), 'match')} are decided; in the others nobody is shown to be better."
-    )
+    told = f"{len(decided)} of {pluralise(len(duels), 'match')} are decided; in the others no significant difference."
     if len(decided) == len(duels):
         told = f"All {pluralise(len(duels), 'match')} are decided."
     notes = [f"Intervals hold with 95 % for all {pluralise(len(duels), 'match')} at once."]

@@ -27,8 +27,9 @@ def _design_section(before: RunResults, after: RunResults, shared: SharedGames) 
     note = "The runs have no game in common."
     if shared.games:
         note = (
-            f"{pluralise(shared.games, 'game')} are in both, same players, sides and openings: {shared.same_moves:,} "
-            f"went alike move by move, {shared.games - shared.same_winner:,} have another winner."
+            f"{pluralise(shared.games, 'game')} are in both runs with the same players, sides and openings: "
+            f"{shared.same_moves:,} are identical move by move, "
+            f"{shared.games - shared.same_winner:,} have another winner."
         )
     title = (
         f"From {one.path} to {other.path}: {pluralise(len(rows), 'change') if rows else 'one design, nothing changed'}"
@@ -76,7 +77,7 @@ def _results_section(before: RunResults, after: RunResults, shared: SharedGames)
         "by luck alone it would for one in 20.",
         f"0.0 exactly: {', '.join(alike)} played the same games in both." if alike else "",
     ]
-    return Section("results", "Results of whoever played in both", tuple(rows), tuple(filter(None, notes)))
+    return Section("results", "Results of agents in both runs", tuple(rows), tuple(filter(None, notes)))
 
 
 def _verdicts(findings: RunResults) -> dict[str, str]:

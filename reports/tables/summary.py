@@ -116,7 +116,7 @@ def forfeits_section(findings: RunResults) -> Section:
         for one in forfeits_of(findings)
     )
     if not rows:
-        return Section("forfeits", "Forfeits", (), ("None: every game ended because somebody had no move left.",))
+        return Section("forfeits", "Forfeits", (), ("None: every game ended because a player had no move left.",))
     return Section("forfeits", "Forfeits", rows, ("`isolation replay RUN GAME_ID` shows a game.",))
 
 
@@ -189,11 +189,11 @@ def run_notes(findings: RunResults) -> tuple[str, ...]:
             )
         if not games:
             again = join_names([command("tournament", "--resume", source.info.path) for source in findings.sources])
-            notes.append(f"Nothing was played yet, or is not written down yet. Where nobody plays, go on with: {again}")
+            notes.append(f"No games are logged yet. If no process is playing, resume with: {again}")
     if findings.repeated:
         notes.append(f"{findings.repeated:,} games were in several runs and count once.")
     if unfinished := findings.pairs.unfinished:
-        notes.append(f"Unfinished, lacking a game, and left out of paired analyses: {pluralise(unfinished, 'pair')}.")
+        notes.append(f"Unfinished, lacking a game, and excluded from paired analyses: {pluralise(unfinished, 'pair')}.")
     return tuple(notes)
 
 

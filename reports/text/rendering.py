@@ -114,7 +114,7 @@ def _terminal_table(title: str, columns: Sequence[Column], panels: bool, elsewhe
     kept, left_out = fit_columns(telling, width)
     below = [alike] if alike else []
     if left_out:
-        below.append(f"Left out for want of room: {', '.join(left_out)}; a wider terminal or {elsewhere} has all.")
+        below.append(f"Columns hidden (narrow terminal): {', '.join(left_out)}; use a wider terminal or {elsewhere}.")
     return "\n".join([*head, _drawn(kept), *(wrapped(sentence, width) for sentence in below)])
 
 

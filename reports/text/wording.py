@@ -65,7 +65,7 @@ def verdict_words(one: Comparison | HeadToHead, worth: float = WORTH) -> str:
     if is_too_little(one):
         return "too little data"
     if one.plays_alike:
-        return "plays alike: the same results, chance aside"
+        return "identical results, chance aside"
     return f"no difference of {_size(worth)}" if max(most, -least) < worth else "no significant difference"
 
 
@@ -123,8 +123,8 @@ def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
         return ""
     if len(bounded) > _FEW:
         return (
-            f"{len(bounded)} cannot be told apart: none of them is better by more than the upper end of its "
-            "interval, nor worse by more than the lower one."
+            f"{len(bounded)} are indistinguishable from the baseline: none of them is better by more than the upper end "
+            "of its interval, nor worse by more than the lower one."
         )
     bounds = [
         f"{one.contender} is not better than {one.baseline} by more than {_size(one.lead[1])}, nor worse by more than "
@@ -284,8 +284,7 @@ def forfeit_sentences(findings: RunResults) -> list[str]:
     ]
     if total > _MANY_FORFEITS * games:
         sentences.append(
-            "What follows counts them as losses: it says who fails, and little of who plays better. Mend what fails, "
-            "and play again."
+            "They count as losses: the ranking mostly reflects failures, not strength. Fix these errors and rerun."
         )
     return sentences
 

@@ -114,7 +114,7 @@ class CleanUp(Rewrite):
 
     def _learn(self, name: str, value: object, node: ast.AST) -> None:
         if name in self.repeated:
-            refuse(f"{name} is given more than one meaning", node)
+            refuse(f"{name} is assigned more than once", node)
         self.scope.known[name] = value
 
     def _only_speaks(self, function: ast.expr) -> bool:
