@@ -281,7 +281,7 @@ def test_what_is_not_there_is_said_so(port, path, complaint):
 
 
 def test_a_board_cannot_be_started_with_what_is_no_run(tmp_path):
-    with pytest.raises(ValueError, match="no run lies there"):
+    with pytest.raises(ValueError, match="not a run directory"):
         BoardServer(Resources((tmp_path,)), 1)
 
 

@@ -169,7 +169,7 @@ def test_the_heuristic_of_a_file_needs_no_name_where_it_is_clear(tmp_path, sourc
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("def one(game, player): pass\ndef two(game, player): pass", "several functions of (game, player); say which"),
+        ("def one(game, player): pass\ndef two(game, player): pass", "several functions of (game, player); name one"),
         ("def one(game): pass", "no function of (game, player)"),
     ],
 )

@@ -133,7 +133,7 @@ def test_of_imported_games_only_what_is_known_is_compared(tmp_path):
     [
         (["import", "games.pgn", "--out", "imported"], "imported already holds a run: choose another --out"),
         (["tournament", "--resume", "imported"], "imported was imported; cannot resume"),
-        (["tournament", "--extend", "imported", "--contender", "greedy"], "imported, and cannot be gone on with"),
+        (["tournament", "--extend", "imported", "--contender", "greedy"], "was imported; cannot resume"),
     ],
 )
 def test_an_imported_run_is_not_gone_on_with(tmp_path, monkeypatch, words, expected):
@@ -183,4 +183,4 @@ def test_the_interval_of_a_change_is_that_of_two_measured_apart():
 def test_a_run_that_lies_nowhere_is_refused(tmp_path):
     result = CliRunner().invoke(main, ["diff", str(gauntlet(2).write(tmp_path / "a")), str(Path("nowhere"))])
     assert result.exit_code == 2
-    assert "nowhere: no run lies there" in result.output
+    assert "nowhere: not a run directory" in result.output

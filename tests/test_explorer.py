@@ -122,5 +122,5 @@ def test_a_run_of_many_parts_is_read_whole(tmp_path, monkeypatch):
 
 
 def test_where_no_run_lies_is_said(tmp_path):
-    with pytest.raises(ValueError, match="no run lies there"):
+    with pytest.raises(ValueError, match="not a run directory"):
         read_played(tmp_path, "7x7")

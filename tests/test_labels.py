@@ -217,7 +217,7 @@ def test_labels_of_another_kind_are_not_mixed_in(tmp_path):
 
 def test_bad_input_is_refused(tmp_path):
     path = fresh(tmp_path, 2)
-    with pytest.raises(ValueError, match="no run lies there"):
+    with pytest.raises(ValueError, match="not a run directory"):
         label_run(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="a sample has at least 1 game, not 0"):
         label_run(path, sample=0)
@@ -226,7 +226,7 @@ def test_bad_input_is_refused(tmp_path):
     with locked(path), pytest.raises(ValueError, match="is writing to this run"):
         label_run(path)
     (path / labels.FILE).write_text("not a table")
-    with pytest.raises(ValueError, match=r"labels\.parquet is damaged or something else.*label anew"):
+    with pytest.raises(ValueError, match=r"labels\.parquet is damaged or something else.*label again"):
         label_run(path)
 
 

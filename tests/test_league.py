@@ -495,7 +495,7 @@ def test_a_league_that_lies_there_says_how_it_goes_on(home: Path) -> None:
     done = league(home / "class", "--out", home / "run")
     assert (done.exit_code, done.output.count("\n")) == (2, 1)
     assert (
-        f"go on with isolation league {home / 'class'} --resume {home / 'run'}, or choose another --out" in done.output
+        f"resume with isolation league {home / 'class'} --resume {home / 'run'}, or choose another --out" in done.output
     )
 
 
@@ -537,7 +537,7 @@ def test_a_league_goes_on_with_nothing_but_what_it_was(home: Path) -> None:
     done = league(home / "nobody", "--resume", home / "run", "--out", home / "other")
     assert (done.exit_code, done.output.splitlines()[-1]) == (
         2,
-        f"Error: --out: nobody is new to {home / 'run'}, so that nothing goes to another directory",
+        f"Error: --out: nobody is new to {home / 'run'}, so that nothing is written to another directory",
     )
     file = home / "class" / "ben" / "game_agent.py"
     before = file.read_text()
@@ -577,7 +577,7 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     assert "<dt>Folder</dt><dd>e v</dd>" in (pages / "player-e_v-2.html").read_text()
     submit(home / "few", "fay", HONEST.format(prefers="-move[1]"))
     done = league(home / "few", "--resume", home / "two", "--jobs", "1")
-    assert f"Note: {home / 'two'} has been gone on with in {home / 'two-2'}, where this goes on\n" in done.output
+    assert f"Note: {home / 'two'} XX\n" in done.output
     assert "6 games were played for" in done.output
     assert f"12 of 12 games, logged in {home / 'two-3'}\n" in done.output
 

@@ -88,7 +88,7 @@ def test_games_ended_by_a_clock_are_counted(plan: Plan, run: Path) -> None:
 def test_games_that_come_back_a_second_time_are_discarded(plan: Plan, run: Path) -> None:
     ledger = GameRecorder(run, plan)
     ledger.add(played(plan, 0, 1))
-    with pytest.raises(ChildProcessError, match="discarded; go on with isolation tournament --resume"):
+    with pytest.raises(ChildProcessError, match="discarded; resume with isolation tournament --resume"):
         ledger.add(played(plan, 1, 2))
     ledger.write()
     assert log.read_games(run, ["game_id"])["game_id"].tolist() == [0, 1]

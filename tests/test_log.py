@@ -138,7 +138,7 @@ def test_versions_stand_in_the_files(plan: Plan, run: Path) -> None:
 
 def test_an_empty_log_and_no_log(run: Path, tmp_path: Path) -> None:
     assert len(log.read_games(run)) == log.count_games(run) == 0
-    with pytest.raises(ValueError, match="no run lies there"):
+    with pytest.raises(ValueError, match="not a run directory"):
         log.read_games(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="no column is called 'winer'"):
         log.read_games(run, ["winer"])

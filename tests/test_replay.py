@@ -105,7 +105,7 @@ def test_unknown_kinds_runs_and_games_are_refused(run, tmp_path):
     with pytest.raises(ValueError, match="games can be all, longest"):
         find_games(run, "oldest")
     for reading in (lambda: find_games(tmp_path), lambda: read_game(tmp_path, 0)):
-        with pytest.raises(ValueError, match="no run lies there"):
+        with pytest.raises(ValueError, match="not a run directory"):
             reading()
     for game_id in (99, 10**30):
         with pytest.raises(ValueError, match=f"has no game {game_id}"):

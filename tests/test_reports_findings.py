@@ -559,7 +559,7 @@ def test_a_run_given_twice_is_refused(tmp_path):
 
 
 def test_no_run_is_said_in_one_line(tmp_path):
-    with pytest.raises(ValueError, match="no run lies there"):
+    with pytest.raises(ValueError, match="not a run directory"):
         load_findings([tmp_path])
 
 

@@ -182,7 +182,7 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         ("xyzzy", "xyzzy", "MCTS, MCTS:…, engine:…, apart:FILE.py:CLASS or FILE.py:CLASS"),
         ("engine", "engine", "an engine is named, like engine:fairy, or is a program, like engine:./my_player"),
         ("apart:a/b.py:P@depth=5", "depth=5", "a player from a file is limited by time: ms or cpu_ms"),
-        ("apart:a/b.py", "a/b.py", "say which class, like apart:a/b.py:CustomPlayer"),
+        ("apart:a/b.py", "a/b.py", "name the class, like apart:a/b.py:CustomPlayer"),
         ("engine:no_such", "no_such", "no_such is no program; engines with names are those under [[engines]] in"),
         ("engine:sh@cpu_ms=5", "cpu_ms=5", "an engine is limited by depth, nodes or ms"),
         ("engine:sh@option.Hash", "option.Hash", "an option of an engine is written option.NAME=VALUE"),

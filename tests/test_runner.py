@@ -222,7 +222,7 @@ def test_places_where_no_run_can_go(tmp_path: Path) -> None:
     for out, message in (("file", "exists already"), ("full", "exists already"), ("file/run", "cannot write there")):
         with pytest.raises(ValueError, match=message):
             play(tmp_path / out)
-    with pytest.raises(ValueError, match="no run lies there"):
+    with pytest.raises(ValueError, match="not a run directory"):
         play_tournament(config_of(tmp_path / "none"), resume=True)
 
 

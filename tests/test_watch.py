@@ -232,4 +232,4 @@ def test_a_tournament_is_watched_while_it_is_played_and_its_page_stays(tmp_path,
 
 @pytest.mark.parametrize("words", [["watch", "nowhere", "--no-open"]])
 def test_a_run_that_there_is_not_is_said(words):
-    assert "nowhere: no run lies there" in CliRunner().invoke(main, words).output
+    assert "nowhere: not a run directory" in CliRunner().invoke(main, words).output
