@@ -88,7 +88,7 @@ def _resumed(submissions: Path, run: Path, jobs: int, out: str | None) -> tuple[
 
     named, run = run, newest_of(run)
     if run != named:
-        click.echo(f"Note: {named} has been gone on with in {run}, where this goes on")
+        click.echo(f"Note: {named} continues in {run}; resuming there")
     info = load_run(run)
     book = _looked_through(submissions, jobs, read_book(run), names_in(run))
     late = newcomers(run, book)

@@ -300,18 +300,18 @@ def sweep_agent(
 @click.command("features")
 @click.argument("names", nargs=-1, metavar="[FEATURE...]")
 @click.option("--at", default="depth=1", show_default=True, metavar="LIMIT",
-              help="How far a search looks before features are asked: depth=N or nodes=N.")  # fmt: skip
-@click.option("--guide", default="territory", show_default=True, help="The heuristic that this search goes by.")
+              help="Limit of the search run before evaluation: depth=N or nodes=N.")  # fmt: skip
+@click.option("--guide", default="territory", show_default=True, help="Heuristic of this search.")
 @click.option(
-    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped one, or a file."
+    "--suite", "name", default="7x7", show_default=True, metavar="NAME|FILE", help="A shipped suite, or a file."
 )
-@click.option("--most", type=click.IntRange(min=1), default=5, show_default=True, help="Choose so many at most.")
+@click.option("--most", type=click.IntRange(min=1), default=5, show_default=True, help="Select at most this many.")
 @table_option
 @format_option
 def rank_features(
     names: tuple[str, ...], at: str, guide: str, name: str, most: int, only: str | None, output: Format
 ) -> None:
-    """Say what features are worth, and choose some: each time the one that helps most for what it costs.
+    """Rank features by gain and cost, and select a subset greedily.
 
     A FEATURE is one of those in docs/features.md, or any shipped heuristic; all features if none is named. Weights are
     fitted and features chosen on a suite's split fit; how they rank moves is judged on its split screen.

@@ -285,7 +285,7 @@ def test_failures_stand_first_below_the_table(failing):
     result = CliRunner().invoke(main, [*asked, "--board", "5x5", "--jobs", "1", "--format", "markdown"])
     assert result.exit_code == 0
     below = result.stdout.rpartition("|\n")[2].strip()
-    assert below.startswith(f"- {failing}:never at depth 1 is left out: ")
+    assert below.startswith(f"- {failing}:never at depth 1 was excluded: ")
 
 
 def test_players_that_only_fail_end_in_a_line(failing):

@@ -577,7 +577,7 @@ def test_a_newcomer_whose_name_is_taken_plays_under_another(home: Path) -> None:
     assert "<dt>Folder</dt><dd>e v</dd>" in (pages / "player-e_v-2.html").read_text()
     submit(home / "few", "fay", HONEST.format(prefers="-move[1]"))
     done = league(home / "few", "--resume", home / "two", "--jobs", "1")
-    assert f"Note: {home / 'two'} XX\n" in done.output
+    assert f"Note: {home / 'two'} continues in {home / 'two-2'}; resuming there\n" in done.output
     assert "6 games were played for" in done.output
     assert f"12 of 12 games, logged in {home / 'two-3'}\n" in done.output
 
