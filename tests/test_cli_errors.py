@@ -85,7 +85,7 @@ ASKED_WRONGLY = [
     (["tournament", "--jobs", "-1"], "--jobs: -1 is less than 0"),
     (["tournament", "--resume", "nowhere"], "nowhere: not a run directory (no run.json)"),
     (["tournament", "--extend", "nowhere", "--contender", "greedy"], "nowhere: not a run directory (no run.json)"),
-    (["tournament", "--extend", "a", "--resume", "b"], "--resume continues a run, --extend begins another from one"),
+    (["tournament", "--extend", "a", "--resume", "b"], "--resume continues a run, --extend starts another from one"),
     (["tournament", "there.py", "--extend", "a"], "--extend plays by the settings of a: leave there.py out"),
     (["match", "random"], "Missing argument 'B'"),
     (

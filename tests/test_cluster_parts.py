@@ -221,7 +221,7 @@ def test_a_machine_that_fails_while_it_makes_a_part_of_the_log_is_unfit_and_says
     def fail(table: object) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(remote_worker.log, "packed", fail)
+    monkeypatch.setattr(remote_worker.log, "encode_part", fail)
     said: list[str] = []
     monkeypatch.setattr(remote_worker, "_say", said.append)
     assert remote_worker.play("task", ids) == remote_worker.MachineUnsuitable(

@@ -278,7 +278,7 @@ def test_a_fault_of_ours_is_no_verdict_and_is_not_kept(monkeypatch: pytest.Monke
         ("AttributeError('why')", "score_code", False),
         ("RecursionError('why')", "score_code", False),
         ("TypingError('why')", "kernel_code", False),
-        ("RuntimeError('LLVM: why')", "linked", False),
+        ("RuntimeError('LLVM: why')", "link", False),
     ],
 )
 def test_only_refusals_of_numbas_are_verdicts(
@@ -293,7 +293,7 @@ def test_only_refusals_of_numbas_are_verdicts(
         raise eval(error, {**vars(errors)})
 
     monkeypatch.setattr(code_cache, "folder", lambda: tmp_path)
-    for step in ("kernel_code", "score_code", "linked"):
+    for step in ("kernel_code", "score_code", "link"):
         monkeypatch.setattr(specialise, step, fail if step == compiling else lambda *arguments: b"")
     with pytest.raises(CompileError) as refused:
         compile_heuristic(counts)

@@ -121,10 +121,11 @@ def test_a_league_says_how_it_goes_on(tmp_path: Path, number: signal.Signals) ->
 
 ASKING = """
 from experiments.suite import read_suite
-from experiments.suite.agent_answers import ask_all
+from experiments.suite.agent_answers import collect_answers
 positions = read_suite("7x7", "screen").sample(1000, 1).positions
 try:
-    ask_all(["MCTS@nodes=400000"], positions, jobs=1, show=lambda answered, agents: print(answered, agents, flush=True))
+    show = lambda answered, agents: print(answered, agents, flush=True)
+    collect_answers(["MCTS@nodes=400000"], positions, jobs=1, show=show)
 except KeyboardInterrupt:
     print("interrupted")
 """

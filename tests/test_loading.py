@@ -345,7 +345,7 @@ def test_a_file_that_fails_to_import_is_reported_with_the_line(tmp_path, source,
 def test_a_file_whose_import_never_ends_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr("isolation.loading.load_user_code.LONGEST_IMPORT", 0.05)
     agent = write(tmp_path, game_agent="x = 1\nwhile True: pass")
-    assert "failed to import: line 2: TookTooLong: takes longer than 0.05 s" in message(load_module, agent)
+    assert "failed to import: line 2: UserCodeTimeout: takes longer than 0.05 s" in message(load_module, agent)
 
 
 def test_a_file_that_takes_itself_out_of_the_modules_loads(tmp_path):

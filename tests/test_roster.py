@@ -153,7 +153,7 @@ def test_a_pattern_that_gives_no_agent_is_an_error(tmp_path: Path) -> None:
         make_agents(f"{tmp_path}/*/a.py:CustomPlayer")
     with pytest.raises(SpecError, match=r"the one file that matches cannot be used: .*a\.py has no class"):
         make_agents(f"{tmp_path}/*.py")
-    with pytest.raises(SpecError, match="a name cannot go with"):
+    with pytest.raises(SpecError, match="a name cannot be combined with"):
         make_agents(f"Mine=ID:{tmp_path}/*.py")
 
 
@@ -221,7 +221,7 @@ def test_the_perfect_player_has_a_limit_of_its_own() -> None:
 
 
 def test_a_named_star_is_refused() -> None:
-    with pytest.raises(SpecError, match="stands for many agents"):
+    with pytest.raises(SpecError, match="matches many agents"):
         expand(parse_spec("Mine=ID:*"))
 
 

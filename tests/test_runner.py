@@ -443,7 +443,7 @@ def test_forfeits_are_told_by_agent_and_reason_most_games_first(tmp_path: Path) 
     tail = f" (isolation summary {tmp_path / 'run'} tells where)"
     assert first == f"Zero lost 12 of 12 games by error: ZeroDivisionError: division by zero (my.py, line 4){tail}"
     assert second.startswith("Nan lost ")
-    assert second.endswith(f" of 12 games by error: NotANumber: the heuristic returned NaN (my.py, line 9){tail}")
+    assert second.endswith(f" of 12 games by error: NotANumber: the heuristic returned NaN (my.py, lines 9, 10){tail}")
     assert play_tournament(config_of(tmp_path / "run", **keys), resume=True, pools=here).notes[-2:] == (first, second)
 
 

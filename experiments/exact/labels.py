@@ -328,7 +328,7 @@ def _read(path: Path) -> pa.Table:
     try:
         return read_parquet(path, SCHEMA)
     except (OSError, DamagedFileError) as error:
-        raise ValueError(f"{error}; delete {path.name} and label anew") from None
+        raise ValueError(f"{error}; delete {path.name} and label again") from None
 
 
 def _write(path: Path, labels: pa.Table, made: str) -> None:

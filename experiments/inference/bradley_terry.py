@@ -114,7 +114,7 @@ def rate_agents(
 
     Raises:
         ValueError: `zero` is unknown.
-        NotConverged: the ratings, or those of a resample, do not settle.
+        ConvergenceError: the ratings, or those of a resample, do not settle.
     """
     check_integer("seed", seed)
     check_integer("draws", draws, 2)
@@ -214,7 +214,7 @@ def fit_ratings(wins: Floats) -> Floats:
     Agents marked by `outside_main_group` get half a game won and half a game lost, spread evenly over all others.
 
     Raises:
-        NotConverged: the ratings do not settle, as with wins so many that the losses beside them are lost in rounding.
+        ConvergenceError: the ratings do not settle, as when losses vanish in rounding beside very many wins.
     """
     agents = wins.shape[-1]
     if agents < 2:

@@ -35,7 +35,7 @@ def solve_tilt(shares: Floats, deviations: Floats) -> Floats:
 
     Raises:
         ValueError: a share is not a number.
-        NotConverged: there is no x, as deviations are all of one sign, or none is found.
+        ConvergenceError: there is no x, as deviations are all of one sign, or none is found.
     """
     shares, deviations = np.broadcast_arrays(shares, deviations)
     classes = shares.shape[-1]
@@ -87,7 +87,7 @@ def constrain_deviations(shares: Floats, deviations_from_half: float) -> Floats:
     All `shares` must be positive.
 
     Raises:
-        NotConverged: the shares do not come to stand still.
+        ConvergenceError: the shares do not come to stand still.
     """
     outcomes = np.linspace(0, 1, shares.shape[-1])
     t = deviations_from_half

@@ -78,7 +78,7 @@ class GameRecorder:
         if (self.points.reshape(-1)[played.ids] >= 0).any():
             raise ChildProcessError(
                 f"{self.path}: a worker sent duplicate games, which were discarded; "
-                f"go on with {command('tournament', '--resume', self.path)}"
+                f"resume with {command('tournament', '--resume', self.path)}"
             )
         record_points(self.points, played.ids, played.games.winner)
         if isinstance(played, LogPart):

@@ -259,7 +259,7 @@ def _run(
         left = ", and what is there now was left as it is" if path.exists() else ""
         raise OSError(
             f"{path} has been moved or deleted while it was played{left}; what was logged went with it: "
-            "go on with isolation tournament --resume and its new name"
+            "resume with isolation tournament --resume and its new name"
         ) from error
     except UnwritableLogError as error:
         raise OSError(

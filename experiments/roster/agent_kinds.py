@@ -308,9 +308,7 @@ def _read_apart(text: str, start: int, end: int) -> Spec | None:
     at = start + len(head) + len(colon)
     target = _read_file(text, at, end, "CustomPlayer")
     if target.endswith(".py:"):
-        raise_spec_error(
-            f"the file is not imported: name the class, like {APART}:{target}CustomPlayer", text, at, end
-        )
+        raise_spec_error(f"the file is not imported: name the class, like {APART}:{target}CustomPlayer", text, at, end)
     return Spec(text, APART, prefix=APART, target=target, start=at, end=end)
 
 

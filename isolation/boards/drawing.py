@@ -162,7 +162,7 @@ def draw(board: Board, theme: Theme = LIGHT, marks: Annotations | None = None) -
 def format_value(value: float) -> str:
     """A value in the little room of a cell.
 
-    >>> [show_value(value) for value in (3.0, -0.25, 12345.6, float("inf"), -1e300)]
+    >>> [format_value(value) for value in (3.0, -0.25, 12345.6, float("inf"), -1e300)]
     ['3', '−0.25', '12346', 'win', '−1e+300']
     """
     if not isfinite(value):

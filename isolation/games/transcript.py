@@ -14,7 +14,7 @@ from isolation.rules.notation import parse_moves, words
 def board_after(text: str, size: str = "7x7") -> Board:
     """The position after a list of moves as `notation.parse_moves` reads them.
 
-    >>> position_after("d3,a2").history
+    >>> board_after("d3,a2").history
     (24, 14)
 
     Raises:

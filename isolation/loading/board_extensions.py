@@ -14,7 +14,7 @@ from isolation.usercode.user_exceptions import format_exception
 def namespace_of(module: str) -> str:
     """The namespace of a module made from a user's file or from one of its siblings, which is its first two names.
 
-    >>> space_of("isolation.user_1f.game_agent")
+    >>> namespace_of("isolation.user_1f.game_agent")
     'isolation.user_1f'
     """
     return ".".join(module.split(".")[:2])

@@ -63,7 +63,7 @@ class Player(Protocol):
         """Begin a game, and forget the last one.
 
         Raises:
-            Forfeit: it cannot begin.
+            ForfeitError: it cannot begin.
             BaseException: whatever the player's code raises; it loses the game by error.
         """
 
@@ -71,7 +71,7 @@ class Player(Protocol):
         """A legal move for the player to move; the seed is this move's own.
 
         Raises:
-            Forfeit: the move is illegal or late.
+            ForfeitError: the move is illegal or late.
             BaseException: whatever the player's code raises; it loses by error.
         """
 
@@ -421,7 +421,7 @@ class SearchAgent(StatelessAgent):
         """The result of a search.
 
         Raises:
-            Forfeit: it took longer than the wall time of a move.
+            ForfeitError: it took longer than the wall time of a move.
         """
         if self.limit.ms is not None and self._late_ms is not None and result.seconds * 1e3 > self._late_ms:
             raise ForfeitError(Reason.TIMEOUT, f"took {result.seconds * 1e3:.0f} ms of {self.limit.ms:g} ms")
@@ -502,7 +502,7 @@ def judged(given: Given, limit: Limit, *, overruns: bool) -> SearchResult:
             their queue before counts.
 
     Raises:
-        Forfeit: there is none, or it is late, or illegal.
+        ForfeitError: there is none, or it is late, or illegal.
     """
     if given.is_missing or (given.seconds * 1e3 > limit.value and not overruns):
         raise ForfeitError(Reason.TIMEOUT, _lateness(given, limit))

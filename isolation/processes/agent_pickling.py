@@ -30,7 +30,7 @@ def dump_agent(agent: Agent) -> bytes:
     """An agent as bytes.
 
     Raises:
-        CannotCross: it holds something that belongs to this process, such as an open file or a lock.
+        AgentPicklingError: it holds something that belongs to this process, such as an open file or a lock.
     """
     try:
         return to_bytes(agent)

@@ -97,7 +97,7 @@ class SubprocessPlayer:
 
         Raises:
             Forfeit: it fails, does not answer within the hard cap, or the process dies.
-            CannotCross: the agent cannot be made in another process.
+            AgentPicklingError: the agent cannot be made in another process.
         """
         self._has_moved = False
         self._ask(NEW_GAME)
@@ -107,7 +107,7 @@ class SubprocessPlayer:
 
         Raises:
             Forfeit: it has lost, does not answer within the hard cap, or the process dies.
-            CannotCross: the agent cannot be made in another process.
+            AgentPicklingError: the agent cannot be made in another process.
         """
         return self._result(board, seed, is_timed=True)
 
@@ -287,7 +287,7 @@ def subprocess_player(agent: Agent, size: tuple[int, int], hard_cap: float) -> S
     """The guarded player of an agent for boards of (rows, columns); the process starts when it is first asked.
 
     Raises:
-        CannotCross: the agent cannot be sent to another process.
+        AgentPicklingError: the agent cannot be sent to another process.
     """
     return SubprocessPlayer(agent.name, PlayerSetup(dump_agent(agent), size), hard_cap, judge_of(agent))
 

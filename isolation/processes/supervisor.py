@@ -47,7 +47,7 @@ def keep(notice: socket.socket, errors: str, command: list[str]) -> None:
 def describe_exit(status: int) -> str:
     """How a process ended, in words.
 
-    >>> told(3), told(-9)
+    >>> describe_exit(3), describe_exit(-9)
     ('ended with exit code 3', 'was ended by SIGKILL')
     """
     if status >= 0:

@@ -39,17 +39,17 @@ class Transport(Protocol):
         """Send a line, given without its newline, within so many seconds.
 
         Raises:
-            Silence: the other side does not take it in time; part of it may be sent.
-            Ended: there is nobody to take it.
+            TransportTimeout: the other side does not take it in time; part of it may be sent.
+            TransportClosed: there is nobody to take it.
         """
 
     def receive(self, seconds: float) -> bytes:
         """The next line, without its newline, within so many seconds.
 
         Raises:
-            Silence: there is none in time.
-            Ended: there will be none any more.
-            Endless: the line is longer than what was agreed upon, if anything was.
+            TransportTimeout: there is none in time.
+            TransportClosed: there will be none any more.
+            LineTooLong: the line is longer than what was agreed upon, if anything was.
         """
 
     def end(self) -> None:

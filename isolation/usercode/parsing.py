@@ -54,7 +54,7 @@ def parse_expression(source: str) -> ast.expr:
 def syntax_warnings(source: str | bytes) -> list[tuple[int, str]]:
     """What Python warns of in a source that it can read, such as `is` with a number: the line and the warning.
 
-    >>> doubtful_lines("x = 1\\nassert (x, 'always true')")
+    >>> syntax_warnings("x = 1\\nassert (x, 'always true')")
     [(2, 'assertion is always true, perhaps remove parentheses?')]
     """
     with reading, warnings.catch_warnings(record=True) as found:

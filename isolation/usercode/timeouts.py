@@ -27,7 +27,7 @@ def wall_timeout(seconds: float, meanwhile: tuple[float, Callable[[], None]] | N
         meanwhile: what is called before, after how many seconds.
 
     Raises:
-        TookTooLong: it did.
+        UserCodeTimeout: it did.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -59,7 +59,7 @@ def cpu_timeout(seconds: float) -> Iterator[None]:
     What else a machine does is not held against it. As with `wall_timeout`, only in the main thread.
 
     Raises:
-        TookTooLong: it did.
+        UserCodeTimeout: it did.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -89,7 +89,7 @@ def run_with_watchdog(work: Callable[[], T], sign: Callable[[], object], seconds
         seconds: how long to wait for one; the time that this process was stopped for does not count.
 
     Raises:
-        TookTooLong: there was none.
+        UserCodeTimeout: there was none.
         BaseException: what `work()` raises.
     """
     returned: list[T] = []

@@ -175,7 +175,7 @@ def estimate_of(interval: HasEnds, kind: type[Share] | type[Points] = Share) -> 
 def pluralise(number: int, thing: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "pair"), counted(2000, "pair"), counted(3, "match")
+    >>> pluralise(1, "pair"), pluralise(2000, "pair"), pluralise(3, "match")
     ('1 pair', '2,000 pairs', '3 matches')
     """
     return f"{number:,} {thing}{'' if number == 1 else 'es' if thing.endswith('ch') else 's'}"
@@ -184,7 +184,7 @@ def pluralise(number: int, thing: str) -> str:
 def join_names(names: Sequence[str]) -> str:
     """Equals in a sentence: all of them, or of many the first and how many others; nothing of nobody.
 
-    >>> together(["ada"]), together(["ada", "ben"]), together(["ada", "ben", "cy"]), together("abcde")
+    >>> join_names(["ada"]), join_names(["ada", "ben"]), join_names(["ada", "ben", "cy"]), join_names("abcde")
     ('ada', 'ada and ben', 'ada, ben and cy', 'a and 4 others')
     """
     if len(names) > _ALL_NAMED:

@@ -123,8 +123,8 @@ def excluded_sentence(claims: Sequence[Comparison | HeadToHead]) -> str:
         return ""
     if len(bounded) > _FEW:
         return (
-            f"{len(bounded)} are indistinguishable from the baseline: none of them is better by more than the upper end "
-            "of its interval, nor worse by more than the lower one."
+            f"{len(bounded)} are indistinguishable from the baseline: none of them is better by more than the upper "
+            "end of its interval, nor worse by more than the lower one."
         )
     bounds = [
         f"{one.contender} is not better than {one.baseline} by more than {_size(one.lead[1])}, nor worse by more than "

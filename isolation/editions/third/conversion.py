@@ -51,7 +51,7 @@ def from_state_cell(cell: int, rows: int, columns: int) -> Move:
 def to_state_cell(row: int, column: int, rows: int, columns: int) -> int:
     """A state's cell for a (row, column) of a board of this size.
 
-    >>> cell_at(0, 0, 9, 11), cell_at(8, 10, 9, 11), cell_at(3, 3, 7, 7)
+    >>> to_state_cell(0, 0, 9, 11), to_state_cell(8, 10, 9, 11), to_state_cell(3, 3, 7, 7)
     (114, 0, 57)
     """
     x, y = columns - 1 - column + (WIDTH - columns) // 2, rows - 1 - row + (HEIGHT - rows) // 2
