@@ -360,7 +360,7 @@ def test_before_that_the_checkers_say_what_they_wait_for(tmp_path):
         from isolation.loading import load_user_code
         from isolation.usercode import process_lifetime
         load_user_code.SLOW_IMPORT, load_user_code.LONGEST_IMPORT = 0.05, 0.1
-        process_lifetime.go_on_in_a_child("it")
+        process_lifetime.continue_in_child("it")
         try:
             load_user_code.load_module(sys.argv[1])
         except load_user_code.LoadError:
